@@ -62,7 +62,7 @@ from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.runtime._outputs import grade_prediction
 from triathlon_runner.runtime._programs import Side
 from triathlon_runner.sandbox import Sandbox, open_sandbox
-from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
+from triathlon_runner.schedule import BuiltSuite, Wanted, Work, build_suite
 from triathlon_runner.suites import Programs
 from triathlon_runner.verify import NotInEvidenceError
 
@@ -98,7 +98,7 @@ class Place:
 
     async def suite(self, suite_id: str) -> BuiltSuite:
         (entry,) = catalogue.select([suite_id])
-        return await build_suite(entry, self.store, self.grader, PROFILES["standard"])
+        return await build_suite(entry, self.store, self.grader, Wanted())
 
 
 async def a_few_at_once(comparisons: Iterable[Coroutine[Any, Any, T | None]]) -> list[T]:

@@ -17,7 +17,6 @@ REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 BESIDE_THE_PATH = {
     "other_process.py",
     "replies/_program.py",
-    "schedule/_panel.py",
     "schedule/_progress.py",
 }
 """`in_other_process` calls what reads a reply, here or in another process; the path of the program begins in

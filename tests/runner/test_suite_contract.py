@@ -15,7 +15,7 @@ from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime import write_questions
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import PROFILES, build_suite
+from triathlon_runner.schedule import Wanted, build_suite
 from triathlon_runner.suites import UnitRun
 
 SUITES: Final = (
@@ -47,7 +47,7 @@ async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling,
     async with open_sandbox(jobs=1) as sandbox:
         grader = ProgramGrader(sandbox, root / "keys")
         data = DataStore(cache=root / "data", fetch=False)
-        built = await build_suite(entry, data, grader, PROFILES["standard"].with_own(limit=1))
+        built = await build_suite(entry, data, grader, Wanted(limit=1))
         await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
     return entry.sampling_of(kind), model.asked
 

@@ -20,7 +20,6 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
-    PROFILES,
     ConsoleProgress,
     ModelOpener,
     Runner,
@@ -71,10 +70,10 @@ class LoopRun:
                 grader,
                 self.data or DataStore(cache=self.root / "data", fetch=False),
                 Wanted(
-                    PROFILES["standard"].with_own(limit=None if self.only else self.tasks, samples=None),
                     models=["m"],
                     suites=[self.suite],
                     variants=variants,
+                    limit=None if self.only else self.tasks,
                 ),
             )
             self._keep_only(plan)
@@ -94,7 +93,7 @@ class LoopRun:
         suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"), setting)
         (entry,) = (entry for entry in catalogue() if entry.id == self.suite)
         row = registry.row("m")
-        return RunPlan({"m": work_for(registry, row, [choose(entry, suite, PROFILES["standard"])])})
+        return RunPlan({"m": work_for(registry, row, [choose(entry, suite, Wanted())])})
 
     def _keep_only(self, plan: RunPlan) -> None:
         if self.only is None:

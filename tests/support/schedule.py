@@ -7,7 +7,6 @@ from support.fake_suite import GRADER, FakeModel, FakeOpener, FakeSuite, entry_o
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import (
-    PROFILES,
     ConsoleProgress,
     Control,
     Runner,
@@ -44,11 +43,11 @@ class Bench:
         self.ask_again = False
 
     def plan(self, limit: int | None = None) -> RunPlan:
-        profile = PROFILES["standard"].with_own(limit=limit, samples=None)
-        built = [choose(entry_of(suite), suite, profile) for suite in (*self.finished_suites, self.suite)]
+        wanted = Wanted(limit=limit, ask_again=self.ask_again)
+        built = [choose(entry_of(suite), suite, wanted) for suite in (*self.finished_suites, self.suite)]
         rows = self.rows or [self.row]
         work = {row.id: work_for(Registry(models=(row,)), row, built) for row in rows}
-        return RunPlan(work, Wanted(PROFILES["standard"], ask_again=self.ask_again))
+        return RunPlan(work, wanted)
 
     async def run(self, limit: int | None = None) -> Summary:
         plan = self.plan(limit)

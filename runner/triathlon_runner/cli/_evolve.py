@@ -18,10 +18,10 @@ from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,
-    Evolver,
     Job,
     Progress,
     Workspace,
+    carry_out,
     choose_seeds,
     estimate,
     make_jobs,
@@ -192,11 +192,19 @@ async def _evolve(
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, opener.open(row) as opened:
-            if opened.stats is not None:
-                control.accounts.append(Account(row.id, opened.stats, row.price))
+            control.accounts.append(Account(row.id, opened.stats, row.price))
             watch = asyncio.create_task(end_waits())
             try:
-                evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
-                return (await evolver.run(jobs, show)).open
+                progress = await carry_out(
+                    jobs,
+                    workspace,
+                    opened,
+                    load_prompts("evolved"),
+                    sandbox,
+                    price=row.price,
+                    stopped=stop_reason,
+                    report=show,
+                )
+                return progress.open
             finally:
                 watch.cancel()

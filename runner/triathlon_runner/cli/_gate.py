@@ -26,7 +26,6 @@ from triathlon_runner.gate import (
     report_of,
 )
 from triathlon_runner.schedule import (
-    PROFILES,
     ConsoleProgress,
     Control,
     RunPlan,
@@ -90,11 +89,11 @@ def gate(
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to fix.
     """
     _check(baseline, candidate, alpha, margin, markdown, site_url)
-    models, quick = (baseline, candidate), PROFILES["quick"]
+    models, quick = (baseline, candidate), Wanted("quick")
     suite_ids = cli.names(suites) or [entry.id for entry in BUILT_IN.select() if quick.takes(entry)]
     session = Session(
         listed=models_yaml.load(models_file),
-        wanted=Wanted(PROFILES["standard"], models, suite_ids, catalogue=catalogue_beside(models_file)),
+        wanted=Wanted("standard", models, suite_ids, catalogue=catalogue_beside(models_file)),
         control=Control(budget),
         folder=ResultsFolder(results),
         data=data_store(data),
@@ -152,7 +151,7 @@ async def _compare(
             summary = await run_plan(runner, plan)
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
-    if progress.has_accounts:
+    if accounts:
         screen.print(progress.final(all_planned=not comparison.decided))
     for account in accounts:
         for warning in warnings_about(account):

@@ -32,7 +32,7 @@ from triathlon_runner.imports import (
 )
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
-from triathlon_runner.schedule import PROFILES, Work, build_suite
+from triathlon_runner.schedule import Wanted, Work, build_suite
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 
@@ -144,7 +144,7 @@ def import_command(
         async with open_grader() as grader:
             caching_grader = CachingGrader(grader, verdicts)
             for entry in entries:  # one after another: a suite's data can be large
-                built = await build_suite(entry, store, grader, PROFILES["standard"])
+                built = await build_suite(entry, store, grader, Wanted())
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
                     show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
                     where = folder, caching_grader, show

@@ -15,7 +15,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
+from triathlon_runner.schedule import BuiltSuite, Wanted, build_suite, differs, why_not, work_for
 from triathlon_runner.store import (
     IMPORTED,
     MAKE_MISSING,
@@ -214,7 +214,7 @@ async def built_suite(
     """Returns the suite with its data, or why it cannot be built."""
     try:
         (entry,) = catalogue.select([suite], (), prompts)
-        return await build_suite(entry, data, grader, PROFILES["standard"])
+        return await build_suite(entry, data, grader, Wanted())
     except (UserError, DataUnavailableError) as error:
         return str(error)
 

@@ -17,7 +17,6 @@ from triathlon_runner.estimates import estimate
 from triathlon_runner.llm import Limits
 from triathlon_runner.runtime import without_libraries
 from triathlon_runner.schedule import (
-    PROFILES,
     STOP_SECONDS,
     ConsoleProgress,
     Control,
@@ -123,11 +122,14 @@ def run(
     """
     listed, model_ids = models_to_run(models_file, models, model, base_url, key_env, price)
     wanted = Wanted(
-        PROFILES[profile].with_own(limit=limit, samples=samples, temperature=temperature),
+        profile,
         model_ids,
         cli.names(suites),
         cli.names(variants) or (),
         prompts,
+        limit=limit,
+        samples=samples,
+        temperature=temperature,
         asks=not dry_run,
         ask_again=ask_again,
         catalogue=catalogue_beside(models_file),

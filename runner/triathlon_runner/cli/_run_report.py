@@ -78,9 +78,9 @@ def show_summary(
     summary: Summary, control: Control, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
 ) -> None:
     """Prints what was done, what stays open and why, and what it cost."""
-    if progress.has_accounts:
-        screen.print(progress.final())
     accounts = control.accounts
+    if accounts:
+        screen.print(progress.final())
     lines = []
     if any(account.price for account in accounts):
         part = about_cost(accounts)

@@ -117,10 +117,9 @@ async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -
         progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
         return None
     opened = await stack.enter_async_context(runner.opener.open(row))
-    if opened.stats is not None:
-        account = Account(f"{row.id} (judge)", opened.stats, row.price)
-        runner.control.accounts.append(account)
-        progress.attach(account)
+    account = Account(f"{row.id} (judge)", opened.stats, row.price)
+    runner.control.accounts.append(account)
+    progress.attach(account)
 
     def say_lost(why: str) -> None:
         message = (

@@ -1,23 +1,4 @@
 """The evolved discipline (EvoEval): problems evolved from known ones, solved in one go."""
 
-from triathlon_runner.evolved._catalogue import (
-    DISCIPLINE,
-    PASS_AT_1,
-    SEED,
-    SEMANTIC_ALTERING,
-    catalogue,
-    pass_at_k,
-)
+from triathlon_runner.evolved._catalogue import DISCIPLINE, SEED, SEMANTIC_ALTERING, catalogue, pass_at_k
 from triathlon_runner.evolved._suite import STOP, STOP_SELF_INVOKING, EvolvedSuite
-
-__all__ = [
-    "DISCIPLINE",
-    "PASS_AT_1",
-    "SEED",
-    "SEMANTIC_ALTERING",
-    "STOP",
-    "STOP_SELF_INVOKING",
-    "EvolvedSuite",
-    "catalogue",
-    "pass_at_k",
-]

@@ -15,14 +15,13 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
-_ALTERING: Final[tuple[official.EvoEvalSet, ...]] = (
+SEMANTIC_ALTERING: Final[tuple[official.EvoEvalSet, ...]] = (
     "difficult",
     "creative",
     "subtle",
     "combine",
     "tool_use",
 )
-SEMANTIC_ALTERING: Final[tuple[str, ...]] = _ALTERING
 SEED: Final = "humaneval"
 _OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
 
@@ -35,7 +34,6 @@ def pass_at_k(k: int) -> Metric:
     return pass_at_k_metric(k, source)
 
 
-PASS_AT_1: Final = pass_at_k(1)
 SAMPLED_METRICS: Final = tuple(map(pass_at_k, (1, 2, 3, 5, 10, 20, 50, 100)))
 """Of a suite asked at a temperature; undefined for k above the number of samples."""
 
@@ -54,11 +52,7 @@ _CORE: Final = {"seeds": "the problems that the other sets evolved from", **_ABO
 _IN_SEQUENCE: Final = "two problems, one after the other"
 _SELF_INVOKING: Final = "solved by calling the solution of a base problem"
 
-_QUICK_TASKS: Final = {
-    "evolved/core-seeds": 6,
-    "evolved/core-verbose": 3,
-    "evolved/core-concise": 3,
-}
+_QUICK_TASKS: Final = {"evolved/core-seeds": 6, "evolved/core-verbose": 3, "evolved/core-concise": 3}
 """Tasks of `quick`; two for other suites. A small model solves some of the seeds and their rewordings."""
 _NOT_IN_QUICK: Final = frozenset(
     ["evolved/core-tool_use-main_only", "evolved/core-decompose", "evolved/core-combine_naive"]
@@ -79,23 +73,6 @@ class _Set:
     core: bool = False
     self_invoking: bool = False
     user_data: UserDataSet | None = None
-
-    @property
-    def family(self) -> str:
-        """What the ids of its family begin with."""
-        return "evolved/core-" if self.core else "evolved/"
-
-    @property
-    def seeds(self) -> str | None:
-        """The id of the suite that its problems stem from."""
-        if self.user_data is not None:
-            return self.user_data.seeds
-        return f"{self.family}{'seeds' if self.core else _OTHER_SEEDS.get(self.name, SEED)}"
-
-    @property
-    def transformation(self) -> str:
-        """How its problems were evolved; for a built-in set its name says it."""
-        return self.name if self.user_data is None else self.user_data.transformation or ""
 
 
 def _official(name: str, title: str, file: DataFile, load: Load, *, inputs: Inputs = "all") -> _Set:
@@ -126,7 +103,7 @@ def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
 _OFFICIAL: Final = (
     _official("humaneval", "HumanEval", official.HUMANEVAL_PLUS, _humaneval, inputs="base"),
     _official("humaneval-plus", "HumanEval+", official.HUMANEVAL_PLUS, official.humaneval_plus),
-    *map(_evoeval, _ALTERING),
+    *map(_evoeval, SEMANTIC_ALTERING),
     _official(
         "tool_use-main_only",
         f"EvoEval tool_use-main_only: {_ABOUT['tool_use-main_only']}",
@@ -179,15 +156,23 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
 
 def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.temperature) -> SuiteEntry:
     """A set asked at a temperature; another than the paper's makes another suite."""
-    plain = f"{problem_set.family}{problem_set.name}"
+    family, user_data = "evolved/core-" if problem_set.core else "evolved/", problem_set.user_data
+    plain = f"{family}{problem_set.name}"
     warm = temperature != GREEDY.temperature
     suite_id = f"{plain}@temperature-{temperature:g}" if warm else plain
+    seeds: str | None = f"{family}{'seeds' if problem_set.core else _OTHER_SEEDS.get(problem_set.name, SEED)}"
+    transformation = problem_set.name
+    if user_data is not None:
+        seeds, transformation = user_data.seeds, user_data.transformation or ""
 
     def build(store: DataStore) -> EvolvedSuite:
         info, problems = problem_set.read(store)
         if problem_set.inputs == "base":
             # Without the inputs that are never graded, the references need not run on them either.
-            problems = tuple(map(_with_base_inputs, problems))
+            problems = tuple(
+                replace(each, inputs=each.inputs[: each.base_inputs]) if isinstance(each, Problem) else each
+                for each in problems
+            )
         return EvolvedSuite(
             id=suite_id,
             data=info,
@@ -195,7 +180,7 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
             inputs=problem_set.inputs,
             prompts=load_prompts("evolved", prompts),
             sampling=replace(GREEDY, temperature=temperature),
-            typing_names=problem_set.core or problem_set.user_data is not None,
+            typing_names=problem_set.core or user_data is not None,
             self_invoking=problem_set.self_invoking,
         )
 
@@ -203,7 +188,7 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
         id=suite_id,
         title=f"{problem_set.title} (temperature {temperature:g})" if warm else problem_set.title,
         discipline="evolved",
-        metrics=SAMPLED_METRICS if warm else (PASS_AT_1,),
+        metrics=SAMPLED_METRICS if warm else (pass_at_k(1),),
         record=EvolvedRecord,
         build=build,
         sampling=replace(GREEDY, temperature=temperature),
@@ -211,27 +196,17 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
         quick_tasks=_QUICK_TASKS.get(plain, 2),
         in_quick=plain not in _NOT_IN_QUICK,
         core=problem_set.core,
-        user_data=problem_set.user_data,
+        user_data=user_data,
         variant_of=plain if warm else None,
         variant_kind="temperatures" if warm else None,
         set_name=problem_set.name,
-        seeds=problem_set.seeds,
-        transformation=problem_set.transformation,
-        averaged=problem_set.user_data is None and problem_set.name in {"seeds", SEED, *SEMANTIC_ALTERING},
+        seeds=seeds,
+        transformation=transformation,
+        averaged=user_data is None and problem_set.name in {"seeds", SEED, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, problem_set, prompts),
     )
 
 
-def _with_base_inputs(problem: FunctionProblem) -> FunctionProblem:
-    if isinstance(problem, Problem):
-        return replace(problem, inputs=problem.inputs[: problem.base_inputs])
-    return problem
-
-
 DISCIPLINE: Final = DisciplineEntry(
-    "evolved",
-    catalogue,
-    partial(load_prompts, "evolved"),
-    one_board=True,
-    suites_of_user=suites_of_user,
+    "evolved", catalogue, partial(load_prompts, "evolved"), one_board=True, suites_of_user=suites_of_user
 )

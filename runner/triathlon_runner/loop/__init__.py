@@ -4,15 +4,3 @@ from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, catalogue
 from triathlon_runner.loop._metrics import asl_of_counts, metrics
 from triathlon_runner.loop._prompt import PAPER_LOOPS, Setting, question
 from triathlon_runner.loop._suite import LoopSuite
-
-__all__ = [
-    "DISCIPLINE",
-    "PAPER_LOOPS",
-    "VARIANTS",
-    "LoopSuite",
-    "Setting",
-    "asl_of_counts",
-    "catalogue",
-    "metrics",
-    "question",
-]

@@ -13,13 +13,7 @@ from typing import Final
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, check_examples
 from triathlon_runner.loop._metrics import metrics
-from triathlon_runner.loop._prompt import (
-    BASE_STOPS,
-    Attack,
-    Setting,
-    Summary,
-    with_official,
-)
+from triathlon_runner.loop._prompt import BASE_STOPS, Attack, Setting, Summary, with_official
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord
@@ -52,18 +46,6 @@ class Variant:
     title: str = ""
     kind: str = ""
     setting: Setting = field(default_factory=Setting)
-    own_prompts: bool = False
-    """Whether our prompts are asked in place of the authors'."""
-
-    def with_own_prompts(self) -> "Variant":
-        """The same variant asked with our prompts; the settings of a variant stand in one order."""
-        return Variant(
-            f"own-prompts+{self.name}".removesuffix("+"),
-            f"our prompts, {self.title}".removesuffix(", "),
-            f"own-prompts+{self.kind}".removesuffix("+"),
-            self.setting,
-            own_prompts=True,
-        )
 
 
 VARIANTS: Final[tuple[Variant, ...]] = (
@@ -106,26 +88,29 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
 
 
 def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
-    variants = (Variant(), *VARIANTS)
-    ours = [variant.with_own_prompts() for variant in variants] if source.official else []
-    for variant in (*variants, *ours):
-        yield _entry(source, prompts, variant)
+    for own_prompts in (False, True) if source.official else (False,):
+        for variant in (Variant(), *VARIANTS):
+            yield _entry(source, prompts, variant, own_prompts=own_prompts)
 
 
-def _entry(source: _Source, prompts: Path | None, variant: Variant) -> SuiteEntry:
+def _entry(source: _Source, prompts: Path | None, variant: Variant, *, own_prompts: bool) -> SuiteEntry:
+    """Returns a variant's suite; `own_prompts`: our prompts are asked in place of the authors'."""
     setting = replace(variant.setting, as_written=source.official)
-    suite_id = f"{source.id}@{variant.name}" if variant.name else source.id
+    own = ["own-prompts"] if own_prompts else []
+    name, kind = ("+".join(filter(None, [*own, text])) for text in (variant.name, variant.kind))
+    title = ", ".join(filter(None, ["our prompts" if own_prompts else "", variant.title]))
+    suite_id = f"{source.id}@{name}" if name else source.id
 
     def build(store: DataStore) -> LoopSuite:
         problems, data = source.read(store)
         templates = load_prompts("loop", prompts)
-        if source.official and not variant.own_prompts:
+        if source.official and not own_prompts:
             templates = with_official(templates, official.loop_prompts(store))
         return LoopSuite(suite_id, data, problems, templates, setting)
 
     return SuiteEntry(
         id=suite_id,
-        title=f"{source.title} ({variant.title})" if variant.name else source.title,
+        title=f"{source.title} ({title})" if name else source.title,
         discipline="loop",
         metrics=metrics(setting.max_loops),
         record=LoopRecord,
@@ -136,9 +121,9 @@ def _entry(source: _Source, prompts: Path | None, variant: Variant) -> SuiteEntr
         quick_tasks=5,
         core=source.core,
         user_data=source.user_data,
-        variant_of=source.id if variant.name else None,
-        variant_kind=variant.kind or None,
-        default_samples=REPEATED.get(variant.name, 1) if source.official else 1,
+        variant_of=source.id if name else None,
+        variant_kind=kind or None,
+        default_samples=REPEATED.get(name, 1) if source.official else 1,
     )
 
 

@@ -20,12 +20,7 @@ _SCORE = re.compile(r"0?\.\d+|1\.0|0|1")
 
 def settings(judge: str, prompts: PromptSet) -> Mapping[str, Any]:
     """Returns the judge's settings, which are part of a suite's."""
-    return {
-        "model": judge,
-        "prompt": prompts.digest(TEMPLATE),
-        "max_tokens": MAX_TOKENS,
-        "temperature": 0.0,
-    }
+    return {"model": judge, "prompt": prompts.digest(TEMPLATE), "max_tokens": MAX_TOKENS, "temperature": 0.0}
 
 
 async def compare_prompts(

@@ -10,22 +10,16 @@ _ASL = "EVALOOOP, equations 1 to 5"
 _CURVE = "EVALOOOP, section 4"
 
 
-def mean_similarity(record: LoopRecord, unknown: float) -> float:
-    """s̄ of one task that sustained at least one loop (equation 4).
+def task_share(record: LoopRecord, unknown: float) -> float:
+    """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M.
 
     `unknown` stands for a similarity that no judge gave: 0 and 1 span the interval.
     """
-    sustained = record.sustained_loops
-    if sustained == record.max_loops:
-        return 1.0
-    last = unknown if record.similarity is None else record.similarity
-    return (sustained - 1 + last) / sustained
-
-
-def task_share(record: LoopRecord, unknown: float) -> float:
-    """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M."""
-    sustained = record.sustained_loops
-    return sustained**2 * mean_similarity(record, unknown) / record.max_loops if sustained else 0.0
+    sustained, mean = record.sustained_loops, 1.0
+    if 0 < sustained < record.max_loops:  # s̄ (equation 4)
+        last = unknown if record.similarity is None else record.similarity
+        mean = (sustained - 1 + last) / sustained
+    return sustained**2 * mean / record.max_loops
 
 
 def asl_of_counts(
@@ -75,8 +69,7 @@ def _sustains(loops: int) -> Callable[[LoopRecord], bool]:
 
 
 def _mean(
-    value: Callable[[LoopRecord], float],
-    counted: Callable[[LoopRecord], bool] = lambda _: True,
+    value: Callable[[LoopRecord], float], counted: Callable[[LoopRecord], bool] = lambda _: True
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
     """Contributions to the mean of a value of the counted records; a TypeError for another discipline's."""
 

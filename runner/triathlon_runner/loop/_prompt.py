@@ -92,15 +92,26 @@ def with_official(prompts: PromptSet, texts: Mapping[str, str]) -> PromptSet:
 
 
 def first_prompt(problem: FunctionProblem, attack: Attack | None, prompts: PromptSet) -> str:
-    """p^1: the data set's prompt, or its attacked form (EVALOOOP, listing 3.1)."""
-    parts = _split(problem.prompt)
-    if attack is None or parts is None:
-        return problem.prompt
+    """p^1: the data set's prompt, or its attacked form (EVALOOOP, listing 3.1).
+
+    The words of the prompt's last docstring are attacked, down to its examples; without one nothing is.
+    """
+    prompt, docstrings = problem.prompt, list(_DOCSTRING.finditer(problem.prompt))
+    if attack is None or not docstrings:
+        return prompt
+    docstring = docstrings[-1]
+    quotes, line = docstring[1], prompt[prompt.rfind("\n", 0, docstring.start()) + 1 :]
+    margin = line[: len(line) - len(line.lstrip(" \t"))]
+    text = dedent(margin + docstring[2].lstrip("\n"))
+    first_example = _EXAMPLES.search(text)
+    cut = first_example.start() if first_example else len(text)
+    description, examples = text[:cut].strip(), text[cut:].strip("\n").rstrip()
     if attack == "upper":
-        changed = parts.description.upper()
-        return parts.joined(f"{changed}\n{parts.examples}" if parts.examples else changed)
-    rendered = prompts.render(f"attack-{attack}", description=parts.description, examples=parts.examples)
-    return parts.joined(rendered)
+        changed = f"{description.upper()}\n{examples}" if examples else description.upper()
+    else:
+        changed = prompts.render(f"attack-{attack}", description=description, examples=examples)
+    before, after = prompt[: docstring.start()], prompt[docstring.end() :]
+    return f"{before}{quotes}\n{indent(changed, margin)}\n{margin}{quotes}{after}"
 
 
 def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> str:
@@ -117,7 +128,8 @@ def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> s
 
 def program_part(prompt: str) -> str:
     """The part of a prompt that a program can continue: empty where the prompt is only a docstring."""
-    return "" if _is_docstring(prompt) else prompt
+    docstring = _DOCSTRING.match(prompt.strip())
+    return "" if docstring is not None and docstring.end() == len(prompt.strip()) else prompt
 
 
 def summary_in(text: str, *, completes: bool, as_written: bool) -> tuple[str, bool]:
@@ -154,43 +166,3 @@ def is_program(sentence: str) -> bool:
     blocks = code_blocks(sentence)
     code = blocks[0].code if len(blocks) == 1 and sentence.lstrip().startswith(("```", "~~~")) else sentence
     return is_definition(code)
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """A prompt in parts: the text before and after its last docstring, and the parts of the docstring."""
-
-    before: str
-    after: str
-    margin: str
-    description: str
-    examples: str
-
-    def joined(self, text: str) -> str:
-        return f"{self.before}\n{indent(text, self.margin)}\n{self.margin}{self.after}"
-
-
-def _split(prompt: str) -> _Parts | None:
-    """Takes a prompt apart; None where it has no docstring."""
-    docstrings = list(_DOCSTRING.finditer(prompt))
-    if not docstrings:
-        return None
-    last = docstrings[-1]
-    line_start = prompt.rfind("\n", 0, last.start()) + 1
-    margin = re.match(r"[ \t]*", prompt[line_start:])
-    text = dedent((margin[0] if margin else "") + last[2].lstrip("\n"))
-    examples = _EXAMPLES.search(text)
-    cut = examples.start() if examples else len(text)
-    quotes = last[1]
-    return _Parts(
-        before=prompt[: last.start()] + quotes,
-        after=quotes + prompt[last.end() :],
-        margin=margin[0] if margin else "",
-        description=text[:cut].strip(),
-        examples=text[cut:].strip("\n").rstrip(),
-    )
-
-
-def _is_docstring(prompt: str) -> bool:
-    docstring = _DOCSTRING.match(prompt.strip())
-    return docstring is not None and docstring.end() == len(prompt.strip())

@@ -20,15 +20,7 @@ from triathlon_runner.loop._prompt import (
 )
 from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import (
-    Finish,
-    LoopRecord,
-    LoopStep,
-    Outcome,
-    Reply,
-    Usage,
-    Verdict,
-)
+from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
 from triathlon_runner.replies import extract
 from triathlon_runner.suites import (
     DataSetInfo,

@@ -1,7 +1,6 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
 from triathlon_runner.schedule._manifest import differs
-from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
 from triathlon_runner.schedule._models import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,
@@ -14,45 +13,10 @@ from triathlon_runner.schedule._plan import (
     build_plan,
     build_suite,
     choose,
+    spread,
     work_for,
 )
 from triathlon_runner.schedule._prerequisites import Missing, check_references, what_is_missing
-from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import ConsoleProgress, JsonLog
-from triathlon_runner.schedule._run import Runner, Summary
+from triathlon_runner.schedule._run import UNITS_PER_SLOT, Runner, Summary
 from triathlon_runner.schedule._stop import CTRL_C, STOP_SECONDS, Account, Control, deadline, seconds
-
-__all__ = [
-    "CTRL_C",
-    "PROFILES",
-    "STOP_SECONDS",
-    "UNITS_PER_SLOT",
-    "Account",
-    "BuiltSuite",
-    "ConsoleProgress",
-    "Control",
-    "JsonLog",
-    "Missing",
-    "ModelOpener",
-    "OpenModel",
-    "Pace",
-    "Profile",
-    "RunPlan",
-    "Runner",
-    "Summary",
-    "Wanted",
-    "Work",
-    "all_settings",
-    "at_temperature",
-    "build_plan",
-    "build_suite",
-    "check_references",
-    "choose",
-    "deadline",
-    "differs",
-    "seconds",
-    "spread",
-    "what_is_missing",
-    "why_not",
-    "work_for",
-]

@@ -55,12 +55,8 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
         return settings | merged | ({"headers": row.api.shaping_headers} if row.api.shaping_headers else {})
     assert row.serve is not None, "the registry lets through only rows with api or serve"
     shaping = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=set(_RUNNING))
-    arguments = {name.strip("-").replace("_", "-"): value for name, value in row.serve.args.items()}
-    return {
-        **shaping,
-        **merged,
-        **{name: arguments[name] for name in _SHAPING_ARGUMENTS if name in arguments},
-    }
+    arguments = row.serve.args
+    return shaping | merged | {name: arguments[name] for name in _SHAPING_ARGUMENTS if name in arguments}
 
 
 def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, Any]:

@@ -2,21 +2,18 @@
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.memo import library_versions, python_version
 from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
 from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.store import ResultsFile
-from triathlon_runner.suites import DataSetInfo
-
-if TYPE_CHECKING:
-    from triathlon_runner.schedule._model_run import SuiteRun
+from triathlon_runner.store import ResultsFile, ResultsFolder
 
 
 def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
@@ -64,7 +61,11 @@ def _other_protocol(work: Work, others: set[ProtocolHashes], manifest: Manifest 
     if manifest is None or manifest.protocol not in others:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
-        old, new = (_named(data) for data in (manifest.data, work.built.suite.data))
+        # With the checksum: a file may change while its version stays.
+        old, new = (
+            f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
+            for data in (manifest.data, work.built.suite.data)
+        )
         return f"other data ({old}, now {new})"
     now = json.loads(json.dumps(work.settings))  # as a manifest has it: tuples are lists there
     changed = [
@@ -77,19 +78,29 @@ def _other_protocol(work: Work, others: set[ProtocolHashes], manifest: Manifest 
     return f"{what}: {', '.join(changed)} changed" if changed else what
 
 
-def _named(data: DataSetRecord | DataSetInfo) -> str:
-    """Name, version and checksum: a file may change while its version stays."""
-    return f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
-
-
-def write_manifest(run: "SuiteRun", opened: OpenModel | None, *, begins: bool = False) -> None:
+def write_manifest(
+    folder: ResultsFolder,
+    work: Work,
+    file: ResultsFile[UnitRecord],
+    opened: OpenModel | None,
+    *,
+    failures: dict[str, int],
+    sandbox_level: str,
+    profile: str,
+    begins: bool,
+) -> None:
     """Writes the manifest, unless nothing was asked and the one that is there still holds.
 
-    `opened`: the model's server; None where none of this suite's units was asked of it.
-    `begins`: units are about to be asked; the manifest says so until the run has ended.
+    Args:
+        folder: the results.
+        work: what is wanted.
+        file: the lines that are there.
+        opened: the model's server; None where none of this suite's units was asked of it.
+        failures: why units stay open, with the number of units.
+        sandbox_level: of the sandbox that programs are executed in.
+        profile: of the run.
+        begins: units are about to be asked; the manifest says so until the run has ended.
     """
-    work, file, failures, folder = run.work, run.file, run.failures, run.runner.folder
-    sandbox_level = run.runner.grader.sandbox.level
     before = folder.read_manifest(work.row.id, work.suite_id)
     if before is not None and before.protocol != work.protocol:
         before = None
@@ -97,8 +108,11 @@ def write_manifest(run: "SuiteRun", opened: OpenModel | None, *, begins: bool = 
     outcomes = dict(sorted(file.outcomes.items()))
     if before is not None and opened is None and not failures:
         known = (before.outcomes, before.open_units, before.bytes)
-        still_holds = known == (outcomes, open_units, file.size) and not before.unfinished
-        if still_holds or _is_of_larger_run(before, file, outcomes, open_units):
+        if known == (outcomes, open_units, file.size) and not before.unfinished:
+            return
+        planned_before = sum(before.outcomes.values()) + before.open_units
+        has_its_lines = before.unfinished or before.outcomes == outcomes
+        if has_its_lines and planned_before - len(file.units) > open_units:  # of a larger run
             return
     now = datetime.now(UTC).isoformat(timespec="seconds")
     data, price = work.built.suite.data, work.row.price
@@ -112,7 +126,7 @@ def write_manifest(run: "SuiteRun", opened: OpenModel | None, *, begins: bool = 
         **_versions(before, file, adds=begins and open_units > 0),
         sandbox_level=sandbox_level,
         grader_integrity=integrity(sandbox_level),
-        profile=run.runner.plan.wanted.profile.name,
+        profile=profile,
         private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len(
@@ -136,38 +150,24 @@ def _of_server(
     work: Work, opened: OpenModel | None, before: Manifest | None, *, begins: bool
 ) -> dict[str, Any]:
     """Returns what is known of the model's server; where it was not reached now, what was known before."""
-    stats = opened.stats if opened else None
-    context_full = {"refused": stats.too_long, "cut": stats.cut_by_context} if stats else {}
+    stats = opened.stats if opened else EndpointStats()
+    context_full = {"refused": stats.too_long, "cut": stats.cut_by_context}
     context_full = {name: count for name, count in context_full.items() if count}
-    was_heard = stats is not None and (stats.answered or stats.findings)
-    speed = stats.tokens_per_second if stats and not begins else None
+    speed = None if begins else stats.tokens_per_second
+    servers = [before.served_by] if before else []  # of lines from several servers each is named
+    if opened and not any(opened.served_by in name for name in servers):
+        servers.append(opened.served_by)
     source = opened or before
     weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
+    was_heard = stats.answered or stats.findings
     return {
         "served_model": source.served_model if source else "not reached",
-        "served_by": _servers(opened, before),
+        "served_by": " and ".join(servers) or "not reached",
         "identity": with_weights(work.identity, weights),
         "context_full": context_full or (before.context_full if before else {}),
-        "findings": tuple(stats.findings) if stats and was_heard else before.findings if before else (),
+        "findings": before.findings if before and not was_heard else tuple(stats.findings),
         "tokens_per_second": round(speed, 2) if speed else before.tokens_per_second if before else None,
     }
-
-
-def _servers(opened: OpenModel | None, before: Manifest | None) -> str:
-    """Returns how the model was served; where lines come from several servers, each of them."""
-    names = [before.served_by] if before else []
-    if opened and not any(opened.served_by in name for name in names):
-        names.append(opened.served_by)
-    return " and ".join(names) or "not reached"
-
-
-def _is_of_larger_run(
-    before: Manifest, file: ResultsFile[UnitRecord], outcomes: dict[str, int], open_units: int
-) -> bool:
-    """Whether a manifest knows of more open units than this run planned, and its lines are still there."""
-    if not before.unfinished and before.outcomes != outcomes:
-        return False
-    return sum(before.outcomes.values()) + before.open_units - len(file.units) > open_units
 
 
 def _versions(before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: bool) -> dict[str, Any]:

@@ -57,8 +57,8 @@ class OpenModel:
     """Requests that may be in flight."""
     weights: str = ""
     """What the server has loaded, as far as it is known: weights, quantisation, context."""
-    stats: EndpointStats | None = None
-    """Counters of the endpoint; None where the model has none."""
+    stats: EndpointStats = field(default_factory=EndpointStats)
+    """Counters of the endpoint."""
     scrub_evidence: Callable[[str], str] = str
     """Removes the model's keys from a text of a result."""
     temperature: Callable[[float], float] = float
@@ -120,23 +120,19 @@ class OpenModel:
             except EndpointError as error:
                 if self.server is None:
                     raise
-                await self._check_restarted(self.server, starts, error)
-
-    async def _check_restarted(self, server: Server, starts: int, error: EndpointError) -> None:
-        """Raises the error of a question, or of the model, unless the server was restarted since `starts`."""
-        try:
-            await server.ensure()
-        except ServerLostError as lost:
-            raise ModelUnavailableError(str(lost)) from None
-        if server.starts != starts:
-            return
-        self._failed += 1
-        if self._failed < _UNANSWERED_IN_A_ROW:
-            raise error from None
-        raise ModelUnavailableError(
-            f"its server answers when it is probed, but none of {self._failed} questions in a row; the last"
-            f" error: {error}"
-        ) from None
+                try:
+                    await self.server.ensure()
+                except ServerLostError as lost:
+                    raise ModelUnavailableError(str(lost)) from None
+                if self.server.starts != starts:
+                    continue
+                self._failed += 1
+                if self._failed < _UNANSWERED_IN_A_ROW:
+                    raise
+                raise ModelUnavailableError(
+                    f"its server answers when it is probed, but none of {self._failed} questions in a row;"
+                    f" the last error: {error}"
+                ) from None
 
 
 def why_not(row: ModelRow) -> str | None:

@@ -1,11 +1,13 @@
 """The plan of a run: which units are wanted of which models, and what is left out with the reason."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol, get_args
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
@@ -14,14 +16,15 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies
-from triathlon_runner.sandbox import Language
 from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._models import why_not
 from triathlon_runner.schedule._prerequisites import check_references, faults_of_languages
-from triathlon_runner.schedule._profiles import PROFILES, Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Preparable, Suite, SuiteEntry, Task
 
+ProfileName = Literal["quick", "standard", "full"]
+PROFILES: Final[tuple[ProfileName, ...]] = get_args(ProfileName)
+"""From the smallest to the largest."""
 _NO_TASKS: Final = (
     "no task could be made of its problems: runtime asks about programs with inputs of plain values"
 )
@@ -120,9 +123,12 @@ class Pace(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which models a run is to ask, and on which suites."""
+    """Which models a run is to ask, on which suites, and how much of each."""
 
-    profile: Profile
+    profile: ProfileName = "standard"
+    """`quick`: a few tasks of each core suite that says it is `in_quick`. `standard`: all of core. `full`: of
+    official data, too, where that is present, with as many samples a task as the suite's paper takes.
+    Data sets of suites.yaml are taken in any case."""
     models: Sequence[str] | None = None
     """Their ids; None: all."""
     suites: Sequence[str] | None = None
@@ -131,6 +137,12 @@ class Wanted:
     """Kinds of variants to ask, too."""
     prompts: Path | None = None
     """Folder with prompts of the user's own."""
+    limit: int | None = None
+    """The user's own number of tasks of each suite; goes before the profile's."""
+    samples: int | None = None
+    """The user's own number of samples a task; goes before the profile's."""
+    temperature: float | None = None
+    """The user's own temperature; only for suites whose settings have one to set."""
     asks: bool = True
     """Whether models will be asked; if not, named ones need no key and no GPU."""
     ask_again: bool = False
@@ -140,21 +152,44 @@ class Wanted:
 
     def why_not(self, row: ModelRow) -> str | None:
         """Why the run does not ask this model, in one sentence; None where it does."""
-        if self.models is None and not self.profile.takes_model(row):
+        if self.models is None and PROFILES.index(row.profile) > PROFILES.index(self.profile):
             return f"asked from --profile {row.profile} on, or where it is named"
         return why_not(row) if self.asks or self.models is None else None
+
+    def takes(self, entry: SuiteEntry) -> bool:
+        """Whether the profile runs this suite without its being named."""
+        return (entry.core or self.profile == "full" or entry.user_data is not None) and (
+            entry.in_quick or self.profile != "quick"
+        )
 
     def entries(self, rows: Sequence[ModelRow]) -> list[SuiteEntry]:
         """Returns the suites, with the user's settings, for these models.
 
+        Those that were not named and cannot have the user's temperature are left out.
+
         Raises:
-            UserError: an unknown suite, a broken folder of prompts, a temperature that cannot be set.
+            UserError: an unknown suite, a broken folder of prompts, a temperature that cannot be set, a row
+                that sets its own.
         """
-        named = self.suites is not None
-        variants = self.variants if named or not self.profile.repeats else (*self.variants, "sampling")
+        named, temperature = self.suites is not None, self.temperature
+        variants = self.variants if named or self.profile != "full" else (*self.variants, "sampling")
         selected = self.catalogue.select(self.suites, variants, self.prompts)
-        taken = [entry for entry in selected if named or self.profile.takes(entry)]
-        return suites_at_temperature(taken, rows, self.profile, named=named)
+        taken = [entry for entry in selected if named or self.takes(entry)]
+        if temperature is None:
+            return taken
+        for row in rows:
+            if row.temperature not in (None, temperature):
+                raise UserError(
+                    f"{row.id!r} is asked at temperature {row.temperature} by models.yaml, whatever"
+                    " --temperature says; remove the one or the other"
+                )
+        fixed = [entry.id for entry in taken if entry.at_temperature is None]
+        if named and fixed:
+            raise UserError(
+                f"expected suites whose temperature can be set with --temperature, got {fixed[0]!r}: its"
+                " settings fix the temperature; see `triathlon suites --variants` for those that there are"
+            )
+        return [entry.at_temperature(temperature) for entry in taken if entry.at_temperature is not None]
 
 
 @dataclass(slots=True)
@@ -162,7 +197,7 @@ class RunPlan:
     """All the work of one run, by model, and what is left out with the reason."""
 
     work: dict[str, list[Work]] = field(default_factory=dict)
-    wanted: Wanted = Wanted(PROFILES["standard"])
+    wanted: Wanted = Wanted()
     skipped_models: dict[str, str] = field(default_factory=dict)
     skipped_suites: dict[str, str] = field(default_factory=dict)
     pace: Pace | None = None
@@ -179,24 +214,31 @@ async def build_plan(
 ) -> RunPlan:
     """Returns the work of a run, and what is left out with the reason.
 
-    A suite that the user named and that has no data is an error.
     `report` gets a line for each suite: on an empty cache its data is fetched and references are executed.
 
     Raises:
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
-            run here; DataUnavailableError for a suite that was named.
+            run here; DataUnavailableError for a suite that was named and has no data.
     """
-    plan, rows = RunPlan(wanted=wanted), registry.select(wanted.models)
+    plan, rows, named = RunPlan(wanted=wanted), registry.select(wanted.models), wanted.suites is not None
     entries = wanted.entries(rows)
     faults = await faults_of_languages(entries, grader.sandbox)  # where programs are executed
-    built: list[BuiltSuite] = []
+    suites: list[BuiltSuite] = []
     for number, entry in enumerate(entries, 1):
         report(f"preparing {entry.id}, suite {number} of {len(entries)}")
-        suite = await _built_or_fault(entry, data, grader, wanted, faults)
-        if isinstance(suite, str):
-            plan.skipped_suites[entry.id] = suite
-        elif suite.chosen:
-            built.append(suite)
+        fault = "; ".join(filter(None, map(faults.__getitem__, entry.languages)))
+        if fault and named:
+            raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+        try:
+            built = None if fault else await build_suite(entry, data, grader, wanted)
+        except DataUnavailableError as error:
+            if named:
+                raise
+            built, fault = None, str(error)
+        if built is None:
+            plan.skipped_suites[entry.id] = fault
+        elif built.chosen:
+            suites.append(built)
         elif entry.user_data is not None:
             plan.skipped_suites[entry.id] = _NO_TASKS
     for row in rows:
@@ -204,28 +246,12 @@ async def build_plan(
         if reason is not None:
             plan.skipped_models[row.id] = reason
             continue
-        same = {suite.entry.id: same_as_baseline(suite.entry.variant_kind, row) for suite in built}
+        same = {built.entry.id: same_as_baseline(built.entry.variant_kind, row) for built in suites}
         plan.skipped_suites |= {f"{suite} of {row.id}": why for suite, why in same.items() if why}
-        suites = [suite for suite in built if not same[suite.entry.id]]
-        plan.work[row.id] = work_for(registry, row, suites, judge)
+        plan.work[row.id] = work_for(
+            registry, row, [built for built in suites if not same[built.entry.id]], judge
+        )
     return plan
-
-
-async def _built_or_fault(
-    entry: SuiteEntry, data: DataStore, grader: Grader, wanted: Wanted, faults: Mapping[Language, str]
-) -> BuiltSuite | str:
-    """Returns a suite, or why it cannot run here, which is an error where the user named it."""
-    named = wanted.suites is not None
-    if fault := "; ".join(filter(None, map(faults.__getitem__, entry.languages))):
-        if named:
-            raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
-        return fault
-    try:
-        return await build_suite(entry, data, grader, wanted.profile)
-    except DataUnavailableError as error:
-        if named:
-            raise
-        return str(error)
 
 
 def same_as_baseline(kind: str | None, row: ModelRow) -> str:
@@ -239,33 +265,7 @@ def same_as_baseline(kind: str | None, row: ModelRow) -> str:
     return ""
 
 
-def suites_at_temperature(
-    entries: Sequence[SuiteEntry], rows: Sequence[ModelRow], profile: Profile, *, named: bool
-) -> list[SuiteEntry]:
-    """Returns the suites with the user's settings; without those that were not named and cannot have them.
-
-    Raises:
-        UserError: a suite whose temperature cannot be set, a row that sets its own.
-    """
-    temperature = profile.own_temperature
-    if temperature is None:
-        return list(entries)
-    for row in rows:
-        if row.temperature not in (None, temperature):
-            raise UserError(
-                f"{row.id!r} is asked at temperature {row.temperature} by models.yaml, whatever"
-                " --temperature says; remove the one or the other"
-            )
-    fixed = [entry.id for entry in entries if entry.at_temperature is None]
-    if named and fixed:
-        raise UserError(
-            f"expected suites whose temperature can be set with --temperature, got {fixed[0]!r}: its settings"
-            " fix the temperature; see `triathlon suites --variants` for those that there are"
-        )
-    return [entry.at_temperature(temperature) for entry in entries if entry.at_temperature is not None]
-
-
-async def build_suite(entry: SuiteEntry, data: DataStore, grader: Grader, profile: Profile) -> BuiltSuite:
+async def build_suite(entry: SuiteEntry, data: DataStore, grader: Grader, wanted: Wanted) -> BuiltSuite:
     """Returns one suite, ready to be run.
 
     Raises:
@@ -278,13 +278,38 @@ async def build_suite(entry: SuiteEntry, data: DataStore, grader: Grader, profil
         await check_references(entry.user_data.read(), grader, data.cache / "references")
     if isinstance(suite, Preparable):
         await suite.prepare(grader)
-    return choose(entry, suite, profile)
+    return choose(entry, suite, wanted)
 
 
-def choose(entry: SuiteEntry, suite: Suite, profile: Profile) -> BuiltSuite:
-    """Applies the profile to a suite that has been built."""
-    tasks = tuple(suite.tasks())
-    return BuiltSuite(entry, suite, tasks, profile.choose(entry, tasks), profile.samples(entry))
+def choose(entry: SuiteEntry, suite: Suite, wanted: Wanted) -> BuiltSuite:
+    """Returns a suite that has been built with as many of its tasks and samples as are wanted."""
+    tasks, most = tuple(suite.tasks()), wanted.limit
+    if most is None and wanted.profile == "quick":
+        most = entry.quick_tasks
+    samples = wanted.samples or (entry.default_samples if wanted.profile == "full" else 1)
+    return BuiltSuite(entry, suite, tasks, tasks if most is None else spread(tasks, most), samples)
+
+
+def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:
+    """At most so many tasks, evenly over levels and, within a level, over groups.
+
+    Keeps the order of the suite. The choice is fixed: the same tasks give the same subset everywhere, and a
+    smaller subset is part of a larger one, so that a later, longer run goes on from an earlier, shorter one.
+    """
+    levels: dict[int, dict[str, list[Task]]] = defaultdict(lambda: defaultdict(list))
+    for task in tasks:
+        levels[task.level or 0][task.group or task.task_id].append(task)
+    numbers = sorted(levels)
+    # Every second level first, so that even three tasks are easy, middling and hard.
+    in_turn = [_alternate(levels[number].values()) for number in (*numbers[::2], *numbers[1::2])]
+    chosen = {task.task_id for task in _alternate(in_turn)[:most]}
+    return tuple(task for task in tasks if task.task_id in chosen)
+
+
+def _alternate(queues: Iterable[Iterable[Task]]) -> list[Task]:
+    """The first of each, then the second of each, and so on."""
+    turns = zip_longest(*queues)
+    return [task for turn in turns for task in turn if task is not None]
 
 
 def work_for(

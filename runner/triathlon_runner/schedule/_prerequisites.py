@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.concurrency import run_all
-from triathlon_runner.datasets import DataStore, DataUnavailableError, FunctionProblem, TestedProblem
+from triathlon_runner.datasets import DataStore, DataUnavailableError, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
@@ -89,11 +89,15 @@ async def check_references(problems: UserProblems, grader: Grader, passed: Path)
 async def _fault(user_problem: UserProblem, grader: Grader) -> str:
     """Why the problem cannot grade a model, in words; empty where it can."""
     for problem in (user_problem.problem, *user_problem.tests):
-        is_tested = isinstance(problem, TestedProblem)
-        promise = "passes its own tests" if is_tested else "returns the same each time"
+        graded, promise = problem, "returns the same each time"
+        if isinstance(problem, TestedProblem):
+            promise = "passes its own tests"
+            # With a reference, one that fails the tests is an error. What they use of its imports stays.
+            imports = [line for line in import_statements(problem.reference) if not third_party(line)]
+            graded = replace(problem, reference="", tests="\n".join([*imports, problem.tests]))
         expected = f"{user_problem.place}: expected a reference that {promise}, got"
         try:
-            verdict = await grader.grade(problem.reference, _without_reference(problem))
+            verdict = await grader.grade(problem.reference, graded)
         except (UngradableError, ReferenceFailedError) as error:
             return f"{expected}: {error}; fix one of them"
         if verdict.outcome is not Outcome.PASSED:
@@ -101,14 +105,3 @@ async def _fault(user_problem: UserProblem, grader: Grader) -> str:
             where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
             return f"{expected} {verdict.outcome}: {where}; fix one of them"
     return ""
-
-
-def _without_reference(problem: FunctionProblem) -> FunctionProblem:
-    """Tests whose verdict on the reference is wanted: with a reference, one that fails them is an error.
-
-    What the tests use of the modules that the reference imports stays.
-    """
-    if not isinstance(problem, TestedProblem):
-        return problem
-    imports = [line for line in import_statements(problem.reference) if not third_party(line)]
-    return replace(problem, reference="", tests="\n".join([*imports, problem.tests]))

@@ -8,7 +8,7 @@ import re
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
@@ -20,17 +20,10 @@ from rich.table import Table
 from rich.text import Text
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule._panel import (
-    FINAL,
-    PANEL,
-    cells_of_model,
-    cells_of_server,
-    cells_of_suites,
-    table_of,
-)
 from triathlon_runner.schedule._stop import Account
-from triathlon_runner.terminal import indented, visible
+from triathlon_runner.terminal import duration, indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 15.0
@@ -46,6 +39,36 @@ _COUNTERS: Final = (
     " last_error"
 )
 """Fields of `EndpointStats` that stand in a model's last event."""
+_UNKNOWN: Final = "–"
+_PANEL: Final = {
+    "done": 0,
+    "open": 50,
+    "failed": 80,
+    "tokens/s": 60,
+    "in flight": 80,
+    "time left": 40,
+    "USD": 90,
+    "limit": 100,
+    "replies": 110,
+    "cached": 120,
+    "retries": 120,
+    "cut": 120,
+    "too long": 120,
+}
+"""Columns during a run, each with the narrowest window that shows it."""
+_FINAL: Final = {
+    "done": 0,
+    "open": 50,
+    "replies": 60,
+    "tokens": 60,
+    "cached": 60,
+    "retries": 70,
+    "USD": 40,
+    "cut": 90,
+    "too long": 80,
+    "most in flight": 110,
+}
+"""Columns at the end of a run."""
 
 
 class JsonLog:
@@ -236,45 +259,37 @@ class ConsoleProgress:
             self._last_status = time.monotonic()
             self._print(text)
 
-    @property
-    def _models(self) -> list[str]:
-        """All that is shown: the models, and the judge."""
-        return list(dict.fromkeys([*self._suites, *self._accounts]))
-
-    def _cells(self, model: str) -> dict[str, str]:
-        return cells_of_model(list(self._suites.get(model, {}).values()), self._accounts.get(model))
-
-    @property
-    def has_accounts(self) -> bool:
-        """Whether any model was asked."""
-        return bool(self._accounts)
-
     def final(self, *, all_planned: bool = True) -> Table:
         """Returns a table of what each model did and what that cost.
 
         A gate stops as soon as it is decided: without `all_planned` what was not asked is not called open.
         """
-        rows = {name: self._cells(name) for name in self._models if name in self._accounts}
+        rows = [(name, cells) for name, cells in self._rows() if name in self._accounts]
         if not all_planned:
-            for cells in rows.values():
+            for _, cells in rows:
                 cells |= {"done": cells.get("done", "").partition("/")[0], "open": ""}
-        only_if_any = {"cached", "retries", "cut", "too long"}
-        return table_of(list(rows.items()), FINAL, self._console.width, only_if_any)
+        return _table_of(rows, _FINAL, self._console.width, {"cached", "retries", "cut", "too long"})
 
     def panel(self) -> RenderableType:
         """What is being prepared; then each model, those that are done last: the window may be too small."""
         if self._status:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
-        rows = [(name, self._cells(name)) for name in self._models]
-        rows.sort(key=lambda row: row[1].get("open") == "0")
-        return table_of(rows, PANEL, self._console.width, {"too long"}) if rows else ""
+        rows = sorted(self._rows(), key=lambda row: row[1].get("open") == "0")
+        return _table_of(rows, _PANEL, self._console.width, {"too long"}) if rows else ""
+
+    def _rows(self) -> list[tuple[str, dict[str, str]]]:
+        """Of the models, and of the judge: name and cells by columns."""
+        return [
+            (name, _cells_of_model(list(self._suites.get(name, {}).values()), self._accounts.get(name)))
+            for name in dict.fromkeys([*self._suites, *self._accounts])
+        ]
 
     def _print_line(self, model: str, suite: Task) -> None:
         self._last_line = time.monotonic()
-        cells = cells_of_suites([suite]) | {"cached": f"{suite.fields['cached'] or ''}"}
+        cells = _cells_of_suites([suite]) | {"cached": f"{suite.fields['cached'] or ''}"}
         line = "  ".join((f"{model} {suite.description}", *_named(cells)))
         if account := self._accounts.get(model):
-            cells = cells_of_server(account.stats) if account.stats.answered else {}
+            cells = _cells_of_server(account.stats) if account.stats.answered else {}
             usd = [f"{account.usd:.2f} USD"] if account.price else []
             so_far = "  ".join((*_named(cells | {"cached": ""}), f"limit {account.stats.limit}", *usd))
             line += f"; all of {model} so far: {so_far}"
@@ -300,3 +315,74 @@ def _without_numbers(text: str) -> str:
 def _named(cells: Mapping[str, str]) -> Iterator[str]:
     """`3/3 done`, `0 open`, …: what is not empty."""
     return (f"{cell} {name}" for name, cell in cells.items() if cell)
+
+
+def _cells_of_suites(suites: Sequence[Task]) -> dict[str, str]:
+    """Returns, by columns, how far one suite or several together are; the time left is the slowest one's."""
+    done = sum(int(suite.completed) for suite in suites)
+    planned = sum(int(suite.total or 0) for suite in suites)
+    seconds = [suite.time_remaining for suite in suites if suite.remaining and suite.time_remaining]
+    return {
+        "done": f"{done}/{planned}",
+        "open": f"{planned - done}",
+        "failed": f"{sum(suite.fields['failed'] for suite in suites) or ''}",
+        "time left": "" if done == planned else duration(max(seconds)) if seconds else "?",
+    }
+
+
+def _cells_of_model(suites: Sequence[Task], account: Account | None) -> dict[str, str]:
+    cells = {"tokens/s": _UNKNOWN}  # from the start, so that no column appears when its server answers
+    if suites:
+        cells |= _cells_of_suites(suites)
+    if account is None:
+        return cells
+    stats = account.stats
+    cells |= _cells_of_server(stats)
+    cells |= {
+        "in flight": f"{stats.in_flight}",
+        "limit": f"{stats.limit}",
+        "most in flight": f"{stats.most_in_flight}",
+        "replies": f"{stats.answered}",
+        "retries": f"{stats.retries}",
+        "cut": f"{stats.truncated}",
+        "too long": f"{stats.too_long + stats.cut_by_context}",
+        "USD": "" if account.price is None else f"{account.usd:.4f}",
+    }
+    return cells | ({"time left": "stopped"} if stats.stopped else {})
+
+
+def _cells_of_server(stats: EndpointStats) -> dict[str, str]:
+    """What the server has sent, and how many questions the cache answered: their tokens were sent before.
+
+    `?` stands for the tokens of replies that the server did not count.
+    """
+    tokens, speed = f"{stats.output_tokens}", _UNKNOWN
+    if stats.tokens_per_second is not None:
+        speed = f"{stats.tokens_per_second:.0f}"
+    if stats.uncounted:
+        tokens, speed = f"{tokens} + ?" if stats.output_tokens else "?", "?"
+    return {"tokens": tokens, "tokens/s": speed, "cached": f"{stats.from_cache}"}
+
+
+def _table_of(
+    rows: Sequence[tuple[str, Mapping[str, str]]],
+    columns: Mapping[str, int],
+    width: int,
+    only_if_any: Collection[str],
+) -> Table:
+    """Returns a table of names and cells with the columns that fit into the width and have a value.
+
+    Those of `only_if_any` are left out, too, where all their values are 0.
+    """
+    names = []
+    for name, from_width in columns.items():
+        values = {cells.get(name, "") for _, cells in rows}
+        if from_width <= width and values - ({"", "0"} if name in only_if_any else {""}):
+            names.append(name)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("model", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for label, cells in rows:
+        table.add_row(visible(label), *(cells.get(name, "") for name in names))
+    return table

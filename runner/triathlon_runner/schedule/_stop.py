@@ -49,11 +49,6 @@ class Account:
     def _at_price(self, input_tokens: int, output_tokens: int) -> float:
         return self.price.usd(input_tokens, output_tokens) if self.price else 0.0
 
-    @property
-    def usd_in_flight(self) -> float:
-        """What the requests in flight will cost, if they are like those before."""
-        return self.usd / self.stats.answered * self.stats.in_flight if self.stats.answered else 0.0
-
 
 class RunStoppedError(InfrastructureError):
     """A unit needs another request, but the run is stopping: the unit stays open."""
@@ -121,7 +116,11 @@ class Control:
             return f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
         if self.budget_usd is None:
             return ""
-        committed = sum(account.usd_in_flight for account in self.accounts)
+        committed = sum(  # what the requests in flight will cost, if they are like those before
+            account.usd / account.stats.answered * account.stats.in_flight
+            for account in self.accounts
+            if account.stats.answered
+        )
         if self.spent + committed < self.budget_usd:
             return ""
         return (
@@ -157,15 +156,11 @@ class Control:
         """Ends the calls of `ask` that wait, whenever no request is in flight; goes on until cancelled."""
         while True:
             if not self.in_flight:
-                self._release()
+                self._released.set()
+                now = asyncio.get_running_loop().time()
+                for scope in self._calls.values():
+                    scope.reschedule(now)
             await asyncio.sleep(CHECK_SECONDS)
-
-    def _release(self) -> None:
-        self._released.set()
-        now = asyncio.get_running_loop().time()
-        for call, scope in self._calls.items():
-            if not call.in_flight:
-                scope.reschedule(now)
 
 
 def seconds(option: str, text: str) -> float:
@@ -188,7 +183,14 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
     """
     now, text = now or datetime.now().astimezone(), text.strip()
     try:
-        moment = _moment(text, now)
+        if (clock := _CLOCK.fullmatch(text)) is not None:
+            moment = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+            moment += timedelta(days=moment <= now)
+        elif (span := _span(text)) is not None:
+            moment = now + timedelta(seconds=span)
+        else:
+            moment = datetime.fromisoformat(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
     except (ValueError, OverflowError):  # no date; beyond the year 9999
         raise UserError(
             f"expected --deadline as 8h, 2d12h, 90m, 10s, 07:00 or 2026-01-31T07:00, got {text!r}"
@@ -205,13 +207,3 @@ def _span(text: str) -> float | None:
         return None
     days, hours, minutes, rest = (float(part or 0) for part in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + rest
-
-
-def _moment(text: str, now: datetime) -> datetime:
-    if (clock := _CLOCK.fullmatch(text)) is not None:
-        today = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
-        return today if today > now else today + timedelta(days=1)
-    if (span := _span(text)) is not None:
-        return now + timedelta(seconds=span)
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)

@@ -15,6 +15,9 @@ from triathlon_runner.serving._config import ServingError
 
 _GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
+"""Between asking a command to end and killing it."""
+_GUARD_SECONDS = 10.0
+"""Within which the guard kills a command and ends itself."""
 _REPORT_SECONDS = 30.0
 
 
@@ -24,7 +27,6 @@ class Child:
 
     process: asyncio.subprocess.Process
     """The guard, which leads the session and the process group."""
-    grace: float
 
     async def stop(self) -> None:
         """Ends the whole process group, with SIGTERM and then SIGKILL; safe to call again."""
@@ -33,27 +35,20 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self.process.wait(), self.grace + _GRACE_SECONDS)
+            await asyncio.wait_for(self.process.wait(), _GRACE_SECONDS + _GUARD_SECONDS)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             await self.process.wait()
 
 
-async def spawn(
-    command: Sequence[str],
-    *,
-    env: Mapping[str, str],
-    log: Path,
-    grace: float = _GRACE_SECONDS,
-    nice: int = 0,
-) -> Child:
+async def spawn(command: Sequence[str], *, env: Mapping[str, str], log: Path, nice: int = 0) -> Child:
     """Starts a command that writes to the end of a log; all its processes end with it and with the runner.
 
-    `env` is its whole environment, `grace` the seconds between asking it to end and killing it.
+    `env` is its whole environment.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace), str(nice)]
+    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(_GRACE_SECONDS), str(nice)]
     with log.open("ab") as output:
         process = await asyncio.create_subprocess_exec(
             *guard,
@@ -64,7 +59,7 @@ async def spawn(
             env=dict(env),
             start_new_session=True,
         )
-    return Child(process, grace)
+    return Child(process)
 
 
 _NEEDED = re.compile(
@@ -109,12 +104,7 @@ def inherited_variables(*prefixes: str) -> dict[str, str]:
 
 
 async def run(
-    command: Sequence[str | Path],
-    log: Path,
-    failure: str,
-    *,
-    env: Mapping[str, str] | None = None,
-    grace: float = _GRACE_SECONDS,
+    command: Sequence[str | Path], log: Path, failure: str, *, env: Mapping[str, str] | None = None
 ) -> None:
     """Runs a command to its end, offline for Hugging Face's libraries; a cancelled caller ends it.
 
@@ -122,7 +112,7 @@ async def run(
         ServingError: it ended with an error; the message begins with `failure` and has the log's last lines.
     """
     variables = {**inherited_variables(), "HF_HUB_OFFLINE": "1", **(env or {})}
-    child = await spawn([str(part) for part in command], env=variables, log=log, grace=grace)
+    child = await spawn([str(part) for part in command], env=variables, log=log)
     try:
         status = await child.process.wait()
     finally:
@@ -141,12 +131,9 @@ async def prepare_once(
 ) -> None:
     """Makes a file or folder if it is not there. Where another run is making it, waits for that.
 
-    Args:
-        target: The file or folder; the lock `TARGET.lock` is released when its holder's process ends.
-        make: Makes it, whole or not at all.
-        what: Says what is done, such as `installing vllm 1.0`.
-        report: Gets a line at the begin, at the end and every 30 s in between.
-        complete: The file that shows that the target is complete; left out: the target itself.
+    `make` makes it, whole or not at all; else `complete` is the file that shows that it is whole. `report`
+    gets `what` is done, such as `installing vllm 1.0`, at the begin, at the end and every 30 s in between.
+    The lock `TARGET.lock` is released when its holder's process ends.
     """
     from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
 
@@ -161,7 +148,13 @@ async def prepare_once(
         if not (complete or target).exists():
             report(f"{what} (once)")
             started = time.monotonic()
-            reports = asyncio.create_task(_report_often(what, started, report))
+
+            async def report_often() -> None:
+                while True:
+                    await asyncio.sleep(_REPORT_SECONDS)
+                    report(f"{what}, {time.monotonic() - started:.0f} s so far")
+
+            reports = asyncio.create_task(report_often())
             try:
                 await make()
             finally:
@@ -169,12 +162,6 @@ async def prepare_once(
             report(f"{what}: done in {time.monotonic() - started:.0f} s")
     finally:
         await lock.release()
-
-
-async def _report_often(what: str, started: float, report: Callable[[str], None]) -> None:
-    while True:
-        await asyncio.sleep(_REPORT_SECONDS)
-        report(f"{what}, {time.monotonic() - started:.0f} s so far")
 
 
 _SHOWN_LINES = 15

@@ -114,6 +114,18 @@ class Weights(_Strict):
         return self
 
 
+_PARALLEL = ("tensor-parallel-size", "pipeline-parallel-size", "data-parallel-size")
+_OURS = {
+    "host", "port", "uds", "api-key", "model", "served-model-name", "revision", "tokenizer-revision",
+    "dtype", "max-model-len", "trust-remote-code", "chat-template", "lora-modules", "enable-lora",
+}  # fmt: skip
+
+
+def _hyphenated(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Arguments by their names in vLLM: `max_model_len`, `--max-model-len` → `max-model-len`."""
+    return {name.strip("-").replace("_", "-"): value for name, value in arguments.items()}
+
+
 class ServeConfig(_Strict):
     """How we start a model's server ourselves.
 
@@ -136,7 +148,7 @@ class ServeConfig(_Strict):
     """A Jinja file that replaces the model's own chat template."""
     lora: Annotated[Path | None, Field(strict=False)] = None
     """Folder of a LoRA adapter that answers in the model's name."""
-    args: dict[str, JsonValue] = Field(default_factory=dict)
+    args: Annotated[dict[str, JsonValue], AfterValidator(_hyphenated)] = Field(default_factory=dict)
     """Further arguments of `vllm serve` without their dashes, such as `tensor-parallel-size: 2`."""
     env: dict[str, str] = Field(default_factory=dict)
     """Environment variables of the server."""
@@ -155,8 +167,7 @@ class ServeConfig(_Strict):
 
     @model_validator(mode="after")
     def _arguments_are_free(self) -> Self:
-        taken = sorted({hyphenated(name) for name in self.args} & _OURS)
-        if taken:
+        if taken := sorted(self.args.keys() & _OURS):
             raise ValueError(
                 f"args must not hold {taken}: the runner sets these, or they have a field of their own"
             )
@@ -172,28 +183,14 @@ class ServeConfig(_Strict):
     @property
     def gpu_count(self) -> int:
         """GPUs that the parallel sizes among `args` add up to."""
-        sizes = [value for name, value in self.args.items() if hyphenated(name) in _PARALLEL]
-        return math.prod(size for size in sizes if isinstance(size, int))
+        return math.prod(size for name in _PARALLEL if isinstance(size := self.args.get(name), int))
 
     @property
     def spans_nodes(self) -> bool:
         """Whether vLLM's Ray back end may place parts of the model on other machines."""
-        return any(hyphenated(name) == _EXECUTOR and value == "ray" for name, value in self.args.items())
-
-
-_EXECUTOR = "distributed-executor-backend"
-_PARALLEL = {"tensor-parallel-size", "pipeline-parallel-size", "data-parallel-size"}
-_OURS = {
-    "host", "port", "uds", "api-key", "model", "served-model-name", "revision", "tokenizer-revision",
-    "dtype", "max-model-len", "trust-remote-code", "chat-template", "lora-modules", "enable-lora",
-}  # fmt: skip
+        return self.args.get("distributed-executor-backend") == "ray"
 
 
 def absolute(path: Path) -> Path:
     """Returns the path with `~` replaced; links are not followed."""
     return path.expanduser().absolute()
-
-
-def hyphenated(argument: str) -> str:
-    """`max_model_len`, `--max-model-len` → `max-model-len`."""
-    return argument.strip("-").replace("_", "-")

@@ -80,23 +80,19 @@ def _fix_tokenizer(folder: Path, stated: dict[str, Any]) -> None:
         tokenizer["pre_tokenizer"] = replacement
     if stated.get("add_bos_token", False):
         token_id = stated["bos_token_id"]
-        tokenizer["post_processor"] = _beginning_with(stated["tokens"][token_id], token_id)
+        token = stated["tokens"][token_id]
+        first, text = {"SpecialToken": {"id": token, "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}
+        tokenizer["post_processor"] = {
+            "type": "TemplateProcessing",
+            "single": [first, text],
+            "pair": [first, text, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {token: {"id": token, "ids": [token_id], "tokens": [token]}},
+        }
     path.write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
     # A model's own tokenizer class would build its parts anew; this one takes the file as it stands.
     settings = folder / "tokenizer_config.json"
     config = json.loads(settings.read_text(encoding="utf-8")) | {"tokenizer_class": "PreTrainedTokenizerFast"}
     settings.write_text(json.dumps(config, indent=2), encoding="utf-8")
-
-
-def _beginning_with(token: str, token_id: int) -> dict[str, Any]:
-    first = {"SpecialToken": {"id": token, "type_id": 0}}
-    text = {"Sequence": {"id": "A", "type_id": 0}}
-    return {
-        "type": "TemplateProcessing",
-        "single": [first, text],
-        "pair": [first, text, {"Sequence": {"id": "B", "type_id": 1}}],
-        "special_tokens": {token: {"id": token, "ids": [token_id], "tokens": [token]}},
-    }
 
 
 _SAMPLE = "def f(x):\n    return x  + 120  # é\n"

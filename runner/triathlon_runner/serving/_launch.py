@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pydantic import JsonValue
 
 from triathlon_runner.serving._children import HUB, RAY, inherited_variables
-from triathlon_runner.serving._config import ServeConfig, ServingError, absolute, hyphenated
+from triathlon_runner.serving._config import ServeConfig, ServingError, absolute
 from triathlon_runner.serving._prepare import Engine, Loadable
 
 LOOPBACK: Final = "127.0.0.1"
@@ -94,9 +94,6 @@ class GpuAllocation:
         return f"{len(self.gpus)} x {', '.join(sorted({gpu.name for gpu in self.gpus}))}"
 
 
-_Served = Sequence[tuple[GpuAllocation, ServeConfig]]
-
-
 class Machine:
     """The GPUs that one run's servers share: those models are served at the same time that fit.
 
@@ -125,7 +122,12 @@ class Machine:
                 self._available = await gpus()
             listed = self._available
             if _choose(config, listed, []) is None:
-                raise _never_fits(config, listed)
+                each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
+                names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
+                raise ServingError(
+                    f"expected {_wanted(config, listed)} GPU(s){each}, nvidia-smi lists {names or 'none'};"
+                    " lower tensor-parallel-size or gpu_memory_gib, or set device: cpu"
+                )
             allocation = _choose(config, listed, self._served)
             if allocation is None:
                 report("waiting for room: other models are being served")
@@ -140,7 +142,9 @@ class Machine:
                 self._change.notify_all()
 
 
-def _choose(config: ServeConfig, listed: Sequence[Gpu], served: _Served) -> GpuAllocation | None:
+def _choose(
+    config: ServeConfig, listed: Sequence[Gpu], served: Sequence[tuple[GpuAllocation, ServeConfig]]
+) -> GpuAllocation | None:
     """Returns where the model can be served beside those that are; None where there is no room."""
     if config.device == "cpu" or (config.device == "auto" and not listed):
         return None if any(other.device == "cpu" for other, _ in served) else GpuAllocation("cpu")
@@ -168,15 +172,6 @@ def _wanted(config: ServeConfig, listed: Sequence[Gpu]) -> int:
 def _need(config: ServeConfig, gpu: Gpu) -> int:
     """MiB of this GPU that the model needs: what the row says, or all that is free."""
     return gpu.free if config.gpu_memory_gib is None else round(config.gpu_memory_gib * _MIB_PER_GIB)
-
-
-def _never_fits(config: ServeConfig, listed: Sequence[Gpu]) -> ServingError:
-    each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
-    names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
-    return ServingError(
-        f"expected {_wanted(config, listed)} GPU(s){each}, nvidia-smi lists {names or 'none'}; lower"
-        " tensor-parallel-size or gpu_memory_gib, or set device: cpu"
-    )
 
 
 @dataclass(frozen=True)
@@ -243,7 +238,7 @@ class ServerPlan:
             arguments["max-num-seqs"] = self.concurrency or _MOST_AT_ONCE["cuda"]
         else:  # compiling takes minutes on a CPU and gains little for models that fit one
             arguments["enforce-eager"] = True
-        arguments |= {hyphenated(name): value for name, value in config.args.items()}
+        arguments |= config.args
         return {name: value for name, value in arguments.items() if value is not None}
 
     @cached_property

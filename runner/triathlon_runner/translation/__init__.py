@@ -1,32 +1,15 @@
 """The translation loop (EVALOOOP, section 5): Python, PHP, Ruby, JavaScript, Perl and back to Python."""
 
 from triathlon_runner.translation._languages import CHAIN, STEPS, TARGETS, TITLES
-from triathlon_runner.translation._mbxp import (
+from triathlon_runner.translation._suite import DISCIPLINE, TranslationSuite, catalogue
+from triathlon_runner.translation._task import (
+    CoreTask,
     LanguageCheck,
     MbxpTask,
     check_references,
+    core_task,
+    core_tasks,
     mbxp_tasks,
     read_mbxp,
     report,
 )
-from triathlon_runner.translation._suite import DISCIPLINE, TranslationSuite, catalogue
-from triathlon_runner.translation._task import CoreTask, core_task, core_tasks
-
-__all__ = [
-    "CHAIN",
-    "DISCIPLINE",
-    "STEPS",
-    "TARGETS",
-    "TITLES",
-    "CoreTask",
-    "LanguageCheck",
-    "MbxpTask",
-    "TranslationSuite",
-    "catalogue",
-    "check_references",
-    "core_task",
-    "core_tasks",
-    "mbxp_tasks",
-    "read_mbxp",
-    "report",
-]

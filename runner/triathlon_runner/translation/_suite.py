@@ -36,8 +36,7 @@ from triathlon_runner.translation._languages import (
     continued,
     translated,
 )
-from triathlon_runner.translation._mbxp import MbxpTask, mbxp_tasks
-from triathlon_runner.translation._task import CoreTask, core_tasks
+from triathlon_runner.translation._task import CoreTask, MbxpTask, core_tasks, mbxp_tasks
 
 SAMPLING: Final = Sampling(max_tokens=1024)
 """As for either step of the loop (EVALOOOP, section 3.6)."""

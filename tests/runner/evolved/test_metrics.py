@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from support.hashes import hashes
-from triathlon_runner.evolved import PASS_AT_1, pass_at_k
+from triathlon_runner.evolved import pass_at_k
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, UnitRecord
 
@@ -23,9 +23,22 @@ def _records(outcomes: dict[str, str]) -> list[UnitRecord]:
     ]
 
 
-def test_pass_at_1_of_one_sample() -> None:
-    """With one sample, pass@1 is the share of tasks passed; every other outcome counts as not passed."""
-    assert PASS_AT_1.score(_records({"a": "p", "b": "f", "c": "t", "d": "p"})) == 0.5
+@pytest.mark.parametrize(
+    ("k", "outcomes", "score"),
+    [
+        (1, {"a": "p", "b": "f", "c": "t", "d": "p"}, 0.5),
+        (2, {"a": "pff", "b": "pp", "c": "ff"}, (2 / 3 + 1 + 0) / 3),
+        (3, {"a": "ppp", "b": "f"}, 1.0),
+        (3, {"b": "f"}, math.nan),
+        (1, {}, math.nan),
+    ],
+)
+def test_pass_at_k(k: int, outcomes: dict[str, str], score: float) -> None:
+    """A mean over tasks, each with its own number of samples; one with fewer than k says nothing.
+
+    Every outcome but passed counts as not passed. Without a task there is no score, not a 0.
+    """
+    assert pass_at_k(k).score(_records(outcomes)) == pytest.approx(score, nan_ok=True)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
@@ -37,21 +50,7 @@ def test_unbiased(k: int, correct: int) -> None:
     assert pass_at_k_of(5, correct, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
 
 
-def test_pass_at_k_is_a_mean_over_tasks() -> None:
-    """pass@2 averages over tasks, each with its own number of samples."""
-    assert pass_at_k(2).score(_records({"a": "pff", "b": "pp", "c": "ff"})) == pytest.approx(
-        (2 / 3 + 1 + 0) / 3
-    )
-
-
 def test_too_few_samples() -> None:
-    """A task with fewer than k samples says nothing about pass@k."""
-    assert pass_at_k(3).score(_records({"a": "ppp", "b": "f"})) == 1.0
-    assert math.isnan(pass_at_k(3).score(_records({"b": "f"})))
+    """pass@k needs k samples."""
     with pytest.raises(ValueError, match="k <= samples"):
         pass_at_k_of(2, 1, 3)
-
-
-def test_no_records() -> None:
-    """Without records there is no score, not a 0."""
-    assert math.isnan(PASS_AT_1.score([]))

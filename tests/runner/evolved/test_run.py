@@ -1,14 +1,12 @@
 """The discipline from the command line, against a loopback server: both kinds of model, several samples."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.model_server import model_server_process
+from support.user_place import Place
 from triathlon_runner.datasets import core
 from triathlon_runner.records import EvolvedRecord
 
@@ -22,10 +20,6 @@ models:
     name: Completes
     kind: base
     api: {{base_url: "{base_url}", model: scripted}}
-  - id: stubborn
-    name: Keeps its own temperature
-    temperature: 0.3
-    api: {{base_url: "{base_url}", model: scripted}}
 """
 BOTH = ("--models", "chatting,completing")
 WARM = "evolved/core-seeds@temperature-0.8"
@@ -36,21 +30,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder in which both models were asked: two tasks greedily, then four with three samples each."""
     root = tmp_path_factory.mktemp("place")
     with model_server_process("support.sampled_replies:every_other_time", "--model", "scripted") as base_url:
+        place = Place(root, base_url)
         (root / "models.yaml").write_text(MODELS.format(base_url=base_url))
-        _call(root, "run", *BOTH, "--suites", "evolved/core-seeds", "--limit", "2")
-        _call(root, "run", *BOTH, "--suites", "evolved/core-seeds", *_WARM)
+        place.call("run", *BOTH, "--suites", "evolved/core-seeds", "--limit", "2")
+        place.call("run", *BOTH, "--suites", "evolved/core-seeds", *_WARM)
         yield root
 
 
 _WARM = ("--limit", "4", "--samples", "3", "--temperature", "0.8")
-
-
-def _call(root: Path, *arguments: str, expect: int = 0) -> str:
-    command = [str(Path(sys.executable).with_name("triathlon")), *arguments]
-    environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache")}
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == expect, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def _records(root: Path, model: str, suite: str) -> list[EvolvedRecord]:

@@ -15,8 +15,8 @@ from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Completion, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, OpenModel, Wanted, choose, spread, work_for
-from triathlon_runner.schedule._plan import same_as_baseline, suites_at_temperature
+from triathlon_runner.schedule import OpenModel, Wanted, choose, spread, work_for
+from triathlon_runner.schedule._plan import ProfileName, same_as_baseline
 from triathlon_runner.suites import Task
 
 MODELS_FILE = Path(__file__).parents[3] / "models.yaml"
@@ -52,10 +52,11 @@ def test_groups_take_turns() -> None:
 
 def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
     """What `quick` does not take by itself is run at its quick size where the user names it."""
-    quick = PROFILES["quick"]
+    quick, suite = Wanted("quick"), FakeSuite(tasks=TASKS)
     left_out = [entry for entry in catalogue.entries() if entry.core and not quick.takes(entry)]
     assert {"translation/core", "evolved/core-decompose"} <= {entry.id for entry in left_out}
-    assert all(len(quick.choose(entry, TASKS)) == entry.quick_tasks > 0 for entry in catalogue.entries())
+    for entry in catalogue.entries():
+        assert len(choose(entry, suite, quick).chosen) == entry.quick_tasks > 0
 
 
 @pytest.mark.parametrize(
@@ -66,9 +67,9 @@ def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
         ("quick", ["gemma-3-270m"], ["gemma-3-270m"]),
     ],
 )
-def test_models_that_a_profile_asks(profile: str, named: list[str] | None, asked: list[str]) -> None:
+def test_models_that_a_profile_asks(profile: ProfileName, named: list[str] | None, asked: list[str]) -> None:
     """A run that names no models asks those of its profile and of smaller ones; what is named is asked."""
-    wanted = Wanted(PROFILES[profile], named)
+    wanted = Wanted(profile, named)
     listed = [row for row in models_yaml.load(MODELS_FILE).select(named) if row.serve]
     on_any_machine = [row for row in listed if row.serve and row.serve.device == "auto"]
     assert [row.id for row in on_any_machine if wanted.why_not(row) is None] == asked
@@ -77,39 +78,36 @@ def test_models_that_a_profile_asks(profile: str, named: list[str] | None, asked
 
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
-QUICK = PROFILES["quick"]
 ROW: Final[dict[str, Any]] = {"id": "m", "name": "M", "api": API}
 
 
-SEEDS, SUBTLE, LOOP = "evolved/core-seeds", "evolved/core-subtle", "loop/core"
+SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 
 
 @pytest.mark.parametrize(
-    ("suites", "named", "row", "asked"),
+    ("suites", "row", "asked"),
     [
-        ([SEEDS], True, {}, SEEDS),
-        ([SEEDS], True, {"temperature": 0.8}, SEEDS),
-        ([LOOP, SUBTLE], False, {}, SUBTLE),
-        ([LOOP], True, {}, UserError("'loop/core': its settings fix the temperature")),
-        ([SEEDS], True, {"temperature": 0.2}, UserError("'m' is asked at temperature 0.2")),
+        ([SEEDS], {}, [SEEDS]),
+        ([SEEDS], {"temperature": 0.8}, [SEEDS]),
+        (None, {}, [entry.id for entry in catalogue.select() if Wanted("quick").takes(entry)]),
+        ([LOOP], {}, UserError("'loop/core': its settings fix the temperature")),
+        ([SEEDS], {"temperature": 0.2}, UserError("'m' is asked at temperature 0.2")),
     ],
 )
 def test_suites_at_the_users_temperature(
-    suites: list[str], named: bool, row: dict[str, Any], asked: str | UserError
+    suites: list[str] | None, row: dict[str, Any], asked: list[str] | UserError
 ) -> None:
     """Each becomes the suite at that temperature; what fixes its own is an error where somebody named it."""
     rows = (ModelRow.model_validate({**ROW, **row}),)
-    profile = QUICK.with_own(samples=5, temperature=0.8)
-
-    def at_temperature() -> list[tuple[str, int]]:
-        entries = suites_at_temperature(catalogue.select(suites), rows, profile, named=named)
-        return [(entry.id, profile.samples(entry)) for entry in entries]
-
+    wanted = Wanted("quick", suites=suites, samples=5, temperature=0.8)
     if isinstance(asked, UserError):
         with pytest.raises(UserError, match=re.escape(str(asked))):
-            at_temperature()
-    else:
-        assert at_temperature() == [(f"{asked}@temperature-0.8", 5)]
+            wanted.entries(rows)
+        return
+    entries = wanted.entries(rows)
+    evolved = [suite for suite in asked if suite.startswith("evolved/")]
+    assert [entry.id for entry in entries] == [f"{suite}@temperature-0.8" for suite in evolved]
+    assert {choose(entry, FakeSuite(), wanted).samples for entry in entries} == {5}
 
 
 def test_a_suite_at_a_temperature_has_a_name() -> None:
@@ -159,7 +157,7 @@ def test_whose_temperature_counts(
     assert registry.temperature(registry.models[0], suites) == asked
     suite = FakeSuite()
     entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
-    built = choose(entry, suite, PROFILES["standard"])
+    built = choose(entry, suite, Wanted())
     (work,) = work_for(registry, registry.models[0], [built])
     of_suite = suite.protocol["asked"]["temperature"]
     assert work.settings["asked"]["temperature"] == (of_suite if asked == suites else asked)

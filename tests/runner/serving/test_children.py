@@ -39,10 +39,11 @@ while not os.path.exists(sys.argv[1] + "/child"):
 # A runner that starts the above and waits for its own end.
 _RUNNER = """
 import asyncio, pathlib, sys
-from triathlon_runner.serving._children import run
+from triathlon_runner.serving import _children
+_children._GRACE_SECONDS = 0.2
 folder = pathlib.Path(sys.argv[1])
 command = [sys.executable, "-c", sys.argv[2], str(folder), "stay"]
-asyncio.run(run(command, folder / "log", "failed", grace=0.2))
+asyncio.run(_children.run(command, folder / "log", "failed"))
 """
 
 
@@ -70,10 +71,15 @@ def _command(folder: Path, how: str) -> list[str]:
     return [sys.executable, "-c", _STUBBORN, str(folder), how]
 
 
+@pytest.fixture(autouse=True)
+def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_children, "_GRACE_SECONDS", 0.2)
+
+
 async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
     """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
     env = inherited_variables()
-    child = await spawn(_command(tmp_path, "stay"), env=env, log=tmp_path / "log", grace=0.2)
+    child = await spawn(_command(tmp_path, "stay"), env=env, log=tmp_path / "log")
     family = await asyncio.to_thread(_until, "alive", tmp_path)
     await child.stop()
     assert await asyncio.to_thread(_until, "gone", tmp_path, 2.0) == family
@@ -83,7 +89,7 @@ async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["leave", "stay"])
 async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
     """Whether it ends by itself, or because whoever waits for it is cancelled."""
-    task = asyncio.create_task(run(_command(tmp_path, how), tmp_path / "log", "failed", grace=0.2))
+    task = asyncio.create_task(run(_command(tmp_path, how), tmp_path / "log", "failed"))
     if how == "stay":
         await asyncio.to_thread(_until, "alive", tmp_path)
         task.cancel()

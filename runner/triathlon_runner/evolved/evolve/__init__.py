@@ -3,23 +3,11 @@
 from triathlon_runner.evolved.evolve._pipeline import Job
 from triathlon_runner.evolved.evolve._run import (
     TRANSFORMATIONS,
-    Evolver,
     Progress,
     Workspace,
+    carry_out,
     choose_seeds,
     estimate,
     make_jobs,
     summary,
 )
-
-__all__ = [
-    "TRANSFORMATIONS",
-    "Evolver",
-    "Job",
-    "Progress",
-    "Workspace",
-    "choose_seeds",
-    "estimate",
-    "make_jobs",
-    "summary",
-]

@@ -46,11 +46,8 @@ class Job:
     @property
     def id(self) -> str:
         """`difficult/core-seeds-fence-posts`: names the job's history and its problem."""
-        return f"{self.transformation}/{'+'.join(_slug(parent.task_id) for parent in self.parents)}"
-
-
-def _slug(task_id: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", task_id).strip("-.") or "seed"
+        names = (re.sub(r"[^A-Za-z0-9._-]+", "-", parent.task_id).strip("-.") for parent in self.parents)
+        return f"{self.transformation}/{'+'.join(name or 'seed' for name in names)}"
 
 
 class DroppedError(Exception):
@@ -78,7 +75,7 @@ async def evolve(job: Job, conversation: Conversation) -> tuple[Written, ...]:
     """
     if job.transformation in PRESERVING:
         return (await _reword(job, conversation),)
-    drafts = await _ask_drafts(job, conversation)
+    _, drafts = await _ask_drafts(job, conversation)
     written = tuple([await _refine(conversation, draft) for draft in drafts])
     if job.transformation == "decompose":
         await _check_join(job, conversation, written)
@@ -87,13 +84,24 @@ async def evolve(job: Job, conversation: Conversation) -> tuple[Written, ...]:
     return written
 
 
-async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]:
-    """The first draft, or two halves, that are usable and no copy of a seed."""
-    question, reply = await conversation.ask(f"evolve-{job.transformation}", **_values(job, conversation))
+async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[str, tuple[Draft, ...]]:
+    """The question, and the first draft, or two halves, that are usable and no copy of a seed."""
+    question, reply = await conversation.ask(
+        f"evolve-{job.transformation}",
+        parents=_seeds_for_prompt(job),
+        rules=conversation.prompts.render("evolve-rules"),
+    )
     repairs = 0
     while True:
         try:
-            return _read_drafts(job, reply.text)
+            if job.transformation == "decompose":
+                drafts = read_halves(reply.text)
+            else:
+                name = job.parents[0].entry_point if job.transformation in PRESERVING else None
+                drafts = (read_problem(reply.text, helpers=job.transformation == "tool_use", name=name),)
+            if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
+                raise UnusableReplyError("one of its functions is the problem that you were given.")
+            return question, drafts
         except UnusableReplyError as error:
             conversation.set_result(f"cannot be used: {error}")
             if repairs == MAX_REPAIRS:
@@ -102,22 +110,6 @@ async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]
             _, reply = await conversation.ask(
                 "evolve-fix", question=question, answer=reply.text, complaint=str(error)
             )
-
-
-def _read_drafts(job: Job, reply: str) -> tuple[Draft, ...]:
-    if job.transformation == "decompose":
-        drafts = read_halves(reply)
-    else:
-        name = job.parents[0].entry_point if job.transformation in PRESERVING else None
-        drafts = (read_problem(reply, helpers=job.transformation == "tool_use", name=name),)
-    if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
-        raise UnusableReplyError("one of its functions is the problem that you were given.")
-    return drafts
-
-
-def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
-    """What the prompt of a transformation shows: the seeds and the rules of a good problem."""
-    return {"parents": _seeds_for_prompt(job), "rules": conversation.prompts.render("evolve-rules")}
 
 
 def _seeds_for_prompt(job: Job) -> list[dict[str, str]]:
@@ -161,13 +153,10 @@ async def _solve_on_inputs(conversation: Conversation, draft: Draft) -> tuple[st
         raise DroppedError("the model gives no solution to its own problem")
     inputs = await _ask_inputs(conversation, draft, ASKED_INPUTS)
     results = await conversation.run(program, draft.entry_point, inputs)
-    usable = {text: result for text, result in zip(inputs, results, strict=True) if result.usable}
+    by_input = dict(zip(inputs, results, strict=True))
+    usable = {text: result for text, result in by_input.items() if result.usable}
     works = f"{len(usable)} of {len(inputs)} inputs"
-    faults = (
-        f"; on {text[:80]}: {result}"
-        for text, result in zip(inputs, results, strict=True)
-        if not result.usable
-    )
+    faults = (f"; on {text[:80]}: {result}" for text, result in by_input.items() if not result.usable)
     fault = next(faults, "")
     conversation.note("execute", f"{works} give a value{fault}")
     if len(usable) < MIN_INPUTS:
@@ -198,12 +187,8 @@ async def _rewrite(conversation: Conversation, draft: Draft, prompt: str, **valu
     """The problem as the model rewrites it; the old one where that changes more than the docstring."""
     problem, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
     _, reply = await conversation.ask(prompt, problem=problem, helpers=helpers, **values)
-    return _reread(conversation, reply.text, draft)
-
-
-def _reread(conversation: Conversation, reply: str, draft: Draft) -> Draft:
     try:
-        new = read_problem(reply, helpers=bool(draft.helpers), name=draft.entry_point)
+        new = read_problem(reply.text, helpers=helpers, name=draft.entry_point)
         if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
             raise UnusableReplyError("it changes the parameters or the helpers.")
     except UnusableReplyError as error:
@@ -240,7 +225,7 @@ async def _reword(job: Job, conversation: Conversation) -> Written:
     (seed,) = job.parents
     if seed.comparison.oracle in ("checker", "set", "not-none"):
         raise DroppedError("its seed has several right answers, which only the seed's own set can judge")
-    (draft,) = await _ask_drafts(job, conversation)
+    question, (draft,) = await _ask_drafts(job, conversation)
     draft = _with_seeds_examples(draft, seed)
     truth = await conversation.run(seed.reference, seed.entry_point, seed.inputs)
     for number in range(1, MAX_ROUNDS + 1):
@@ -252,11 +237,12 @@ async def _reword(job: Job, conversation: Conversation) -> Written:
         if not differences:
             return Written(draft, seed.reference, seed.inputs)
         text, right, got = differences[0]
-        question = conversation.prompts.render(f"evolve-{job.transformation}", **_values(job, conversation))
         complaint = f"a solution written from it gives {got} for {text}, where the original gives {right}."
         answer = f"```python\n{draft.prompt}```"
-        _, reply = await conversation.ask("evolve-fix", question=question, answer=answer, complaint=complaint)
-        draft = _with_seeds_examples(_reread(conversation, reply.text, draft), seed)
+        draft = await _rewrite(
+            conversation, draft, "evolve-fix", question=question, answer=answer, complaint=complaint
+        )
+        draft = _with_seeds_examples(draft, seed)
     raise DroppedError(f"solutions written from it still differ from the seed's after {MAX_ROUNDS} rounds")
 
 

@@ -94,10 +94,15 @@ def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
         group = groups[parameter_types(seed)]
         if len(group) > 1:
             # The partner is drawn by hash: neighbours in a set are often alike.
-            partners = (partner for partner in group if partner is not seed)
-            pairs.append((seed, min(partners, key=lambda partner: _pair_hash(seed, partner))))
+            possible = [(seed, partner) for partner in group if partner is not seed]
+            pairs.append(min(possible, key=_pair_hash))
     unique = {frozenset(problem.task_id for problem in pair): pair for pair in pairs}
     return list(unique.values())
+
+
+def _pair_hash(pair: tuple[Problem, ...]) -> bytes:
+    names = sorted(problem.task_id for problem in pair)
+    return hashlib.sha256("+".join(names).encode()).digest()
 
 
 def parameter_types(problem: Problem) -> tuple[str, ...]:
@@ -108,15 +113,10 @@ def parameter_types(problem: Problem) -> tuple[str, ...]:
     return ()
 
 
-def _pair_hash(seed: Problem, partner: Problem) -> bytes:
-    names = sorted((seed.task_id, partner.task_id))
-    return hashlib.sha256("+".join(names).encode()).digest()
-
-
 # Files
 
 History = dict[str, Any]
-"""All steps of one job, for the person who decides about its problem; see `Evolver`."""
+"""All steps of one job, for the person who decides about its problem; see `_history`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,19 @@ class Workspace:
             path = self.root / f"{job.transformation}.jsonl"
             stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
             known = {row["task_id"] for row in _rows(path)}
-            new = [json.dumps(row) for row in _rows_of(job, problems) if row["task_id"] not in known]
+            rows = [  # in the form of `problems:` in suites.yaml; nothing is accepted yet
+                {
+                    ACCEPTED: None,
+                    "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
+                    "parents": [parent.task_id for parent in job.parents],
+                    "entry_point": written.draft.entry_point,
+                    "prompt": written.draft.prompt,
+                    "reference": written.reference,
+                    "inputs": [call_text("", text)[1:-1] for text in written.inputs],
+                }
+                for number, written in enumerate(problems, start=1)
+            ]
+            new = [json.dumps(row) for row in rows if row["task_id"] not in known]
             replace_file(path, "".join(f"{line}\n" for line in (stored, *new) if line))
         self.history(job).parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.history(job), json.dumps(history, indent=1, ensure_ascii=False) + "\n")
@@ -190,27 +202,10 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _rows_of(job: Job, problems: Sequence[Written]) -> list[dict[str, Any]]:
-    """The lines of a job's problems in the form of `problems:` in suites.yaml; nothing is accepted yet."""
-    return [
-        {
-            ACCEPTED: None,
-            "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
-            "parents": [parent.task_id for parent in job.parents],
-            "entry_point": written.draft.entry_point,
-            "prompt": written.draft.prompt,
-            "reference": written.reference,
-            "inputs": [call_text("", text)[1:-1] for text in written.inputs],
-        }
-        for number, written in enumerate(problems, start=1)
-    ]
-
-
 def summary(histories: Sequence[History]) -> str:
     """How many jobs gave a problem, and why the others did not."""
     reasons = Counter(history["reason"] for history in histories if history["status"] == "dropped")
-    finished = len(histories) - reasons.total()
-    lines = [f"{finished} of {len(histories)} jobs gave a problem"]
+    lines = [f"{len(histories) - reasons.total()} of {len(histories)} jobs gave a problem"]
     return "\n".join([*lines, *(f"dropped {count}: {reason}" for reason, count in reasons.most_common())])
 
 
@@ -241,67 +236,69 @@ class Progress:
     usage: Usage = field(default_factory=Usage)
 
 
-@dataclass(frozen=True, slots=True)
-class Evolver:
-    """What every job needs."""
+async def carry_out(
+    jobs: Sequence[Job],
+    workspace: Workspace,
+    model: Model,
+    prompts: PromptSet,
+    sandbox: Sandbox,
+    *,
+    price: Price | None = None,
+    stopped: Callable[[], str] = str,
+    report: Callable[[Progress], None] = lambda _: None,
+) -> Progress:
+    """Carries out what is not on disk yet. `report` gets the progress after every job.
 
-    model: Model
-    prompts: PromptSet
-    sandbox: Sandbox
-    workspace: Workspace
-    price: Price | None = None
-    stopped: Callable[[], str] = str
-    """Why no new job begins; empty while they may."""
+    `stopped` returns why no new job begins; empty while they may.
+    """
+    remaining = [job for job in jobs if not workspace.is_done(job)]
+    progress = Progress(len(jobs), done_before=len(jobs) - len(remaining))
+    slots = asyncio.Semaphore(MAX_JOBS)
 
-    async def run(self, jobs: Sequence[Job], report: Callable[[Progress], None] = lambda _: None) -> Progress:
-        """Carries out what is not on disk yet. `report` gets the progress after every job."""
-        remaining = [job for job in jobs if not self.workspace.is_done(job)]
-        progress = Progress(len(jobs), done_before=len(jobs) - len(remaining))
-        slots = asyncio.Semaphore(MAX_JOBS)
-
-        async def run_within_budget(job: Job) -> None:
-            async with slots:
-                if why := self.stopped():
-                    progress.open[job.id] = why
-                else:
-                    await self._run_job(job, progress)
-                report(progress)
-
-        async with asyncio.TaskGroup() as group:
-            for job in remaining:
-                group.create_task(run_within_budget(job))
-        return progress
-
-    async def _run_job(self, job: Job, progress: Progress) -> None:
-        conversation = Conversation(self.model, self.prompts, self.sandbox)
+    async def carry_out_one(job: Job) -> None:
+        conversation = Conversation(model, prompts, sandbox)
         problems: tuple[Written, ...] = ()
         reason = ""
-        try:
-            problems = await evolve(job, conversation)
-        except DroppedError as error:
-            reason = str(error)
-        except InfrastructureError as error:
-            progress.open[job.id] = self.stopped() or str(error)
-        progress.usage += conversation.usage
-        if job.id in progress.open:
-            return
-        progress.finished += bool(problems)
-        progress.dropped += not problems
-        history = {
-            "schema": 2,
-            "job": job.id,
-            "transformation": job.transformation,
-            "parents": [parent.task_id for parent in job.parents],
-            "model": self.model.id,
-            "served_model": conversation.served_model,
-            "prompts": self.prompts.sha256,  # those that were used
-            "status": "finished" if problems else "dropped",
-            "reason": reason,
-            "rounds": conversation.round,
-            "steps": [asdict(step) for step in conversation.steps],
-            "usage": conversation.usage.model_dump(mode="json"),
-            "cost_usd": self.price.cost_of(conversation.usage) if self.price else None,
-            # Inputs on which solutions that had agreed differ after all: a reader should look at them.
-            "disputed": [text for written in problems for text in written.disputed],
-        }
-        self.workspace.write(job, problems, history)
+        async with slots:
+            if why := stopped():
+                progress.open[job.id] = why
+            else:
+                try:
+                    problems = await evolve(job, conversation)
+                except DroppedError as error:
+                    reason = str(error)
+                except InfrastructureError as error:
+                    progress.open[job.id] = stopped() or str(error)
+            progress.usage += conversation.usage
+            if job.id not in progress.open:
+                progress.finished += bool(problems)
+                progress.dropped += not problems
+                workspace.write(job, problems, _history(job, conversation, problems, reason, price))
+            report(progress)
+
+    async with asyncio.TaskGroup() as group:
+        for job in remaining:
+            group.create_task(carry_out_one(job))
+    return progress
+
+
+def _history(
+    job: Job, conversation: Conversation, problems: Sequence[Written], reason: str, price: Price | None
+) -> History:
+    return {
+        "schema": 2,
+        "job": job.id,
+        "transformation": job.transformation,
+        "parents": [parent.task_id for parent in job.parents],
+        "model": conversation.model.id,
+        "served_model": conversation.served_model,
+        "prompts": conversation.prompts.sha256,  # those that were used
+        "status": "finished" if problems else "dropped",
+        "reason": reason,
+        "rounds": conversation.round,
+        "steps": [asdict(step) for step in conversation.steps],
+        "usage": conversation.usage.model_dump(mode="json"),
+        "cost_usd": price.cost_of(conversation.usage) if price else None,
+        # Inputs on which solutions that had agreed differ after all: a reader should look at them.
+        "disputed": [text for written in problems for text in written.disputed],
+    }

@@ -1,14 +1,12 @@
 """`triathlon evolve` from the command line: costs, budget, resuming, what to do next."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from support.model_server import model_server_process
+from support.user_place import Place
 
 pytestmark = pytest.mark.slow
 
@@ -20,40 +18,33 @@ models:
     price: {{input: 10, output: 30}}
 """
 ASK = ("evolve", "--model", "evolver", "--out", "work")
+UNREACHABLE = "http://127.0.0.1:9/v1"
 
 
-def _start(root: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [str(Path(sys.executable).with_name("triathlon")), *ASK, *arguments],
-        cwd=root,
-        env={**os.environ, "TRIATHLON_CACHE": str(root / "cache")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
+class _Place(Place):
+    """A folder with the evolving model's row."""
 
+    def __init__(self, root: Path, url: str) -> None:
+        self.root = root
+        (root / "models.yaml").write_text(MODELS.format(base_url=url))
 
-def _call(root: Path, *arguments: str, expect: int = 0) -> str:
-    process = _start(root, *arguments)
-    output, _ = process.communicate()
-    assert process.returncode == expect, output
-    return output
+    def evolve(self, *arguments: str, code: int = 0) -> str:
+        return self.call(*ASK, *arguments, code=code)
 
 
 def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
     """Costs before and during; at the end how many problems await a decision, and the row of suites.yaml."""
     with model_server_process("support.evolver_replies:answer", "--model", "evolver") as base_url:
-        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
+        place = _Place(tmp_path, base_url)
         some = ("--transformations", "verbose,concise", "--limit", "1")
-        said = _call(tmp_path, *some, "--dry-run")
+        said = place.evolve(*some, "--dry-run")
         assert re.search(r"2 problems to evolve, about 4 requests, \d+ tokens, about 0\.\d\d USD", said)
         assert not (tmp_path / "work").exists()
-        said = _call(tmp_path, *some)
+        said = place.evolve(*some)
         assert "2/2 evolved, 0 dropped, 0 open" in said
         assert "0.00 USD" in said
         assert "2 of 2 jobs gave a problem" in said
-        again = _call(tmp_path, *some)
+        again = place.evolve(*some)
         assert "0 problems to evolve (2 done before), about 0 requests, 0 tokens, about 0.00 USD" in again
         assert "0/2 evolved" not in again
     assert "work/concise.jsonl: 0 accepted, 0 refused, 1 await a decision" in again
@@ -64,9 +55,9 @@ def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
 
 def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     """Without one nothing could ever reach it: said before anything is asked."""
-    rows = MODELS.format(base_url="http://127.0.0.1:9/v1")
+    place, rows = _Place(tmp_path, UNREACHABLE), (tmp_path / "models.yaml").read_text()
     (tmp_path / "models.yaml").write_text(rows[: rows.index("    price:")])
-    said = " ".join(_call(tmp_path, "--budget", "5", expect=2).split())
+    said = " ".join(place.evolve("--budget", "5", code=2).split())
     assert "--budget needs the price of 'evolver'" in said
 
 
@@ -77,22 +68,22 @@ def test_a_budget_holds_for_every_request(tmp_path: Path, script: str) -> None:
     server = (f"support.evolver_replies:{script}", "--model", "evolver", "--log", str(log))
     some = ("--transformations", "verbose", "--limit", "12")
     with model_server_process(*server) as base_url:
-        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
-        said = _call(tmp_path, *some, "--budget", "0.0001", expect=1)
+        place = _Place(tmp_path, base_url)
+        said = place.evolve(*some, "--budget", "0.0001", code=1)
         assert "the budget of 0.0001 USD is used up" in said
         asked = len(log.read_text().splitlines())
         assert 1 <= asked <= 8, "what was in flight with the first"
-        assert "12/12 evolved" in _call(tmp_path, *some)
+        assert "12/12 evolved" in place.evolve(*some)
         assert len(log.read_text().splitlines()) == 24
 
 
 def test_a_folder_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     """One that can't be written, and a set that can't be read."""
-    (tmp_path / "models.yaml").write_text(MODELS.format(base_url="http://127.0.0.1:9/v1"))
+    place = _Place(tmp_path, UNREACHABLE)
     (tmp_path / "work").write_text("a file")
-    said = " ".join(_call(tmp_path, "--limit", "1", expect=2).split())
+    said = " ".join(place.evolve("--limit", "1", code=2).split())
     assert "--out expects a folder that can be written, got 'work'" in said
     (tmp_path / "work").unlink()
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "subtle.jsonl").write_text("{bad")
-    assert "subtle.jsonl, line 1: expected a JSON object" in _call(tmp_path, "--limit", "1", expect=2)
+    assert "subtle.jsonl, line 1: expected a JSON object" in place.evolve("--limit", "1", code=2)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,10 @@ from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.user import Transformation, UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
-    Evolver,
     Job,
     Progress,
     Workspace,
+    carry_out,
     choose_seeds,
     estimate,
     make_jobs,
@@ -28,15 +29,17 @@ from triathlon_runner.sandbox import Sandbox
 PRICE = Price(input=10, output=30)
 
 
-def _evolver(root: Path, sandbox: Sandbox, model: ScriptedEvolver, stopped: str = "") -> Evolver:
-    return Evolver(model, load_prompts("evolved"), sandbox, Workspace(root), PRICE, lambda: stopped)
+async def _carry_out(
+    jobs: tuple[Job, ...], root: Path, sandbox: Sandbox, model: ScriptedEvolver, **more: Any
+) -> Progress:
+    return await carry_out(jobs, Workspace(root), model, load_prompts("evolved"), sandbox, **more)
 
 
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
     """A finished job leaves a problem that nobody has accepted yet, and its whole history."""
     seen: list[Progress] = []
-    evolver = _evolver(tmp_path, sandbox, ScriptedEvolver(GOOD))
-    progress = await evolver.run(make_jobs([SEED], ["difficult"]), seen.append)
+    jobs, model = make_jobs([SEED], ["difficult"]), ScriptedEvolver(GOOD)
+    progress = await _carry_out(jobs, tmp_path, sandbox, model, price=PRICE, report=seen.append)
     assert (progress.finished, progress.dropped, progress.open) == (1, 0, {})
     assert len(seen) == 1
     row = json.loads((tmp_path / "difficult.jsonl").read_text())
@@ -52,19 +55,19 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
 async def test_resumes(tmp_path: Path, sandbox: Sandbox) -> None:
     """What is on disk is not done again; a job whose model failed stays open and is done by the next run."""
     jobs = make_jobs([SEED], ["difficult"])
-    failing = await _evolver(tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True)).run(jobs)
+    failing = await _carry_out(jobs, tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True))
     assert list(failing.open) == ["difficult/core-seeds-add-up"]
     assert list(tmp_path.rglob("*.json")) == []
-    await _evolver(tmp_path, sandbox, ScriptedEvolver(GOOD)).run(jobs)
+    await _carry_out(jobs, tmp_path, sandbox, ScriptedEvolver(GOOD))
     model = ScriptedEvolver(GOOD)
-    again = await _evolver(tmp_path, sandbox, model).run(jobs)
+    again = await _carry_out(jobs, tmp_path, sandbox, model)
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
 
 
 async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -> None:
     """A dropped job leaves its reason and every question, and no problem file."""
     model = ScriptedEvolver({"transform": "No.", "fix": "No!"})
-    await _evolver(tmp_path, sandbox, model).run(make_jobs([SEED], ["subtle"]))
+    await _carry_out(make_jobs([SEED], ["subtle"]), tmp_path, sandbox, model)
     (history,) = Workspace(tmp_path).histories()
     assert (history["status"], len(history["steps"])) == ("dropped", 3)
     assert not list(tmp_path.rglob("*.jsonl"))
@@ -75,8 +78,8 @@ async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -
 async def test_stopped(tmp_path: Path, sandbox: Sandbox) -> None:
     """No job begins once the run is to stop, as where the budget is spent; it stays open with the reason."""
     model = ScriptedEvolver(GOOD)
-    evolver = _evolver(tmp_path, sandbox, model, stopped="the budget is spent")
-    progress = await evolver.run(make_jobs([SEED], ["difficult"]))
+    jobs = make_jobs([SEED], ["difficult"])
+    progress = await _carry_out(jobs, tmp_path, sandbox, model, stopped=lambda: "the budget is spent")
     assert model.asked == []
     assert progress.open == {"difficult/core-seeds-add-up": "the budget is spent"}
 
