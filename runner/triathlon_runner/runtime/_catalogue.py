@@ -198,7 +198,8 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
     path = Path(match["file"])
 
     def source(_: DataStore) -> QuestionSource:
-        return QuestionSource.of_file(read_questions(path))
+        questions = read_questions(path)
+        return QuestionSource(questions.data, lambda: questions.programs, file=questions)
 
     return _entry(path.stem, f"questions of {path.name}", source, prompts, match["setting"] or "")
 
