@@ -159,7 +159,12 @@ def read_arguments(question: Masked, answer: str) -> Filled:
         return ast.Name(name, ast.Load())
 
     with reading(answer):
-        call, original = _stated_call(answer), _call_in(question.text.rpartition(f" == {MASK}")[0])
+        parts = (answer, answer.partition("==")[0])
+        stated = (_call_in(part) or _call_in(f"{FUNCTION}({part}\n)") for part in parts)
+        call = next(filter(None, stated), None)
+        if call is None:
+            raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
+        original = _call_in(question.text.rpartition(f" == {MASK}")[0])
         assert original is not None
         own = {ast.dump(argument) for argument in (*original.args, *(key.value for key in original.keywords))}
         arguments = [filled(argument) for argument in call.args]
@@ -168,20 +173,8 @@ def read_arguments(question: Masked, answer: str) -> Filled:
         return Filled(f"assert {complete} == {question.originals[0]}", values)
 
 
-def _stated_call(answer: str) -> ast.Call:
-    """The call with the arguments that the answer states: in `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
-
-    Raises:
-        InvalidAnswerError: the answer states none.
-    """
-    for part in (answer, answer.partition("==")[0]):
-        call = _call_in(part) or _call_in(f"{FUNCTION}({part}\n)")
-        if call is not None:
-            return call
-    raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
-
-
 def _call_in(text: str) -> ast.Call | None:
+    """The call in `assert f(1) == 2`, `f(1) == 2` or `f(1)`; None of other texts."""
     try:
         expression = parse_expression(text.strip().removeprefix("assert "))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -219,19 +212,15 @@ async def _computed(
             return _graded(_problem(result))
         match result.value:  # the child is trusted no more than the answer
             case [str(text), ""]:
-                computed[name] = _read_value(text)
+                try:
+                    computed[name] = plain_value(parse_expression(text))
+                except (SyntaxError, ValueError, MemoryError, RecursionError):
+                    raise InvalidAnswerError("what is stated is no plain value") from None
             case [_, str(why)]:
                 raise InvalidAnswerError(f"what is stated is no plain value: {why}")
             case _:
                 raise InvalidAnswerError("what is stated is no plain value")
     return computed
-
-
-def _read_value(text: str) -> Any:
-    try:
-        return plain_value(parse_expression(text))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise InvalidAnswerError("what is stated is no plain value") from None
 
 
 async def check_assertions(

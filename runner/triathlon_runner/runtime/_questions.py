@@ -195,6 +195,7 @@ def read_questions(path: Path) -> QuestionFile:
 Style = Literal["direct", "cot"]
 QuestionKind = Literal["coverage", "state", "path", "output"]
 KINDS: Final[tuple[QuestionKind, ...]] = get_args(QuestionKind)
+ABOUT_LINES: Final = KINDS[:3]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 MAX_TOKENS: Final[dict[Style, int]] = {"direct": 256, "cot": 1024}
