@@ -127,9 +127,6 @@ async def construct(
     """Builds the questions of a data set's programs.
 
     They come without truths (`_programs`): an input's statements are chosen where it has none.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     candidates = list(programs)
     statements, inputs = Counter[str](), Counter[str]()

@@ -114,9 +114,6 @@ async def passes_by_authors(
 
     It needs as many `assert` as the question, and has to run through: it is executed as it stands, as a
     program that a model wrote is.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     if answer.count("assert") < asked.masked.count("assert"):
         return False
@@ -128,11 +125,7 @@ async def passes_by_authors(
 
 
 async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, side: Side, answer: str) -> Graded:
-    """Executes the assertion with what an answer states.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
+    """Executes the assertion with what an answer states."""
     read = fill if side == "output" else read_arguments
     return await grade_output(sandbox, *output_question(task), answer, read)
 
@@ -199,7 +192,6 @@ async def _computed(
 
     Raises:
         InvalidAnswerError: what it comes to is no plain value.
-        SandboxError: the sandbox itself failed.
     """
     sources = {
         name: value[1] for name, value in values.items() if isinstance(value, tuple) and value[0] == "compute"
@@ -232,9 +224,6 @@ async def check_assertions(
 
     A test is the input whose set-up runs first, the completed text, and the names in it that stand for
     values, with the plain data of these.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     calls = [
         Call("check", (program.program, program.run_of(asked), text, dict(values)))

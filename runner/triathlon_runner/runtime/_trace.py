@@ -111,9 +111,6 @@ async def trace_runs(
 
     An input that ends the child is lost; those after it are traced in another child. `watches` are the
     expressions to read after a line.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     calls = [
         Call("trace", (program.program, program.run_of(asked), dict(watches), seed))
