@@ -7,10 +7,10 @@ executed. Parsing is limited in proportion to the text.
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any, Final
+from typing import Final
 
 from triathlon_runner.replies._fences import Block, code_blocks
 from triathlon_runner.syntax import (
@@ -168,26 +168,17 @@ def _pieces_of_json(text: str) -> list[Piece]:
     if not text.lstrip().startswith(("{", "[")):
         return []
     try:
-        value = json.loads(text, strict=False)
+        waiting = [json.loads(text, strict=False)]
     except (ValueError, RecursionError):
         return []
-    return [
-        Piece(code, ("took the code out of JSON",))
-        for string in _strings(value)
-        for code in [block.code for block in code_blocks(string)] or [string]
-        if function_names(code)
-    ]
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, in its order."""
-    waiting = [value]
+    codes: list[str] = []
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
-            yield item
+            codes += [block.code for block in code_blocks(item)] or [item]
         elif isinstance(item, dict | list):
             waiting += reversed(list(item.values()) if isinstance(item, dict) else item)
+    return [Piece(code, ("took the code out of JSON",)) for code in codes if function_names(code)]
 
 
 # Code without fences

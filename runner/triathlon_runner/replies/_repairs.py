@@ -3,7 +3,7 @@
 import ast
 import typing
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 
 from triathlon_runner.syntax import (
     Function,
@@ -146,21 +146,19 @@ def with_typing_names(program: str, changes: list[str]) -> str:
     wanted = missing_names(program) & _TYPING
     if tree is None or not wanted:
         return program
-    inside = Counter(name for part in _annotations(tree) for name in _names(part))
+    annotations: list[ast.expr | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, Function):
+            annotations.append(node.returns)
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            annotations.append(node.annotation)
+    inside = Counter(name for annotation in annotations if annotation for name in _names(annotation))
     everywhere = Counter(_names(tree))
     names = ", ".join(sorted(name for name in wanted if inside[name] == everywhere[name]))
     if not names:
         return program
     changes.append(f"imported {names} from typing, which annotations name")
     return _insert_first(program, [f"from typing import {names}"])
-
-
-def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
-        if isinstance(node, Function) and node.returns:
-            yield node.returns
-        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
-            yield node.annotation
 
 
 def _names(node: ast.AST) -> list[str]:

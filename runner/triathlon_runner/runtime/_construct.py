@@ -194,7 +194,16 @@ def _draft(
         if either.outcome != "returned":
             reasons = {"lost": f"not traced: {either.error}", "raised": "the reference raises"}
             raise _LeaveOutError(reasons.get(either.outcome, either.error))
-    masked = program.masked_test(asked) if asked.masked else _masked_call(program, asked, trace, again)
+    masked = program.masked_test(asked)
+    if not asked.masked and program.test:
+        raise _LeaveOutError("the test has no assertion that can be masked")
+    if not asked.masked:
+        reason = _why_no_question(trace.result)
+        if reason or trace.result is None:
+            raise _LeaveOutError(f"the result: {reason}")
+        if trace.result != again.result:
+            raise _LeaveOutError("the result differs from run to run")
+        masked = Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
     rules: list[str] = []
     if asked.statements:
         statements = [
@@ -210,17 +219,6 @@ def _draft(
         raise _LeaveOutError("no line to ask about")
     truths = {"masked": masked.text, "originals": masked.originals, "statements": tuple(statements)}
     return asked.model_copy(update=truths), rules
-
-
-def _masked_call(program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace) -> Masked:
-    if program.test:
-        raise _LeaveOutError("the test has no assertion that can be masked")
-    reason = _why_no_question(trace.result)
-    if reason or trace.result is None:
-        raise _LeaveOutError(f"the result: {reason}")
-    if trace.result != again.result:
-        raise _LeaveOutError("the result differs from run to run")
-    return Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
 
 
 def _chosen_statements(program: str, trace: Trace, again: Trace) -> tuple[list[StatementQuestion], list[str]]:

@@ -217,8 +217,7 @@ def line_text(program: str, line: int) -> str:
 
 def sentence_of(question: str) -> str:
     """What is asked, without program and input: by it a record finds the question in its prompt."""
-    inside = _QUESTION.findall(question)
-    return str(inside[-1]).strip() if inside else UNTAGGED
+    return next(reversed(_QUESTION.findall(question)), UNTAGGED).strip()
 
 
 def sampling(style: Style, temperature: float) -> Sampling:
@@ -335,6 +334,5 @@ class OfficialAsker(Asker):
 
 def official_asker(texts: dict[str, str], style: Style) -> OfficialAsker:
     """Returns what asks with REval's files of one style, by kind of question."""
-    values = dict(zip(FIELDS, FIELDS, strict=True))
-    templates = {kind: template_of(text, values) for kind, text in texts.items()}
+    templates = {kind: template_of(text, {name: name for name in FIELDS}) for kind, text in texts.items()}
     return OfficialAsker(PromptSet("official", templates), style)

@@ -55,8 +55,8 @@ class Trace:
 
     def successors(self, line: int) -> frozenset[int]:
         """The lines that were begun next; `NOT_EXECUTED` where nothing was, or the line never ran."""
-        lines = {following.line if following else NOT_EXECUTED for _, following in self.at(line)}
-        return frozenset(lines or {NOT_EXECUTED})
+        following = {step.line if step else NOT_EXECUTED for _, step in self.at(line)}
+        return frozenset(following or {NOT_EXECUTED})
 
     def observed(self, line: int, variable: str) -> tuple[Value, ...]:
         """The different values of a variable after the line, in order of appearance.

@@ -5,9 +5,8 @@ import textwrap
 
 import pytest
 
-from triathlon_runner.runtime._sandboxed.tracer import trace
+from support.traced import traced
 from triathlon_runner.runtime._select import blocks, candidate_statements, choose, functions, watches
-from triathlon_runner.runtime._trace import read_trace
 
 
 def block_lines(body: str) -> list[list[int]]:
@@ -20,9 +19,7 @@ def block_lines(body: str) -> list[list[int]]:
 def chosen(program: str, arguments: str = "()") -> list[tuple[int, str]]:
     """The pairs of `f`; without a variable where nothing can be asked about a block end."""
     program = textwrap.dedent(program).strip("\n")
-    wanted = watches(program)
-    found = read_trace(trace(program, {"function": "f", "arguments": arguments}, wanted), wanted)
-    return choose(candidate_statements(program), found)
+    return choose(candidate_statements(program), traced(program, arguments, watches(program)))
 
 
 def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:
