@@ -141,7 +141,7 @@ def _changed(trace: Trace, line: int) -> list[str]:
     changed: dict[str, None] = {}
     attributes: dict[str, None] = {}
     for step, _ in trace.at(line):
-        for name, value in sorted((step.after or {}).items()):
+        for name, value in sorted(step.after.items()):
             if value != step.before.get(name):
                 kind = attributes if name.startswith("self.") else changed if name in step.before else new
                 kind[name] = None

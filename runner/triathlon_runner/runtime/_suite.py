@@ -229,6 +229,10 @@ class PredictionSuite:
     side: Side
     asker: Asker
 
+    @property
+    def _sampling(self) -> Sampling:
+        return sampling(self.asker.style, PREDICTION_TEMPERATURE)
+
     def tasks(self) -> Sequence[Task]:
         return [Task(task_id) for task_id in self.programs]
 
@@ -236,14 +240,13 @@ class PredictionSuite:
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """The masked side is part of what it asks."""
         style, prompts = self.asker.style, self.asker.digest(f"predict-{self.side}")
-        decoding = sampling(style, PREDICTION_TEMPERATURE)
         return {
-            "asked": asked_settings(self.data, decoding, prompts, style=style, predicted=self.side),
+            "asked": asked_settings(self.data, self._sampling, prompts, style=style, predicted=self.side),
             "graded": graded_settings(self.data),
         }
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        return request_settings(kind, sampling(self.asker.style, PREDICTION_TEMPERATURE))
+        return request_settings(kind, self._sampling)
 
     async def run(self, unit: UnitRun) -> PredictionRecord:
         """Asks for one prediction and grades it.
@@ -258,9 +261,8 @@ class PredictionSuite:
         )
         grade = partial(grade_prediction, unit.grader.sandbox, task, self.side)
         expected = (f"assert {FUNCTION}({task.input}) == {task.output}",)
-        decoding = sampling(style, PREDICTION_TEMPERATURE)
         prompt = self.asker.prompt(kind, question, completes=unit.model.kind == "base")
-        answer = await unit.model.ask(prompt, decoding, sample=unit.sample)
+        answer = await unit.model.ask(prompt, self._sampling, sample=unit.sample)
         prediction = await answer_record(answer.reply, style, grade, question=question, expected=expected)
         return PredictionRecord(
             **unit.record_fields(self.id),

@@ -21,8 +21,8 @@ class Step:
     line: int
     before: Mapping[str, Value]
     """Local variables, and attributes of `self` as `self.name`; none where an expression is executed."""
-    after: Mapping[str, Value] | None
-    """None where the end of the statement was not recorded."""
+    after: Mapping[str, Value]
+    """None of them where the end of the statement was not recorded."""
     watched: Mapping[str, Value]
     """Values of the expressions that were asked for, after the statement."""
 
@@ -63,9 +63,7 @@ class Trace:
 
         Any watched expression; without a watch the local variables and attributes of `self`.
         """
-        return _different(
-            step.watched.get(variable) or (step.after or {}).get(variable) for step, _ in self.at(line)
-        )
+        return _different(step.watched.get(variable) or step.after.get(variable) for step, _ in self.at(line))
 
     def values_at_next_step(self, line: int, variable: str) -> tuple[Value, ...]:
         """The values of a name at the step that followed: how REval reads a variable of a called function."""
@@ -85,7 +83,7 @@ def read_trace(plain: Any, watches: Mapping[int, list[str]]) -> Trace:
             Step(
                 line=int(line),
                 before=snapshots[before] if before >= 0 else {},
-                after=snapshots[after] if after >= 0 else None,
+                after=snapshots[after] if after >= 0 else {},
                 watched={
                     text: values[number]
                     for text, number in zip(watches.get(line, ()), watched, strict=False)

@@ -196,15 +196,9 @@ class Recorder:
 def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed: int = 0) -> dict[str, Any]:
     """Traces one run of a program (`programs.prepared`); loading it is not traced.
 
-    Args:
-        program: the source.
-        run: what is executed.
-        watches: expressions to read after each execution of a line.
-        seed: of the random numbers that the program may draw.
-
-    Returns:
-        `outcome` (returned, raised, limit, untraceable), `error`, the number of the `result`, and `steps`,
-        `values` and `snapshots` as the recorder has them.
+    After each execution of a line its `watches` are read. Returns `outcome` (returned, raised, limit,
+    untraceable), `error`, the number of the `result`, and `steps`, `values` and `snapshots` as the recorder
+    has them.
     """
     seed_generators(seed)
     recorder = Recorder(program, watches)
