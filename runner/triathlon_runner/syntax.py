@@ -7,7 +7,6 @@ import re
 import symtable
 import sys
 import warnings
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -27,9 +26,7 @@ def parse(program: str) -> ast.Module:
         SyntaxError: it does not parse.
         ValueError, RecursionError, MemoryError: as Python reports some programs that it cannot parse.
     """
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # an invalid escape in somebody's string is not our warning
+    with warnings.catch_warnings(action="ignore"):  # about an invalid escape in somebody's string
         return ast.parse(program)
 
 
@@ -113,15 +110,6 @@ def literal_tuple(source: str) -> tuple[Any, ...] | None:
 # Imports
 
 
-def _imported_modules(tree: ast.AST) -> Iterator[str]:
-    """Every imported module, as the statement names it: `math`, `os.path`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-
-
 def import_statements(program: str) -> list[str]:
     """The imports at the top level of a program, as text; none where it does not parse."""
     return [ast.unparse(node) for node in statements(program) if isinstance(node, _Import)]
@@ -133,12 +121,13 @@ def third_party(*programs: str) -> frozenset[str]:
     Raises:
         SyntaxError: a program does not parse.
     """
-    packages = {
-        module.partition(".")[0]
-        for program in programs
-        if "import" in program
-        for module in _imported_modules(parse(program))
-    } - sys.stdlib_module_names
+    modules: set[str] = set()
+    for node in (node for program in programs if "import" in program for node in ast.walk(parse(program))):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module)
+    packages = {module.partition(".")[0] for module in modules} - sys.stdlib_module_names
     if "bs4" in packages and any("lxml" in program for program in programs):
         packages.add("lxml")  # bs4 takes its parser by name, not by import
     return frozenset(packages)
@@ -256,15 +245,11 @@ def missing_names(program: str) -> set[str]:
         tables += inner.get_children()
     if any(len(inner.get_children()) > _MAX_CHILDREN for inner in tables):
         return set()
-    bound = {
-        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()
-    }
-    read = {
-        symbol.get_name()
-        for inner in tables
-        for symbol in inner.get_symbols()
-        if symbol.is_referenced() and (inner is table or symbol.is_global())
-    }
+    symbols = table.get_symbols()
+    bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    read = {s.get_name() for s in symbols if s.is_referenced()}
+    for inner in tables[1:]:
+        read |= {s.get_name() for s in inner.get_symbols() if s.is_referenced() and s.is_global()}
     return read - bound - _BUILTINS
 
 

@@ -147,6 +147,6 @@ def _prompts_of(suite_id: str, folder: Path | None) -> PromptSet:
     """What a suite of the catalogue asks with."""
     (entry,) = catalogue.select([suite_id], prompts=folder)
     suite: Any = entry.build(DataStore(cache=Path("nowhere"), fetch=False))
-    found = suite._asker.prompts if suite_id.startswith("runtime") else suite.prompts
+    found = suite.asker.prompts if suite_id.startswith("runtime") else suite.prompts
     assert isinstance(found, PromptSet)
     return found

@@ -83,9 +83,7 @@ def _block_lines(
     had been taken for text, and from there on strings do not count (`strings`).
     """
     quotes = _open_quotes("", "".join(code))
-    in_quotes: tuple[int, int] | None = (
-        None  # the first fence within the open quotes: its line, lines of code
-    )
+    in_quotes: tuple[int, int] | None = None  # of the first fence in open quotes: its line, lines of code
     while at < len(lines) or in_quotes:
         if at == len(lines) and in_quotes:
             at, size = in_quotes

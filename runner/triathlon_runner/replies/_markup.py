@@ -6,7 +6,6 @@ Every step takes time in proportion to the text, whatever its content.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from triathlon_runner.replies._fences import code_blocks
@@ -19,34 +18,32 @@ _LIKE_A_MARKER = re.compile(
 _TEX = re.compile(r"\\(?:text|texttt|mathrm|mathtt|mathbf)\{([^{}]*)\}")
 
 
-class _Text:
-    """A text with the places where a marker is text: code blocks, strings, comments and backticks."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._fences = [(*block.span, block.closed) for block in code_blocks(text, blank=True)]
-        self._quotes = list(_quotes_in(text, [fence[:2] for fence in self._fences]))
-
-    def is_quoted(self, match: re.Match[str]) -> bool:
-        """Whether it stands in a string, a comment or backticks."""
-        at = bisect_right(self._quotes, match.start(), key=lambda quote: quote.begin) - 1
-        if at < 0 or match.start() >= self._quotes[at].end:
-            return False
+def _markers(text: str, pattern: re.Pattern[str], *, in_fences: bool = False) -> list[re.Match[str]]:
+    """The markers that are markup, and not text in a string, a comment, backticks or a code block."""
+    if not pattern.search(text):
+        return []
+    fences = [_Part(*block.span, block.closed) for block in code_blocks(text, blank=True)]
+    quotes = list(_quotes_in(text, fences))
+    found = []
+    for marker in pattern.finditer(text):
+        quote, fence = _part_around(quotes, marker.start()), _part_around(fences, marker.start())
         # A heading of Markdown looks like a comment: a marker behind all of it is no part of it.
-        return not (self._quotes[at].is_heading and match.end() >= self._quotes[at].end)
+        if quote and not (quote.is_heading and marker.end() >= quote.end):
+            continue
+        # A block that is never closed ends where a line begins with a marker.
+        if fence and not in_fences and (fence.is_closed or not _begins_line(text, marker.start())):
+            continue
+        found.append(marker)
+    return found
 
-    def is_fenced(self, match: re.Match[str]) -> bool:
-        """Whether it stands in a code block; the start of a line does not where that is never closed."""
-        at = bisect_right(self._fences, match.start(), key=lambda fence: fence[0]) - 1
-        if at < 0 or match.start() >= self._fences[at][1]:
-            return False
-        return self._fences[at][2] or not _begins_line(self._text, match.start())
 
-    def markers(self, pattern: re.Pattern[str], *, in_fences: bool = False) -> Iterator[re.Match[str]]:
-        """The markers that are markup."""
-        for match in pattern.finditer(self._text):
-            if not self.is_quoted(match) and (in_fences or not self.is_fenced(match)):
-                yield match
+def _number(marker: re.Match[str]) -> int:
+    """The number of the marker's pair in its table."""
+    return ((marker.lastindex or 1) - 1) // 2
+
+
+def _begins(marker: re.Match[str]) -> bool:
+    return (marker.lastindex or 1) % 2 == 1
 
 
 def _begins_line(text: str, at: int) -> bool:
@@ -57,31 +54,63 @@ def _begins_line(text: str, at: int) -> bool:
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
-    """(answer, reasoning) of a reply.
+    """(answer, reasoning) of a reply; the answer is the text itself where nothing is reasoning.
 
     Reasoning stands between two markers, in front of an end that nothing begins (chat templates often put
     the beginning into the prompt), and behind a beginning that nothing ends. A beginning inside a line counts
     only where its end comes next: elsewhere the answer talks about the marker.
     """
-    markers = list(_Text(text).markers(REASONING_MARKERS)) if REASONING_MARKERS.search(text) else []
-    split = _Split(text)
-    split.last_end = {_number(marker): marker.start() for marker in markers if not _begins(marker)}
+    markers = _markers(text, REASONING_MARKERS)
+    last_ends = {_number(marker): marker.start() for marker in markers if not _begins(marker)}
+    answer: list[str] = []
+    reasoning: list[str] = []
+    at = 0
+    open_pair: int | None = None
+    inner = 0  # beginnings inside of reasoning: as many ends may follow that seem to lack theirs
+    has_answer = False
     for marker, following in zip(markers, [*markers[1:], None], strict=False):
-        split.read(marker, following)
-    return split.parts()
+        begin, pair = marker.start(), _number(marker)
+        lone_end, is_final = REASONING[pair].lone_end, REASONING[pair].begin == NEVER
+        if open_pair is not None:
+            if _begins(marker):
+                inner += 1
+                continue
+            # Another pair's end counts where the own one does not come any more.
+            ends_another = is_final or (lone_end and last_ends.get(open_pair, -1) < begin)
+            if pair != open_pair and not ends_another:
+                continue
+            reasoning.append(text[at:begin])
+            open_pair = None
+        elif not _begins(marker) and inner and lone_end:
+            reasoning.append(text[at:begin])
+            inner -= 1
+        else:
+            has_answer = has_answer or bool(_WORD.match(text, at, begin))
+            if _begins(marker):
+                ends_next = following is not None and not _begins(following) and _number(following) == pair
+                if not (_begins_line(text, begin) or begin == at or ends_next):
+                    continue
+                answer.append(text[at:begin])
+                open_pair = pair
+            else:
+                # All in front of an end is reasoning; behind other reasoning an answer may talk of it.
+                talks_of_it = has_answer and bool(answer or reasoning)
+                if not is_final and (talks_of_it or not lone_end):
+                    continue
+                reasoning += [*answer, text[at:begin]]
+                answer, has_answer = [], False
+        at = marker.end()
+    if not (answer or reasoning):
+        return text, ""
+    (answer if open_pair is None else reasoning).append(text[at:])
+    parts = [part.strip() for part in reasoning]
+    return "".join(answer).strip("\n"), "\n".join(part for part in parts if part)
 
 
 def markers_in(text: str) -> list[str]:
     """The markers of reasoning, and the tokens that end a turn, that a reply has as markup; each once."""
-    found = _Text(text)
-    return list(
-        dict.fromkeys(
-            marker[0]
-            for pattern in (REASONING_MARKERS, ENDS)
-            if pattern.search(text)
-            for marker in found.markers(pattern)
-        )
-    )
+    markers = [*_markers(text, REASONING_MARKERS), *_markers(text, ENDS)]
+    return list(dict.fromkeys(marker[0] for marker in markers))
 
 
 def unknown_marker(text: str) -> str:
@@ -89,86 +118,11 @@ def unknown_marker(text: str) -> str:
 
     A name in brackets counts only where something closes it: else `[YES]` or `<T>` may be the answer.
     """
-    begin = _end_of_header(text)
-    match = _LIKE_A_MARKER.match(text, begin)
+    match = _LIKE_A_MARKER.match(text, _end_of_header(text))
     tables = (REASONING_MARKERS, WRAPPER_MARKERS, ENDS)
     if match is None or any(table.match(text, match.start(1)) for table in tables):
         return ""
     return match[1]
-
-
-@dataclass(slots=True)
-class _Split:
-    """A text on its way through its markers of reasoning."""
-
-    text: str
-    last_end: dict[int, int] = field(default_factory=dict)
-    """By pair."""
-    _answer: list[str] = field(default_factory=list)
-    _reasoning: list[str] = field(default_factory=list)
-    _at: int = 0
-    _open: int | None = None
-    """The pair whose reasoning is open."""
-    _inner: int = 0
-    """Beginnings inside of reasoning: as many ends may follow that seem to lack theirs."""
-    _any: bool = False
-    _has_answer: bool = False
-
-    def read(self, marker: re.Match[str], following: re.Match[str] | None) -> None:
-        """Takes the text up to a marker as answer or reasoning."""
-        pair = _number(marker)
-        if self._open is not None:
-            if _begins(marker):
-                self._inner += 1
-            elif pair == self._open or self._ends_another(pair, marker):
-                self._take(self._reasoning, marker)
-                self._open = None
-            return
-        if not _begins(marker) and self._inner and REASONING[pair].lone_end:
-            self._take(self._reasoning, marker)
-            self._inner -= 1
-            return
-        self._has_answer = self._has_answer or bool(_WORD.match(self.text, self._at, marker.start()))
-        if _begins(marker):
-            ends_next = following is not None and not _begins(following) and _number(following) == pair
-            if _begins_line(self.text, marker.start()) or marker.start() == self._at or ends_next:
-                self._take(self._answer, marker)
-                self._open = pair
-        elif REASONING[pair].begin == NEVER or self._is_lone_end(pair):
-            self._take(self._answer, marker)
-            self._reasoning += self._answer
-            self._answer, self._has_answer = [], False
-
-    def _take(self, part: list[str], marker: re.Match[str]) -> None:
-        part.append(self.text[self._at : marker.start()])
-        self._at, self._any = marker.end(), True
-
-    def _ends_another(self, pair: int, marker: re.Match[str]) -> bool:
-        """Whether it ends reasoning that another pair began, whose own end does not come any more."""
-        own_end = self.last_end.get(self._open or 0, -1)
-        is_final = REASONING[pair].begin == NEVER
-        return is_final or (REASONING[pair].lone_end and own_end < marker.start())
-
-    def _is_lone_end(self, pair: int) -> bool:
-        """Whether all in front of an end is reasoning; behind other reasoning an answer may talk of it."""
-        return REASONING[pair].lone_end and not (self._any and self._has_answer)
-
-    def parts(self) -> tuple[str, str]:
-        """(answer, reasoning); the answer is the text itself where nothing is reasoning."""
-        rest = self.text[self._at :]
-        if not self._any:
-            return self.text, ""
-        (self._answer if self._open is None else self._reasoning).append(rest)
-        parts = [part.strip() for part in self._reasoning]
-        return "".join(self._answer).strip("\n"), "\n".join(part for part in parts if part)
-
-
-def _number(marker: re.Match[str]) -> int:
-    return ((marker.lastindex or 1) - 1) // 2
-
-
-def _begins(marker: re.Match[str]) -> bool:
-    return (marker.lastindex or 1) % 2 == 1
 
 
 def _end_of_header(text: str) -> int:
@@ -189,26 +143,21 @@ def ended_text(text: str) -> tuple[str, bool]:
     text, _ = split_reasoning(text.removeprefix("\ufeff"))
     begin = _end_of_header(text)
     text = text[begin:].removeprefix("\n") if begin else text
-    end = next(_Text(text).markers(ENDS, in_fences=True), None) if ENDS.search(text) else None
-    return (text[: end.start()], True) if end else (text, False)
+    ends = _markers(text, ENDS, in_fences=True)
+    return (text[: ends[0].start()], True) if ends else (text, False)
 
 
 def final_answer(text: str) -> str:
     """What stands in the last wrapper of a final answer; the whole text where none holds anything."""
-    if not WRAPPER_MARKERS.search(text):
-        return text
-    markers = list(_Text(text).markers(WRAPPER_MARKERS))
+    markers = _markers(text, WRAPPER_MARKERS)
     begins = [marker for marker in markers if _begins(marker)]
-    ends = [marker for marker in markers if not _begins(marker)]
     if not begins:
-        return (text[: ends[0].start()] if ends else "") or text
+        return (text[: markers[0].start()] if markers else "") or text
     last = begins[-1]
     if text.startswith("\\", last.start()):
         return _boxed(text, last.end()) or text
-    end = next(
-        (m.start() for m in ends if m.start() >= last.end() and _number(m) == _number(last)), len(text)
-    )
-    inside = text[last.end() : end].strip("\n")
+    ends = (m.start() for m in markers if m.start() >= last.end() and _number(m) == _number(last))
+    inside = text[last.end() : next(ends, len(text))].strip("\n")
     quote = inside.strip()[:1]
     if last[0].upper() == "[BEGIN]" and quote in ("'", '"') and inside.strip()[-1:] == quote:
         inside = inside.strip().strip(quote).strip("\n")
@@ -234,31 +183,37 @@ _BEFORE_TRIPLE = re.compile(r"(?:^|[=(,:\[{+]|\breturn)\s*(?:[bfru]{1,2})?$", re
 """What a program has on a line in front of a string of several lines; prose that names the quotes has not."""
 
 
-class _Quote(NamedTuple):
-    """A stretch of the text, ends included."""
+class _Part(NamedTuple):
+    """A code block or a quote, with its fences or quotation marks."""
 
     begin: int
     end: int
+    is_closed: bool = True
+    """Whether a code block has a closing fence."""
     is_heading: bool = False
     """Whether it is a line outside of code blocks that begins with `#`: a heading of Markdown, perhaps."""
 
 
-def _quotes_in(text: str, fences: Sequence[tuple[int, int]]) -> Iterator[_Quote]:
+def _part_around(parts: Sequence[_Part], at: int) -> _Part | None:
+    """The one of these parts, which are in order, in which a place is."""
+    index = bisect_right(parts, at, key=lambda part: part.begin) - 1
+    return parts[index] if index >= 0 and at < parts[index].end else None
+
+
+def _quotes_in(text: str, fences: Sequence[_Part]) -> Iterator[_Part]:
     """Every quote in order. Code blocks hold code; elsewhere an apostrophe or a `#` may belong to prose.
 
-    Args:
-        text: The reply.
-        fences: Begin and end of each code block, in order. No quote reaches across one of these.
+    No quote reaches across the beginning or the end of a code block.
     """
     at = 0
-    for begin, end in fences:
+    for begin, end, *_ in fences:
         yield from _in_part(text, at, begin, is_code=False)
         yield from _in_part(text, begin, end, is_code=True)
         at = end
     yield from _in_part(text, at, len(text), is_code=False)
 
 
-def _in_part(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[_Quote]:
+def _in_part(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[_Part]:
     never_again: set[str] = set()  # triple quotes that do not occur in the rest of the part
     while begin < end:
         line_end = text.find("\n", begin, end)
@@ -271,13 +226,13 @@ def _in_part(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[_Quo
             if kind == "#":
                 if is_code or _is_comment(text, begin_line, token.start()):
                     heading = not is_code and not text[begin_line : token.start()].strip()
-                    yield _Quote(token.start(), line_end, heading)
+                    yield _Part(token.start(), line_end, is_heading=heading)
                     break
             elif kind[0] != "\\" and (is_code or _opens(text, token)):
                 if last[kind] > index:
                     while tokens[index := index + 1][0] != kind:
                         pass
-                    yield _Quote(token.start(), tokens[index].end())
+                    yield _Part(token.start(), tokens[index].end())
                 elif len(kind) == 3 and kind[0] != "`" and kind not in never_again:
                     close = text.find(kind, token.end(), end)
                     if close < 0:
@@ -285,7 +240,7 @@ def _in_part(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[_Quo
                     elif is_code or _BEFORE_TRIPLE.search(
                         text[max(begin_line, token.start() - 80) : token.start()]
                     ):
-                        yield _Quote(token.start(), close + 3)
+                        yield _Part(token.start(), close + 3)
                         begin = close + 3
                         break
             index += 1

@@ -7,14 +7,13 @@ executed. Parsing is limited in proportion to the text.
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any, Final
+from typing import Final
 
 from triathlon_runner.replies._fences import Block, code_blocks
 from triathlon_runner.syntax import (
-    Function,
     defined_names,
     function_names,
     functions_named,
@@ -94,23 +93,19 @@ def code_pieces(text: str, entry_point: str) -> list[Piece]:
 def _pieces_of_block(block: Block, entry_point: str, depth: int = 1) -> list[Piece]:
     if block.label in _TEXT_LABELS and depth <= _MAX_DEPTH and (inner := code_blocks(block.code)):
         return [piece for part in inner for piece in _pieces_of_block(part, entry_point, depth + 1)]
-    return _pieces_of_json(block.code) or [_readable(block.code) or _repaired(block, entry_point)]
+    return _pieces_of_json(block.code) or [_readable(block, entry_point)]
 
 
-def _repaired(block: Block, entry_point: str) -> Piece:
-    """What can be read of a block that does not parse: without prose or without an unfinished example."""
-    if not block.closed:
-        whole = "\n".join(_between_prose(with_visible_characters(block.code)))
-        return Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)
-    before = before_example(block.code, entry_point)
-    return Piece(before, ("left out an example that does not parse",)) if before else Piece(block.code)
+def _readable(block: Block, entry_point: str) -> Piece:
+    """The block where it parses, else without what keeps it from that, else as it is.
 
-
-def _readable(code: str) -> Piece | None:
-    """The code where it parses, if need be without invisible characters and notebook commands."""
+    That may be invisible characters, notebook commands, prose behind a block that is not closed, or an
+    unfinished example.
+    """
+    if parse_or_none(block.code):
+        return Piece(block.code)
+    code = block.code
     changes: list[str] = []
-    if parse_or_none(code):
-        return Piece(code)
     repairs: tuple[tuple[str, Callable[[str], str]], ...] = (
         ("replaced invisible characters", with_visible_characters),
         ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
@@ -122,7 +117,11 @@ def _readable(code: str) -> Piece | None:
             changes.append(change)
             if parse_or_none(code):
                 return Piece(code, tuple(changes))
-    return None
+    if not block.closed:
+        whole = "\n".join(_between_prose(with_visible_characters(block.code)))
+        return Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)
+    before = before_example(block.code, entry_point)
+    return Piece(before, ("left out an example that does not parse",)) if before else Piece(block.code)
 
 
 def with_visible_characters(code: str) -> str:
@@ -160,7 +159,7 @@ def first_error(code: str) -> int:
     except SyntaxError as error:
         return error.lineno or 0
     except (ValueError, RecursionError, MemoryError):
-        return 0
+        pass
     return 0
 
 
@@ -169,26 +168,17 @@ def _pieces_of_json(text: str) -> list[Piece]:
     if not text.lstrip().startswith(("{", "[")):
         return []
     try:
-        value = json.loads(text, strict=False)
+        waiting = [json.loads(text, strict=False)]
     except (ValueError, RecursionError):
         return []
-    return [
-        Piece(code, ("took the code out of JSON",))
-        for string in _strings(value)
-        for code in [block.code for block in code_blocks(string)] or [string]
-        if function_names(code)
-    ]
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, in its order."""
-    waiting = [value]
+    codes: list[str] = []
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
-            yield item
+            codes += [block.code for block in code_blocks(item)] or [item]
         elif isinstance(item, dict | list):
             waiting += reversed(list(item.values()) if isinstance(item, dict) else item)
+    return [Piece(code, ("took the code out of JSON",)) for code in codes if function_names(code)]
 
 
 # Code without fences
@@ -316,29 +306,29 @@ def is_complete(code: str, name: str) -> bool:
     A piece that only imports the name tests or uses a program that is elsewhere.
     """
     functions = functions_named(code, name)
-    return name in defined_names(code, imported=False) and not (functions and _is_stub(functions[-1]))
+    if functions and (_is_elided(functions[-1]) or all(map(_does_nothing, functions[-1].body))):
+        return False
+    return name in defined_names(code, imported=False)
+
+
+def _is_elided(function: ast.AST) -> bool:
+    for node in ast.walk(function):
+        match node:
+            case ast.Expr(ast.Constant(value)) if value is ...:
+                return True
+    return False
 
 
 def is_definition(code: str) -> bool:
     """Whether it parses and defines a function or class with a body, or names a lambda, at any depth."""
-    tree = parse_or_none(code)
-    return tree is not None and any(map(_defines, ast.walk(tree)))
-
-
-def _defines(node: ast.AST) -> bool:
-    match node:
-        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
-            return not all(map(_does_nothing, body))
-    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda)
-
-
-def _is_stub(function: Function | ast.ClassDef) -> bool:
-    elided = any(isinstance(node, ast.Expr) and _is_ellipsis(node.value) for node in ast.walk(function))
-    return elided or all(map(_does_nothing, function.body))
-
-
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...
+    for node in ast.walk(parse_or_none(code) or ast.Module([], [])):
+        match node:
+            case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
+                if not all(map(_does_nothing, body)):
+                    return True
+            case ast.Assign(value=ast.Lambda()) | ast.AnnAssign(value=ast.Lambda()):
+                return True
+    return False
 
 
 def _does_nothing(statement: ast.stmt) -> bool:

@@ -35,7 +35,7 @@ from triathlon_runner.syntax import (
     statements,
 )
 
-_DEPTH: Final = 4
+_DEPTH: Final = "    "
 """Of a function's body."""
 _ENDS_A_BODY = re.compile(r"^[ \t]*(return|yield|raise|pass)\b", re.MULTILINE)
 
@@ -89,11 +89,11 @@ def extract_program(
             self-tests. Only names that it lacks come from the prompt.
         typing_names: Whether names of `typing` that only annotations use are imported where they lack.
     """
+    nothing = Extraction("", outcome=reply.finish.outcome_without_answer)
     if reply.finish in (Finish.REFUSED, Finish.CONTEXT_OVERFLOW):
-        return Extraction("", outcome=reply.finish.outcome_without_answer)
+        return nothing
     text, ended = ended_text(reply.text)
     cut = reply.finish is Finish.LENGTH and not ended
-    nothing = Extraction("", outcome=reply.finish.outcome_without_answer)
     if completes:
         extraction = _from_completion(text, entry_point, prompt, cut=cut)
         if extraction or cut:
@@ -103,7 +103,12 @@ def extract_program(
     changes: list[str] = []
     if cut:
         text = _before_the_cut(text, entry_point, changes)
-    pieces, answer = _answer(text, entry_point, methods=other_names)
+    pieces: list[Piece] = []
+    answer = None
+    for part in dict.fromkeys((final_answer(text), text)):
+        if answer is None:
+            pieces = code_pieces(part, entry_point)
+            answer = answer_piece(pieces, entry_point, methods=other_names)
     if cut and not (answer and is_complete(answer.code, entry_point)):
         return nothing
     if answer is None:
@@ -119,16 +124,6 @@ def extract_program(
     if typing_names:
         program = with_typing_names(program, changes)
     return Extraction(program.strip("\n") + "\n", tuple(changes), written=answer.code.strip("\n"))
-
-
-def _answer(text: str, entry_point: str, *, methods: bool) -> tuple[list[Piece], Piece | None]:
-    """The pieces of code and the answer among them, in the wrapper of a final answer or in the whole text."""
-    inside = final_answer(text)
-    for part in dict.fromkeys((inside, text)):
-        pieces = code_pieces(part, entry_point)
-        if answer := answer_piece(pieces, entry_point, methods=methods):
-            return pieces, answer
-    return [], None
 
 
 def _first_block(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
@@ -186,35 +181,36 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut: bool) -> 
     with a fitting stop sequence would have ended the reply there.
     """
     joins = _joined(prompt, text)
-    for joined, change in joins:
+    for joined, changes in joins:
         program = _until_left(joined, len(prompt), entry_point)
         if program is not None:
-            rest = joined[len(program) :].strip()
-            changes = (*change, *(["cut off what follows the function"] if rest else []))
-            return Extraction(program, changes, written=_without_docstring(program, entry_point))
+            is_longer = bool(joined[len(program) :].strip())
+            cut_off = ("cut off what follows the function",) if is_longer else ()
+            written = _without_docstring(program, entry_point)
+            return Extraction(program, (*changes, *cut_off), written=written)
     if cut:
         return None
-    for joined, change in joins:
+    for joined, changes in joins:
         if _is_whole(joined, entry_point):
-            return Extraction(joined, tuple(change), written=_without_docstring(joined, entry_point))
+            return Extraction(joined, changes, written=_without_docstring(joined, entry_point))
     is_body = _ENDS_A_BODY.search(text) and not code_blocks(text) and not is_code(text)
     return Extraction(prompt + text, written=text) if is_body else None
 
 
-def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
+def _joined(prompt: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
     """The possible joins of both, with what was changed; the first is as the model wrote it."""
-    joined: list[tuple[str, list[str]]] = [(prompt + text, [])]
+    joined: list[tuple[str, tuple[str, ...]]] = [(prompt + text, ())]
     body = text.strip("\n")
     first, _, rest = body.partition("\n")
     margin = len(first) - len(first.lstrip())
     ends = bool(_ENDS_A_BODY.search(body))
-    if first and ((margin == 0 and ends) or abs(margin - _DEPTH) == 1):
+    if first and ((margin == 0 and ends) or abs(margin - len(_DEPTH)) == 1):
         joined.append(
-            (f"{prompt}{' ' * _DEPTH}{first.strip()}\n{rest}", ["put the first line at the body's depth"])
+            (f"{prompt}{_DEPTH}{first.strip()}\n{rest}", ("put the first line at the body's depth",))
         )
-    flush = indent(dedent(body), " " * _DEPTH)
+    flush = indent(dedent(body), _DEPTH)
     if flush != body and ends:
-        joined.append((f"{prompt}{flush}", ["indented the body"]))
+        joined.append((f"{prompt}{flush}", ("indented the body",)))
     return joined
 
 
@@ -241,16 +237,16 @@ def _is_whole(program: str, entry_point: str) -> bool:
     """Whether it compiles and its function of this name has more in it than a docstring."""
     functions = functions_named(program, entry_point)
     is_defined = any(map(_has_body, functions)) if functions else entry_point in defined_names(program)
-    return is_defined and not any(map(_returns_outside, statements(program)))
+    return is_defined and not _returns_outside(program)
 
 
 def _has_body(function: Function) -> bool:
     return len(function.body) > 1 or not is_bare_constant(function.body[0])
 
 
-def _returns_outside(statement: ast.stmt) -> bool:
+def _returns_outside(program: str) -> bool:
     """Whether it has a `return` that is in no function, which parses and does not compile."""
-    waiting: list[ast.AST] = [statement]
+    waiting: list[ast.AST] = [*statements(program)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Return):

@@ -3,7 +3,7 @@
 import ast
 import typing
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 
 from triathlon_runner.syntax import (
     Function,
@@ -49,18 +49,7 @@ def with_missing_names(
                 places[name].append(len(offered))
             offered.append((statement, "\n".join(lines[n - 1] for n in lines_of(statement))))
         by_name |= places
-    chosen = _chosen(offered, by_name, wanted)
-    if not chosen:
-        return program
-    names = set().union(*(bound_names(offered[n][0]) for n in chosen))
-    changes.append(f"took {', '.join(sorted(names))} from {where}")
-    return _insert_first(program, [offered[n][1] for n in sorted(chosen)])
-
-
-def _chosen(
-    offered: Sequence[tuple[ast.stmt, str]], by_name: dict[str, list[int]], wanted: set[str]
-) -> set[int]:
-    """The statements that define the wanted names, and those that these need in turn."""
+    # The statements that define the wanted names, and those that these need in turn.
     chosen: set[int] = set()
     waiting = ["*", *sorted(wanted)]
     while waiting:
@@ -68,7 +57,11 @@ def _chosen(
             if number not in chosen:
                 chosen.add(number)
                 waiting += missing_names(offered[number][1]) - {name}
-    return chosen
+    if not chosen:
+        return program
+    names = set().union(*(bound_names(offered[n][0]) for n in chosen))
+    changes.append(f"took {', '.join(sorted(names))} from {where}")
+    return _insert_first(program, [offered[n][1] for n in sorted(chosen)])
 
 
 def without_demonstration(program: str, entry_point: str, changes: list[str]) -> str:
@@ -80,52 +73,46 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     if entry_point not in defined_names(program):
         return program
     lines = program.split("\n")
-    drop = _demonstration(lines, body, entry_point)
-    dropped_lines = {line for statement in drop for line in lines_of(statement)}
-    dropped = set(map(id, drop))
-    remaining_lines = {
-        line for statement in body if id(statement) not in dropped for line in lines_of(statement)
-    }
-    if not drop or dropped_lines & remaining_lines:  # two statements share a line
+    dropped = _demonstration(lines, body, entry_point)
+    dropped_lines = {line for statement in dropped for line in lines_of(statement)}
+    remaining_lines = {line for statement in body if statement not in dropped for line in lines_of(statement)}
+    if not dropped or dropped_lines & remaining_lines:  # two statements share a line
         return program
-    changes.append(f"left out {len(drop)} statement(s) that only run examples")
-    return (
-        "\n".join(text for number, text in enumerate(lines, 1) if number not in dropped_lines).rstrip() + "\n"
-    )
+    changes.append(f"left out {len(dropped)} statement(s) that only run examples")
+    remaining = [text for number, text in enumerate(lines, 1) if number not in dropped_lines]
+    return "\n".join(remaining).rstrip() + "\n"
 
 
-def _demonstration(lines: Sequence[str], body: list[ast.stmt], entry_point: str) -> list[ast.stmt]:
+def _demonstration(lines: Sequence[str], body: list[ast.stmt], entry_point: str) -> set[ast.stmt]:
     definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
     if len(definitions) == len(body):  # most programs: only definitions, no demonstration
-        return []
+        return set()
     own = {statement.name for statement in definitions if isinstance(statement, Function | ast.ClassDef)}
     code = "\n".join(lines[n - 1] for statement in definitions for n in lines_of(statement))
     needed = {entry_point} | own | missing_names(code)
     relevant = own | {entry_point} | _RUNS_THINGS
     position = max(n for n, statement in enumerate(body) if entry_point in bound_names(statement))
-    drop: list[ast.stmt] = []
+    dropped: set[ast.stmt] = set()
     for n, statement in enumerate(body):
         bound = bound_names(statement)
         if isinstance(statement, _DEFINITIONS) or (bound | changed_names(statement)) & needed:
             continue
         if _is_demonstration(statement, relevant) if n > position else "input" in used_names(statement):
-            drop.append(statement)
+            dropped.add(statement)
             relevant |= bound  # what follows from an example is one
-    return drop
+    return dropped
 
 
 def _is_demonstration(statement: ast.stmt, relevant_names: Set[str]) -> bool:
     """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
-    exits = any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and f"{node.value.id}.{node.attr}" in _EXITS
+    dotted = {
+        f"{node.value.id}.{node.attr}"
         for node in ast.walk(statement)
-    )
-    return (
-        is_main or exits or isinstance(statement, ast.Assert) or bool(used_names(statement) & relevant_names)
-    )
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    is_used = not _EXITS.isdisjoint(dotted) or not relevant_names.isdisjoint(used_names(statement))
+    return is_main or is_used or isinstance(statement, ast.Assert)
 
 
 def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str], changes: list[str]) -> str:
@@ -159,21 +146,19 @@ def with_typing_names(program: str, changes: list[str]) -> str:
     wanted = missing_names(program) & _TYPING
     if tree is None or not wanted:
         return program
-    inside = Counter(name for part in _annotations(tree) for name in _names(part))
+    annotations: list[ast.expr | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, Function):
+            annotations.append(node.returns)
+        elif isinstance(node, ast.arg | ast.AnnAssign):
+            annotations.append(node.annotation)
+    inside = Counter(name for annotation in annotations if annotation for name in _names(annotation))
     everywhere = Counter(_names(tree))
     names = ", ".join(sorted(name for name in wanted if inside[name] == everywhere[name]))
     if not names:
         return program
     changes.append(f"imported {names} from typing, which annotations name")
     return _insert_first(program, [f"from typing import {names}"])
-
-
-def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
-        if isinstance(node, Function) and node.returns:
-            yield node.returns
-        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
-            yield node.annotation
 
 
 def _names(node: ast.AST) -> list[str]:

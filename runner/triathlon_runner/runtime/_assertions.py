@@ -7,7 +7,7 @@ a call is masked instead of a value, a call or attribute chain on the test's own
 
 import ast
 import unittest
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -181,75 +181,66 @@ class _Reader:
         """
         if isinstance(statement, ast.Import | ast.ImportFrom) or ast.dump(statement) in self._repeatable:
             return
-        readers: tuple[Callable[[ast.stmt], bool], ...] = (
-            self._is_statement_of_test, self._is_assignment, self._is_claim, self._is_alone, self._is_further,
-        )  # fmt: skip
-        if not any(read(statement) for read in readers):
+        stated = (
+            self._in_statement_of_test(statement)
+            or self._by_assignment(statement)
+            or self._in_claim(statement)
+            or self._alone(statement)
+        )
+        if stated:
+            self._fillings.update(stated)
+            self._next = max(stated) + 1
+        elif not (self._is_own_name(statement) or self._is_further(statement)):
             raise InvalidAnswerError("the answer makes a statement that the question does not have")
 
-    def _state(self, fillings: Mapping[int, ast.expr]) -> bool:
-        self._fillings.update(fillings)
-        self._next = max(fillings) + 1
-        return True
-
-    def _open_parts(self) -> Iterator[tuple[int, ast.expr]]:
-        return (part for part in self._question.parts if part[0] >= self._next)
-
-    def _is_statement_of_test(self, statement: ast.stmt) -> bool:
+    def _in_statement_of_test(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
         """A statement of the test as it stands, with its masks filled."""
         for expected in self._statements:
             if min(holes_in(expected)) >= self._next and (fillings := match_trees(expected, statement)):
-                return self._state(fillings)
-        return False
+                return fillings
+        return None
 
-    def _is_assignment(self, statement: ast.stmt) -> bool:
-        """`result = 3` for an assertion on `result`, or a name that the answer itself introduces."""
-        assigned = assignment(statement)
-        if assigned is None:
-            return False
-        if self._states_result(*assigned):
-            return True
-        name, value = assigned
-        if name in self._question.names | self._question.defined:
+    def _by_assignment(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
+        """`result = 3` for an assertion on `result`, where the test itself gives that no value."""
+        known = self._question.known
+        name, value = assignment(statement) or ("", ast.Constant(None))
+        if name in known and is_value(known[name], known):
+            return None
+        for hole, part in self._question.parts:
+            subjects = [subject for subject, expected in claims(part) if hole_of(expected) == hole]
+            if hole >= self._next and name in (s.id for s in subjects if isinstance(s, ast.Name)):
+                return {hole: value} if is_value(value, {**known, **self._own}) else None
+        return None
+
+    def _in_claim(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
+        """Another form of a claim that the test makes."""
+        known = {**self._question.known, **self._own}
+        made = [_Claim.of(*pair, known) for pair in _claims_in(statement)]
+        for hole, expected in self._expected:
+            fillings = (expected.filling(hole, actual) for actual in made if hole >= self._next)
+            if filling := next(filter(None, fillings), None):
+                return {hole: filling}
+        return None
+
+    def _alone(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
+        """The value alone, or the call alone where that is masked."""
+        if not isinstance(statement, ast.Expr) or is_assertion(statement.value):
+            return None
+        question, value = self._question, replaced(statement.value, self._own)
+        hole = next((hole for hole, _ in question.parts if hole >= self._next), None)
+        if hole is None:
+            return None
+        is_call = hole in question.masked_calls
+        is_stated = question.is_chain(value) if is_call else is_value(value, question.known)
+        return {hole: value} if is_stated else None
+
+    def _is_own_name(self, statement: ast.stmt) -> bool:
+        """A name that the answer itself introduces."""
+        name, value = assignment(statement) or ("", ast.Constant(None))
+        if not name or name in self._question.names | self._question.defined:
             return False
         self._own[name] = replaced(value, self._own)
         return True
-
-    def _states_result(self, name: str, value: ast.expr) -> bool:
-        known = self._question.known
-        if name in known and is_value(known[name], known):
-            return False
-        for hole, part in self._open_parts():
-            for subject, expected in claims(part):
-                if hole_of(expected) == hole and isinstance(subject, ast.Name) and subject.id == name:
-                    return is_value(value, self._known()) and self._state({hole: value})
-        return False
-
-    def _known(self) -> dict[str, ast.expr]:
-        return {**self._question.known, **self._own}
-
-    def _is_claim(self, statement: ast.stmt) -> bool:
-        """Another form of a claim that the test makes."""
-        made = [_Claim.of(*pair, self._known()) for pair in _claims_in(statement)]
-        for hole, expected in self._expected:
-            if hole < self._next:
-                continue
-            for actual in made:
-                filling = expected.filling(hole, actual)
-                if filling is not None:
-                    return self._state({hole: filling})
-        return False
-
-    def _is_alone(self, statement: ast.stmt) -> bool:
-        """The value alone, or the call alone where that is masked."""
-        if not isinstance(statement, ast.Expr) or is_assertion(statement.value):
-            return False
-        question, value = self._question, replaced(statement.value, self._own)
-        hole = next((hole for hole, _ in self._open_parts()), None)
-        if hole is None:
-            return False
-        is_stated = question.is_chain(value) if question.masks_call(hole) else is_value(value, question.known)
-        return is_stated and self._state({hole: value})
 
     def _is_further(self, statement: ast.stmt) -> bool:
         """A further assertion of calls and values, which has to hold after the test."""
@@ -284,18 +275,19 @@ class _Reader:
             filling = replaced(stated, self._own)
             if self._is_original(hole, filling):
                 fillings[hole] = question.original_trees[hole]
-                continue
-            _refuse_mask(filling)
-            if question.masks_call(hole):
-                if not question.is_chain(filling):
-                    raise InvalidAnswerError(
-                        "a call was masked, and no call on the test's names fills its place"
-                    )
+            elif any(
+                hole_of(node) is not None or (isinstance(node, ast.Constant) and node.value == MASK)
+                for node in ast.walk(filling)
+            ):
+                raise InvalidAnswerError("the answer leaves a mask in")
+            elif hole not in question.masked_calls:
+                fillings[hole] = ast.Name(hole_name(hole), ast.Load())
+                values[hole_name(hole)] = self._stated_value(replaced(filling, question.known))
+            elif question.is_chain(filling):
                 fillings[hole] = filling
                 chains.append(hole)
             else:
-                fillings[hole] = ast.Name(hole_name(hole), ast.Load())
-                values[hole_name(hole)] = self._stated_value(replaced(filling, question.known))
+                raise InvalidAnswerError("a call was masked, and no call on the test's names fills its place")
         text = "\n".join([question.completed(fillings), *map(ast.unparse, self._further)])
         checks = tuple(self._stub_check(hole, fillings) for hole in chains)
         return Filled(text, values, checks)
@@ -310,11 +302,10 @@ class _Reader:
     def _stated_value(self, value: ast.expr) -> Any:
         try:
             return stated_value(value)
-        except InvalidAnswerError:
+        except InvalidAnswerError as error:
             if names_in(value) & (self._question.names | self._question.defined):
-                raise InvalidAnswerError(
-                    "the answer reads the value off the program instead of giving it"
-                ) from None
+                why = "the answer reads the value off the program instead of giving it"
+                raise InvalidAnswerError(why) from error
             raise
 
     def _stub_check(self, hole: int, fillings: Mapping[int, ast.expr]) -> StubCheck:
@@ -335,9 +326,3 @@ def _without_bool(node: ast.expr) -> ast.expr:
         case ast.Call(ast.Name("bool"), [inner], []):
             return inner
     return node
-
-
-def _refuse_mask(filling: ast.expr) -> None:
-    for node in ast.walk(filling):
-        if hole_of(node) is not None or (isinstance(node, ast.Constant) and node.value == MASK):
-            raise InvalidAnswerError("the answer leaves a mask in")

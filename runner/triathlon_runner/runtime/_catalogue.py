@@ -2,12 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from triathlon_runner.datasets import DataFile, DataStore, core, official
 from triathlon_runner.datasets.official import runtime_prompts
@@ -38,9 +38,6 @@ from triathlon_runner.runtime._questions import (
 from triathlon_runner.runtime._suite import PREDICTION_TEMPERATURE, PredictionSuite, RuntimeSuite
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
-_Source = Callable[[DataStore], QuestionSource]
-
-
 _SETTINGS: Final = ("", "cot", "sampled", "cot-sampled")
 """How the questions of a data set are asked: what stands behind the `@` of a suite's id. `sampled` is as in
 the paper, five times at temperature 0.8."""
@@ -64,48 +61,24 @@ _OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
 _OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
 
 
-def _core_source(store: DataStore) -> QuestionSource:
-    def programs() -> Sequence[ProgramQuestions]:
-        return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
-
-    parts = f"{core.sha256('seeds')}{core.sha256('classes')}"
-    data = DataSetInfo("core seeds and classes", core.VERSION, hashlib.sha256(parts.encode()).hexdigest())
-    return QuestionSource(data, programs, store.cache / "questions")
-
-
-def _official_source(
-    read: Callable[[DataStore], Sequence[ProgramQuestions]], *made_of: DataFile
-) -> Callable[[DataStore], QuestionSource]:
-    def source(store: DataStore) -> QuestionSource:
-        programs = read(store)  # here, so that missing data is said before anything runs
-        return QuestionSource(DataSetInfo.of(*made_of), lambda: programs, store.cache / "questions")
-
-    return source
-
-
 DATASETS: Final = {
-    "core": ("core programs", _core_source),
-    "dreval": (
-        "DREval, its own questions",
-        _official_source(dreval_programs, official.DREVAL_TASKS, official.DREVAL_DATA),
-    ),
-    "humaneval": (
-        "HumanEval, our questions",
-        _official_source(
-            lambda store: list(map(function_program, official.humaneval_original(store))),
-            official.HUMANEVAL,
-            official.HUMANEVAL_PLUS,
-        ),
-    ),
-    "classeval": (
-        "ClassEval, our questions",
-        _official_source(
-            lambda store: list(map(class_program, official.classeval(store))), official.CLASSEVAL
-        ),
-    ),
-    "cruxeval": ("CRUXEval, our questions", _official_source(cruxeval_programs, official.CRUXEVAL)),
+    "core": "core programs",
+    "dreval": "DREval, its own questions",
+    "humaneval": "HumanEval, our questions",
+    "classeval": "ClassEval, our questions",
+    "cruxeval": "CRUXEval, our questions",
 }
-"""By name, as `questions build --dataset` takes it: titles, and where the questions come from."""
+"""Their titles by name, as `questions build --dataset` takes it."""
+_READERS: Final[dict[str, tuple[Callable[[DataStore], Iterable[ProgramQuestions]], tuple[DataFile, ...]]]] = {
+    "dreval": (dreval_programs, (official.DREVAL_TASKS, official.DREVAL_DATA)),
+    "humaneval": (
+        lambda store: map(function_program, official.humaneval_original(store)),
+        (official.HUMANEVAL, official.HUMANEVAL_PLUS),
+    ),
+    "classeval": (lambda store: map(class_program, official.classeval(store)), (official.CLASSEVAL,)),
+    "cruxeval": (cruxeval_programs, (official.CRUXEVAL,)),
+}
+"""Of official data: its programs, and the files that they are read from."""
 
 
 def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSource:
@@ -116,12 +89,25 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
         DataUnavailableError: its data is not here and cannot be fetched.
         UserError: the user's own problems cannot be read.
     """
-    if isinstance(dataset, str):
-        return DATASETS[dataset][1](store)
-    user_problems = dataset.read()
-    info = DataSetInfo(dataset.id, USER_VERSION, user_problems.sha256)
-    problems = [with_inputs(user_problem.problem) for user_problem in user_problems.problems]
-    return QuestionSource(info, lambda: map(function_program, problems), store.cache / "questions")
+    cache = store.cache / "questions"
+    if not isinstance(dataset, str):
+        user_problems = dataset.read()
+        info = DataSetInfo(dataset.id, USER_VERSION, user_problems.sha256)
+        problems = [with_inputs(user_problem.problem) for user_problem in user_problems.problems]
+        return QuestionSource(info, lambda: map(function_program, problems), cache)
+    if dataset == "core":
+        hashes = f"{core.sha256('seeds')}{core.sha256('classes')}"
+        info = DataSetInfo(
+            "core seeds and classes", core.VERSION, hashlib.sha256(hashes.encode()).hexdigest()
+        )
+        return QuestionSource(info, _core_programs, cache)
+    read, files = _READERS[dataset]
+    programs = tuple(read(store))  # here, so that missing data is said before anything runs
+    return QuestionSource(DataSetInfo.of(*files), lambda: programs, cache)
+
+
+def _core_programs() -> list[ProgramQuestions]:
+    return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -132,10 +118,16 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """
     return (
         *(
-            replace(
-                _entry(name, title, source, prompts, setting, official=name == "dreval"), core=name == "core"
+            _entry(
+                name,
+                title,
+                partial(question_source, name),
+                prompts,
+                setting,
+                core=name == "core",
+                official=name == "dreval",
             )
-            for name, (title, source) in DATASETS.items()
+            for name, title in DATASETS.items()
             for setting in (_OF_DREVAL if name == "dreval" else _SETTINGS)
         ),
         *(_prediction(side, style, prompts) for side, style in product(get_args(Side), STYLES)),
@@ -145,13 +137,18 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
 def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """The suites of questions on a data set of the user's own, built by our constructor."""
     source = partial(question_source, data)
-    return tuple(
-        replace(_entry(data.id, data.title, source, prompts, name), user_data=data) for name in _SETTINGS
-    )
+    return tuple(_entry(data.id, data.title, source, prompts, name, user_data=data) for name in _SETTINGS)
 
 
 def _entry(
-    data_set: str, title: str, source: _Source, prompts: Path | None, name: str, *, official: bool = False
+    data_set: str,
+    title: str,
+    source: Callable[[DataStore], QuestionSource],
+    prompts: Path | None,
+    name: str,
+    *,
+    official: bool = False,
+    **more: Any,
 ) -> SuiteEntry:
     """The suite of a data set in one setting: `runtime/core`, `runtime/core@cot-sampled`."""
     suite_id = f"runtime/{data_set}@{name}" if name else f"runtime/{data_set}"
@@ -184,6 +181,7 @@ def _entry(
         variant_of=f"runtime/{data_set}" if name else None,
         variant_kind=next((kind for part, (kind, _) in _PARTS.items() if part in parts), None),
         default_samples=PAPER_REPEATS if is_sampled else 1,
+        **more,
     )
 
 
@@ -198,7 +196,8 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
     path = Path(match["file"])
 
     def source(_: DataStore) -> QuestionSource:
-        return QuestionSource.of_file(read_questions(path))
+        questions = read_questions(path)
+        return QuestionSource(questions.data, lambda: questions.programs, file=questions)
 
     return _entry(path.stem, f"questions of {path.name}", source, prompts, match["setting"] or "")
 

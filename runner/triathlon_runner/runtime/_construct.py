@@ -44,8 +44,6 @@ MAX_INPUT: Final = 2_000
 """Characters of an input that is shown."""
 _NEEDS: Final = "needs "
 """How the reason begins why a program is left out whose libraries are not installed."""
-_Rules = Counter[tuple[Literal["statements", "inputs"], str]]
-"""How often a rule left something out."""
 
 Truths = Literal["ours", "reval"]
 """By our tracer; by a model of that of REval's authors."""
@@ -63,10 +61,6 @@ class QuestionSource:
     truths: Truths = "ours"
     file: QuestionFile | None = None
     """The questions, where a user has them as a file."""
-
-    @classmethod
-    def of_file(cls, questions: QuestionFile) -> "QuestionSource":
-        return cls(questions.data, lambda: questions.programs, file=questions)
 
     def ready(self) -> QuestionFile | None:
         """The questions of a file, or those built before from the same data by the same code."""
@@ -92,7 +86,7 @@ class QuestionSource:
 
         Raises:
             SandboxError: the sandbox itself failed.
-            UserError: the place can't be written.
+            UserError: the folder can't be written to.
         """
         programs, report = await construct(self.programs(), sandbox)
         if self.truths == "reval":
@@ -133,72 +127,60 @@ async def construct(
     """Builds the questions of a data set's programs.
 
     They come without truths (`_programs`): an input's statements are chosen where it has none.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     candidates = list(programs)
-    rules: _Rules = Counter()
-    results = await run_all(_with_questions(program, sandbox, rules) for program in candidates)
+    statements, inputs = Counter[str](), Counter[str]()
+    results = await run_all(_with_questions(one, sandbox, statements, inputs) for one in candidates)
     built = tuple(result for result in results if isinstance(result, ProgramQuestions))
-    inputs = [asked for program in built for asked in program.inputs]
-    questions = sum(len(asked.statements) for asked in inputs)
-    left_out = {
-        kind: {rule: count for (of, rule), count in sorted(rules.items()) if of == kind}
-        for kind in ("statements", "inputs")
-    }
+    questions = sum(len(asked.statements) for program in built for asked in program.inputs)
     reasons = {one.task_id: why for one, why in zip(candidates, results, strict=True) if isinstance(why, str)}
     return built, FilterReport(
         programs=len(built),
-        inputs=len(inputs),
-        block_ends=questions + sum(left_out["statements"].values()),
+        inputs=sum(len(program.inputs) for program in built),
+        block_ends=questions + statements.total(),
         questions=questions,
-        left_out_statements=left_out["statements"],
-        left_out_inputs=left_out["inputs"],
+        left_out_statements=dict(sorted(statements.items())),
+        left_out_inputs=dict(sorted(inputs.items())),
         left_out_programs=dict(sorted(reasons.items())),
     )
 
 
 async def _with_questions(
-    program: ProgramQuestions, sandbox: Sandbox, rules: _Rules
+    program: ProgramQuestions, sandbox: Sandbox, statements: Counter[str], inputs: Counter[str]
 ) -> ProgramQuestions | str:
-    """The program with its inputs that have questions, or why it has none; counts what `rules` left out."""
+    """The program with its inputs that have questions, or why it has none.
+
+    `statements` and `inputs` count how often a rule left one out.
+    """
     if absent := not_installed(frozenset(program.libraries)):
         return f"{_NEEDS}{', '.join(absent)}, not installed here"
-    drafts: list[tuple[InputQuestions, list[str]]] = []
-    for asked, (trace, again) in zip(program.inputs, await _trace_twice(program, sandbox), strict=True):
-        if not asked.statements and len(drafts) == MAX_INPUTS:
-            break
-        try:
-            drafts.append(_draft(program, asked, trace, again))
-        except _LeaveOutError as rule:
-            rules["inputs", str(rule)] += 1
-    completed = [(asked, program.masked_test(asked).completed(), dict[str, Any]()) for asked, _ in drafts]
-    problems = await check_assertions(sandbox, program, completed)
-    accepted = []
-    for (asked, of_statements), problem in zip(drafts, problems, strict=True):
-        if problem:
-            rules["inputs", "its assertion does not hold when completed truly"] += 1
-        else:
-            accepted.append(asked)
-            rules.update(("statements", rule) for rule in of_statements)
-    if not accepted:
-        return "no input with a question"
-    return program.model_copy(update={"inputs": tuple(accepted)})
-
-
-async def _trace_twice(program: ProgramQuestions, sandbox: Sandbox) -> list[tuple[Trace, Trace]]:
-    """Two traces of each input, in two processes, random numbers seeded differently.
-
-    What differs between them depends on chance or time.
-    """
     watched = watches(program.program)
     for statement in (statement for asked in program.inputs for statement in asked.statements):
         expressions = watched.setdefault(statement.line, [])
         if statement.variable not in expressions:
             expressions.append(statement.variable)
+    # In two processes, random numbers seeded differently: what differs depends on chance or time.
     first, second = [await trace_runs(sandbox, program, watched, seed=seed) for seed in (0, 1)]
-    return list(zip(first, second, strict=True))
+    drafts: list[tuple[InputQuestions, list[str]]] = []
+    for asked, trace, again in zip(program.inputs, first, second, strict=True):
+        if not asked.statements and len(drafts) == MAX_INPUTS:
+            break
+        try:
+            drafts.append(_draft(program, asked, trace, again))
+        except _LeaveOutError as rule:
+            inputs[str(rule)] += 1
+    completed = [(asked, program.masked_test(asked).completed(), dict[str, Any]()) for asked, _ in drafts]
+    problems = await check_assertions(sandbox, program, completed)
+    accepted = []
+    for (asked, of_statements), problem in zip(drafts, problems, strict=True):
+        if problem:
+            inputs["its assertion does not hold when completed truly"] += 1
+        else:
+            accepted.append(asked)
+            statements.update(of_statements)
+    if not accepted:
+        return "no input with a question"
+    return program.model_copy(update={"inputs": tuple(accepted)})
 
 
 class _LeaveOutError(Exception):
@@ -212,9 +194,18 @@ def _draft(
         if either.outcome != "returned":
             reasons = {"lost": f"not traced: {either.error}", "raised": "the reference raises"}
             raise _LeaveOutError(reasons.get(either.outcome, either.error))
-    masked = program.masked_test(asked) if asked.masked else _masked_call(program, asked, trace, again)
+    masked = program.masked_test(asked)
+    if not asked.masked and program.test:
+        raise _LeaveOutError("the test has no assertion that can be masked")
+    if not asked.masked:
+        reason = _why_no_question(trace.result)
+        if reason or trace.result is None:
+            raise _LeaveOutError(f"the result: {reason}")
+        if trace.result != again.result:
+            raise _LeaveOutError("the result differs from run to run")
+        masked = Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
+    rules: list[str] = []
     if asked.statements:
-        rules: list[str] = []
         statements = [
             _statement(named.line, named.variable, trace, or_at_next_step=True) for named in asked.statements
         ]
@@ -230,29 +221,21 @@ def _draft(
     return asked.model_copy(update=truths), rules
 
 
-def _masked_call(program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace) -> Masked:
-    if program.test:
-        raise _LeaveOutError("the test has no assertion that can be masked")
-    reason = _why_no_question(trace.result)
-    if reason or trace.result is None:
-        raise _LeaveOutError(f"the result: {reason}")
-    if trace.result != again.result:
-        raise _LeaveOutError("the result differs from run to run")
-    return Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
-
-
 def _chosen_statements(program: str, trace: Trace, again: Trace) -> tuple[list[StatementQuestion], list[str]]:
     """The questions that our rules choose, and the rules that left the rest out."""
     places = candidate_statements(program)
-    pairs, pairs_again = choose(places, trace), choose(places, again)
+    pairs_again = choose(places, again)
     questions, left_out = [], []
-    for line, variable in pairs:
+    for line, variable in choose(places, trace):
         question = _statement(line, variable, trace)
-        reason = _why_no_state_question(question) if variable else "no variable to ask about"
-        if variable and (
-            (line, variable) not in pairs_again or _statement(line, variable, again) != question
-        ):
+        if not variable:
+            reason = "no variable to ask about"
+        elif (line, variable) not in pairs_again or _statement(line, variable, again) != question:
             reason = "differs from run to run"
+        elif question.executed and not question.states:
+            reason = "the variable has no value there"
+        else:
+            reason = next(filter(None, map(_why_no_question, question.states)), "")
         if reason:
             left_out.append(reason)
         else:
@@ -272,12 +255,6 @@ def _statement(line: int, variable: str, trace: Trace, *, or_at_next_step: bool 
         states=states,
         next_lines=tuple(sorted(trace.successors(line))),
     )
-
-
-def _why_no_state_question(question: StatementQuestion) -> str:
-    if question.executed and not question.states:
-        return "the variable has no value there"
-    return next((reason for value in question.states if (reason := _why_no_question(value))), "")
 
 
 def _why_no_question(value: Value | None) -> str:

@@ -71,40 +71,23 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
     without = reply.finish.outcome_without_answer
     if reply.finish in _UNFINISHED:
         return Graded(without, _UNFINISHED[reply.finish])
-    visible, ended = ended_text(reply.text)
-    inside = _text_in_tags(visible, style)
-    if inside is None:
+    text, ended = ended_text(reply.text)
+    if thought := _END_OF_THOUGHT.search(text):
+        text = text[thought.end() :]
+    if opening := _OPEN.search(text):
+        text = text[opening.end() :]
+    elif style == "cot" and not thought:
         return Graded(without, "the chain of thought never came to an answer")
-    text, closed = inside
-    if reply.finish is Finish.LENGTH and not (closed or ended):
+    if closing := _CLOSE.search(text):
+        text = text[: closing.start()]
+    elif reply.finish is Finish.LENGTH and not ended:
         return Graded(without, "the reply was cut at the token limit")
-    return _without_markup(final_answer(text)) or Graded(Outcome.NO_ANSWER, "the answer is empty")
-
-
-def _text_in_tags(text: str, style: Style) -> tuple[str, bool] | None:
-    """The answer as written and whether it was closed; None where a chain of thought has no answer."""
-    thought = _END_OF_THOUGHT.search(text)
-    rest = text[thought.end() :] if thought else text
-    opening = _OPEN.search(rest)
-    if opening is None and style == "cot" and thought is None:
-        return None
-    if opening is not None:
-        rest = rest[opening.end() :]
-    closing = _CLOSE.search(rest)
-    return (rest[: closing.start()], True) if closing else (rest, False)
-
-
-def _without_markup(text: str) -> str:
-    """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
-
-    Text behind the closing fence is a remark and left out.
-    """
-    text = _PREFACE.sub("", _CUT_TAG.sub("", text.strip()).strip())
-    fenced = _FENCE.match(text)
-    text = fenced[1].strip("\n") if fenced else text
+    text = _PREFACE.sub("", _CUT_TAG.sub("", final_answer(text).strip()).strip())
+    if fenced := _FENCE.match(text):
+        text = fenced[1].strip("\n")  # what stands behind the closing fence is a remark
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         text = text[1:-1]
-    return text.strip()
+    return text.strip() or Graded(Outcome.NO_ANSWER, "the answer is empty")
 
 
 def unwrapped(text: str) -> str:
@@ -178,9 +161,8 @@ def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
     answer_yes = read_coverage(answer)
     if answer_yes is None:
         return Graded(Outcome.NO_ANSWER, "neither YES nor NO")
-    return Graded.of(
-        "the line is executed" if question.executed else "it is not", right=answer_yes is question.executed
-    )
+    truth = "the line is executed" if question.executed else "it is not"
+    return Graded.of(truth, right=answer_yes is question.executed)
 
 
 # Path
@@ -348,14 +330,10 @@ def _possible_values(value: str, kind: str) -> Iterator[Any]:
 
 
 _DURATION: Final = re.compile(r"(?:(-?\d{1,9}) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{6}))?")
+"""As `str()` writes it: `1 day, 2:30:00`, `0:00:01.500000`."""
 
 
 def _duration(text: str) -> timedelta:
-    """As `str()` writes it: `1 day, 2:30:00`, `0:00:01.500000`.
-
-    Raises:
-        ValueError: the text is no such value.
-    """
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ValueError(text)

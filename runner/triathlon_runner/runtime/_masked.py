@@ -20,11 +20,7 @@ _UNNUMBERED: Final = "HOLE_"
 
 
 def read_masked(text: str) -> ast.Module:
-    """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text.
-
-    Raises:
-        SyntaxError: it does not parse.
-    """
+    """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text."""
     tree = parse(text.replace(MASK, _UNNUMBERED))
     holes = 0
     for node in in_order(tree):
@@ -271,9 +267,10 @@ class Masked:
     @cached_property
     def attributes(self) -> set[str]:
         """The public names of attributes and methods in program and test."""
-        nodes = [node for tree in (parse(self.program), *self._trees) for node in ast.walk(tree)]
-        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        names |= {node.name for node in nodes if isinstance(node, Function)}
+        names: set[str] = set()
+        for node in (node for tree in (parse(self.program), *self._trees) for node in ast.walk(tree)):
+            if isinstance(node, ast.Attribute | Function):
+                names.add(node.attr if isinstance(node, ast.Attribute) else node.name)
         return {name for name in names if not name.startswith("_")}
 
     @cached_property
@@ -286,21 +283,17 @@ class Masked:
         ]
         return [(holes[0], part) for part in parts if len(holes := holes_in(part)) == 1]
 
-    def masks_call(self, hole: int) -> bool:
-        """Whether what the program computes is masked, and the rest of the assertion is written out."""
-        if hole >= len(self.original_trees) or is_value(self.original_trees[hole], self.known):
-            return False
-        return any(number == hole and self._is_written_out(part) for number, part in self.parts)
-
-    def _is_written_out(self, part: ast.expr) -> bool:
-        rest = filled(part, dict.fromkeys(holes_in(part), ast.Constant(None)))
-        sides = argument_values(rest) if is_assertion(rest) else [rest]
-        return all(is_value(side, self.known) for side in sides)
-
     @cached_property
     def masked_calls(self) -> list[int]:
-        """The masks in whose places a call stood."""
-        return [hole for hole in range(len(self.original_trees)) if self.masks_call(hole)]
+        """The masks of what the program computes, where the rest of the assertion is written out."""
+        calls = []
+        for hole, part in self.parts:
+            rest = filled(part, {hole: ast.Constant(None)})
+            sides = argument_values(rest) if is_assertion(rest) else [rest]
+            is_call = not is_value(self.original_trees[hole], self.known)
+            if is_call and all(is_value(side, self.known) for side in sides):
+                calls.append(hole)
+        return list(dict.fromkeys(calls))
 
     def is_chain(self, node: ast.expr) -> bool:
         """Whether it is a call or an attribute of the test's own names, with values as arguments."""

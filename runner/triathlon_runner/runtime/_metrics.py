@@ -4,12 +4,12 @@ The cluster of every metric is the program: answers about one program are correl
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from triathlon_runner.metrics import Contribution, Metric, pass_at_k_metric
-from triathlon_runner.records import RuntimeRecord, StatementRecord, UnitRecord
+from triathlon_runner.records import RuntimeRecord, UnitRecord
 from triathlon_runner.runtime._grade import read_coverage
-from triathlon_runner.runtime._questions import KINDS, NIL
+from triathlon_runner.runtime._questions import NIL
 
 
 class Chain(NamedTuple):
@@ -24,15 +24,11 @@ class Chain(NamedTuple):
     """Whether coverage, state, path and output are right."""
 
     @property
-    def consistent(self) -> bool:
-        """Whether no right answer stands behind a wrong one."""
-        return list(self.right) == sorted(self.right, reverse=True)
-
-    @property
     def score(self) -> float:
         """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0."""
         steps = sum(self.right)
-        return 0.5 ** (len(KINDS) - steps) if self.consistent and steps else 0.0
+        consistent = list(self.right) == sorted(self.right, reverse=True)
+        return 0.5 ** (len(self.right) - steps) if consistent and steps else 0.0
 
 
 def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
@@ -64,11 +60,9 @@ def _of_units(count: Callable[[RuntimeRecord], tuple[float, float] | None]) -> _
     return contributions
 
 
-def _of_statements(count: Callable[[StatementRecord], float]) -> _Contributions:
-    """The sum over the statements of a unit, and their number; units without statements are left out."""
-    return _of_units(
-        lambda unit: (sum(map(count, unit.statements)), len(unit.statements)) if unit.statements else None
-    )
+def _mean(values: Callable[[RuntimeRecord], list[float]]) -> _Contributions:
+    """The mean of a unit's values, one for each statement; units without statements are left out."""
+    return _of_units(lambda unit: (sum(values(unit)), len(unit.statements)) if unit.statements else None)
 
 
 def _f1_of_yes(unit: RuntimeRecord) -> tuple[float, float] | None:
@@ -97,30 +91,35 @@ def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     return contributions
 
 
-def _constant(metric_id: str, title: str, answer: str, *, scale: float = 1.0) -> Metric:
-    """What a constant answer scores: a model below it has shown nothing.
+_Kind = Literal["coverage", "state", "path"]
+
+
+def _accuracy(kind: _Kind, source: str) -> Metric:
+    """The share of right answers to one of the questions about lines."""
+    right = _mean(lambda unit: [getattr(one, kind).correct for one in unit.statements])
+    return Metric(f"{kind}_accuracy", kind.capitalize(), source, right)
+
+
+def _constant(metric_id: str, title: str, kind: _Kind, answer: str, *, scale: float = 1.0) -> Metric:
+    """What a constant answer to every question scores: a model below it has shown nothing.
 
     Args:
         metric_id: the metric that it is compared with.
         title: of this figure.
-        answer: `YES`, `Nil` or `-1`, to every question about a line.
+        kind: of the questions that it answers.
+        answer: `YES`, `Nil` or `-1`.
         scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
     """
-    kind = {"YES": "coverage", NIL: "state", "-1": "path"}[answer]
-    right = _of_statements(lambda one: answer in getattr(one, kind).expected)
+    right = _mean(lambda unit: [answer in getattr(one, kind).expected for one in unit.statements])
     maximum, source = 100.0 if scale != 1.0 else 1.0, "counted from the truths"
     return Metric(f"constant_{metric_id}", title, source, right, scale, maximum, role="beside")
 
 
 IC: Final = Metric(
-    id="ic",
-    title="Incremental consistency",
-    source="REval, section III-C",
-    contributions=_of_units(
-        lambda unit: (
-            (sum(chain.score for chain in chains(unit)), len(unit.statements)) if unit.statements else None
-        )
-    ),
+    "ic",
+    "Incremental consistency",
+    "REval, section III-C",
+    _mean(lambda unit: [chain.score for chain in chains(unit)]),
     scale=100.0,
     maximum=100.0,
     role="headline",
@@ -130,22 +129,10 @@ METRICS: Final = (
     Metric(
         "average_accuracy", "Average accuracy", "REval, table III: the mean of the four accuracies", _average
     ),
-    Metric(
-        "coverage_accuracy",
-        "Coverage",
-        "REval, section III-B1 (CCP)",
-        _of_statements(lambda one: one.coverage.correct),
-    ),
+    _accuracy("coverage", "REval, section III-B1 (CCP)"),
     Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _of_units(_f1_of_yes)),
-    Metric(
-        "state_accuracy",
-        "State",
-        "REval, section III-B2 (PSP)",
-        _of_statements(lambda one: one.state.correct),
-    ),
-    Metric(
-        "path_accuracy", "Path", "REval, section III-B3 (EPP)", _of_statements(lambda one: one.path.correct)
-    ),
+    _accuracy("state", "REval, section III-B2 (PSP)"),
+    _accuracy("path", "REval, section III-B3 (EPP)"),
     # One question a (program, input): N' of the paper.
     Metric(
         "output_accuracy",
@@ -160,10 +147,10 @@ METRICS: Final = (
         _of_units(lambda unit: None if unit.output_by_authors is None else (unit.output_by_authors, 1)),
         role="beside",
     ),
-    _constant("coverage_accuracy", "Coverage, always YES", "YES"),
-    _constant("state_accuracy", "State, always Nil", NIL),
-    _constant("path_accuracy", "Path, always -1", "-1"),
-    _constant("ic", "Incremental consistency, always YES and nothing else", "YES", scale=12.5),
+    _constant("coverage_accuracy", "Coverage, always YES", "coverage", "YES"),
+    _constant("state_accuracy", "State, always Nil", "state", NIL),
+    _constant("path_accuracy", "Path, always -1", "path", "-1"),
+    _constant("ic", "Incremental consistency, always YES and nothing else", "coverage", "YES", scale=12.5),
 )
 _CRUXEVAL: Final = "CRUXEval (Gu et al. 2024), section 3: over 10 samples a task at temperature 0.2"
 PREDICTION_METRICS: Final = (pass_at_k_metric(1, _CRUXEVAL), pass_at_k_metric(5, _CRUXEVAL))

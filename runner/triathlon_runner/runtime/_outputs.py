@@ -114,9 +114,6 @@ async def passes_by_authors(
 
     It needs as many `assert` as the question, and has to run through: it is executed as it stands, as a
     program that a model wrote is.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     if answer.count("assert") < asked.masked.count("assert"):
         return False
@@ -128,11 +125,7 @@ async def passes_by_authors(
 
 
 async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, side: Side, answer: str) -> Graded:
-    """Executes the assertion with what an answer states.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
+    """Executes the assertion with what an answer states."""
     read = fill if side == "output" else read_arguments
     return await grade_output(sandbox, *output_question(task), answer, read)
 
@@ -159,7 +152,12 @@ def read_arguments(question: Masked, answer: str) -> Filled:
         return ast.Name(name, ast.Load())
 
     with reading(answer):
-        call, original = _stated_call(answer), _call_in(question.text.rpartition(f" == {MASK}")[0])
+        parts = (answer, answer.partition("==")[0])
+        stated = (_call_in(part) or _call_in(f"{FUNCTION}({part}\n)") for part in parts)
+        call = next(filter(None, stated), None)
+        if call is None:
+            raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
+        original = _call_in(question.text.rpartition(f" == {MASK}")[0])
         assert original is not None
         own = {ast.dump(argument) for argument in (*original.args, *(key.value for key in original.keywords))}
         arguments = [filled(argument) for argument in call.args]
@@ -168,20 +166,8 @@ def read_arguments(question: Masked, answer: str) -> Filled:
         return Filled(f"assert {complete} == {question.originals[0]}", values)
 
 
-def _stated_call(answer: str) -> ast.Call:
-    """The call with the arguments that the answer states: in `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
-
-    Raises:
-        InvalidAnswerError: the answer states none.
-    """
-    for part in (answer, answer.partition("==")[0]):
-        call = _call_in(part) or _call_in(f"{FUNCTION}({part}\n)")
-        if call is not None:
-            return call
-    raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
-
-
 def _call_in(text: str) -> ast.Call | None:
+    """The call in `assert f(1) == 2`, `f(1) == 2` or `f(1)`; None of other texts."""
     try:
         expression = parse_expression(text.strip().removeprefix("assert "))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -206,7 +192,6 @@ async def _computed(
 
     Raises:
         InvalidAnswerError: what it comes to is no plain value.
-        SandboxError: the sandbox itself failed.
     """
     sources = {
         name: value[1] for name, value in values.items() if isinstance(value, tuple) and value[0] == "compute"
@@ -219,19 +204,15 @@ async def _computed(
             return _graded(_problem(result))
         match result.value:  # the child is trusted no more than the answer
             case [str(text), ""]:
-                computed[name] = _read_value(text)
+                try:
+                    computed[name] = plain_value(parse_expression(text))
+                except (SyntaxError, ValueError, MemoryError, RecursionError):
+                    raise InvalidAnswerError("what is stated is no plain value") from None
             case [_, str(why)]:
                 raise InvalidAnswerError(f"what is stated is no plain value: {why}")
             case _:
                 raise InvalidAnswerError("what is stated is no plain value")
     return computed
-
-
-def _read_value(text: str) -> Any:
-    try:
-        return plain_value(parse_expression(text))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise InvalidAnswerError("what is stated is no plain value") from None
 
 
 async def check_assertions(
@@ -243,9 +224,6 @@ async def check_assertions(
 
     A test is the input whose set-up runs first, the completed text, and the names in it that stand for
     values, with the plain data of these.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     calls = [
         Call("check", (program.program, program.run_of(asked), text, dict(values)))

@@ -40,16 +40,23 @@ def function_program(problem: Problem) -> ProgramQuestions:
         libraries=tuple(sorted(third_party(problem.reference) | problem.libraries)),
         level=problem.level,
         inputs=tuple(
-            InputQuestions(
-                index=index,
-                text=call_text(problem.entry_point, arguments),
-                arguments=arguments,
-                masked="",
-                originals=(),
-                statements=(),
-            )
+            _call_input(index, call_text(problem.entry_point, arguments), arguments)
             for index, arguments in enumerate(problem.inputs[:CANDIDATES])
         ),
+    )
+
+
+def _call_input(
+    index: int, text: str, arguments: str, masked: str = "", originals: tuple[str, ...] = ()
+) -> InputQuestions:
+    """A call of a function as an input."""
+    return InputQuestions(
+        index=index,
+        text=text,
+        arguments=arguments,
+        masked=masked,
+        originals=originals,
+        statements=(),
     )
 
 
@@ -131,14 +138,8 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
     """
     index, shown = asked.input_index, program.inputs[asked.input_index]
     if program.test is None:
-        questions = InputQuestions(
-            index=index,
-            text=call_text(program.entry_point, shown),
-            arguments=shown,
-            masked=asked.output_question,
-            originals=(program.outputs[index],),
-            statements=(),
-        )
+        text, outputs = call_text(program.entry_point, shown), (program.outputs[index],)
+        questions = _call_input(index, text, shown, asked.output_question, outputs)
     else:
         cases = [
             case for case in _test_classes(program.test) if case.name.startswith(f"{program.entry_point}Test")
@@ -179,19 +180,14 @@ def masked_assertion(task: CruxevalTask, side: Side) -> str:
 
 def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestions]:
     """The program and its masked output as an output question, to be graded as those are."""
-    asked = InputQuestions(
-        index=0,
-        text=f"{FUNCTION}({task.input})",
-        arguments=argument_tuple(task.input),
-        masked=masked_assertion(task, "output"),
-        originals=(task.output,),
-        statements=(),
-    )
+    text, arguments = f"{FUNCTION}({task.input})", argument_tuple(task.input)
+    asked = _call_input(0, text, arguments, masked_assertion(task, "output"), (task.output,))
+    libraries = tuple(sorted(third_party(task.program)))
     program = ProgramQuestions(
         task_id=task.task_id,
         program=task.program,
         entry_point=FUNCTION,
-        libraries=tuple(sorted(third_party(task.program))),
+        libraries=libraries,
         inputs=(asked,),
     )
     return program, asked

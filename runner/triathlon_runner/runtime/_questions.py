@@ -195,6 +195,7 @@ def read_questions(path: Path) -> QuestionFile:
 Style = Literal["direct", "cot"]
 QuestionKind = Literal["coverage", "state", "path", "output"]
 KINDS: Final[tuple[QuestionKind, ...]] = get_args(QuestionKind)
+ABOUT_LINES: Final = KINDS[:3]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
 MAX_TOKENS: Final[dict[Style, int]] = {"direct": 256, "cot": 1024}
@@ -216,8 +217,7 @@ def line_text(program: str, line: int) -> str:
 
 def sentence_of(question: str) -> str:
     """What is asked, without program and input: by it a record finds the question in its prompt."""
-    inside = _QUESTION.findall(question)
-    return str(inside[-1]).strip() if inside else UNTAGGED
+    return next(reversed(_QUESTION.findall(question)), UNTAGGED).strip()
 
 
 def sampling(style: Style, temperature: float) -> Sampling:
@@ -334,6 +334,5 @@ class OfficialAsker(Asker):
 
 def official_asker(texts: dict[str, str], style: Style) -> OfficialAsker:
     """Returns what asks with REval's files of one style, by kind of question."""
-    values = dict(zip(FIELDS, FIELDS, strict=True))
-    templates = {kind: template_of(text, values) for kind, text in texts.items()}
+    templates = {kind: template_of(text, {name: name for name in FIELDS}) for kind, text in texts.items()}
     return OfficialAsker(PromptSet("official", templates), style)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from triathlon_runner.runtime._expressions import names_in
 from triathlon_runner.runtime._trace import Trace
 from triathlon_runner.syntax import Function, parse
 
@@ -29,7 +30,7 @@ def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
     candidates: list[CandidateStatement] = []
     for function in functions(parse(program)):
         for block in blocks(function):
-            suitable = [statement for statement in block.statements if _suitable(statement)]
+            suitable = [statement for statement in block.statements if _is_suitable(statement)]
             candidates += [
                 CandidateStatement(statement.lineno, statement, function, statement is suitable[-1])
                 for statement in suitable
@@ -37,13 +38,11 @@ def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
     return tuple(candidates)
 
 
-def _suitable(statement: ast.stmt) -> bool:
+def _is_suitable(statement: ast.stmt) -> bool:
     match statement:
-        case ast.Expr(value):
-            return not isinstance(value, ast.Constant)
-        case ast.AnnAssign(value=None):
+        case ast.Expr(ast.Constant()) | ast.AnnAssign(value=None):
             return False
-    return isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
+    return isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
 
 
 def watches(program: str) -> dict[int, list[str]]:
@@ -63,35 +62,29 @@ def choose(places: Sequence[CandidateStatement], trace: Trace) -> list[tuple[int
     pairs: list[tuple[int, str]] = []
     earlier: list[tuple[CandidateStatement, str]] = []
     for candidate in places:
-        variables = _variables(candidate, trace, earlier)
+        statement = candidate.statement
+        if isinstance(statement, ast.Expr):
+            variables = _changed(trace, candidate.line)
+        elif _returns_constant(statement):
+            variables = _nearest(candidate, earlier)
+        else:
+            variables = [*assigned(statement), *returned(statement)]
         earlier += [(candidate, name) for name in variables]
         if candidate.last:
             pairs.append((candidate.line, variables[0] if variables else ""))
     return sorted(pairs, key=itemgetter(0))
 
 
-def _variables(
-    candidate: CandidateStatement, trace: Trace, earlier: Sequence[tuple[CandidateStatement, str]]
-) -> list[str]:
-    statement = candidate.statement
-    if isinstance(statement, ast.Expr):
-        return _changed(trace, candidate.line)
-    if _returns_constant(statement):
-        return _nearest(candidate, earlier)
-    return [*assigned(statement), *returned(statement)]
-
-
 def assigned(statement: ast.stmt) -> list[str]:
     """The targets of an assignment as text; none where a plain constant or empty collection is assigned."""
+    targets: list[ast.expr] = []
     match statement:
-        case ast.Assign(targets, value) if not _is_trivial(value):
-            pass
+        case ast.Assign(of_assignment, value) if not _is_trivial(value):
+            targets = of_assignment
         case ast.AnnAssign(target, value=ast.expr() as value) if not _is_trivial(value):
             targets = [target]
         case ast.AugAssign(target):
             targets = [target]
-        case _:
-            targets = []
     names = [ast.unparse(_without_calls(target)) for target in targets]
     return [name for name in names if name != "_"]
 
@@ -129,21 +122,17 @@ def _returns_constant(statement: ast.stmt) -> bool:
 
 
 def _nearest(candidate: CandidateStatement, earlier: Sequence[tuple[CandidateStatement, str]]) -> list[str]:
-    """For a constant `return`: the variable before it that is nearest in the control flow."""
+    """For a constant `return`: the variable before it that is nearest in the control flow.
+
+    Another method's variable counts where it reads only `self` and parameters of this function, too.
+    """
+    arguments = candidate.function.args
+    known = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     for other, name in reversed(earlier):
-        if other.line < candidate.line and (
-            other.function is candidate.function or _belongs_to(name, candidate.function)
-        ):
+        is_known = name.startswith("self.") and names_in(ast.parse(name)) <= known
+        if other.line < candidate.line and (other.function is candidate.function or is_known):
             return [name]
     return []
-
-
-def _belongs_to(name: str, function: Function) -> bool:
-    """Whether another method's variable exists in this function too: it reads only `self` and parameters."""
-    arguments = function.args
-    known = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    names = {node.id for node in ast.walk(ast.parse(name)) if isinstance(node, ast.Name)}
-    return name.startswith("self.") and names <= known
 
 
 def _changed(trace: Trace, line: int) -> list[str]:
@@ -152,7 +141,7 @@ def _changed(trace: Trace, line: int) -> list[str]:
     changed: dict[str, None] = {}
     attributes: dict[str, None] = {}
     for step, _ in trace.at(line):
-        for name, value in sorted((step.after or {}).items()):
+        for name, value in sorted(step.after.items()):
             if value != step.before.get(name):
                 kind = attributes if name.startswith("self.") else changed if name in step.before else new
                 kind[name] = None
@@ -206,10 +195,12 @@ class _BlockBuilder:
         current: Block | None = block
         for statement in body:
             # Statements after a `return` get a block that nothing leads to: it is visited last or never.
-            current = self._statement(statement, Block() if current is None else current)
+            current = self._statement(statement, current or Block())
         return current
 
     def _statement(self, statement: ast.stmt, block: Block) -> Block | None:
+        if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
+            return self._loop(statement, block)
         block.statements.append(statement)
         end: Block | None = block
         match statement:
@@ -217,17 +208,16 @@ class _BlockBuilder:
                 end = self._branch(block, Block(), statement.body, statement.orelse)
             case ast.Match():
                 end = self._branch(block, Block(), *(case.body for case in statement.cases), [])
-            case ast.For() | ast.AsyncFor() | ast.While():
-                end = self._loop(statement, block)
             case ast.Try() | ast.TryStar():
                 end = self._try(statement, block)
             case ast.With() | ast.AsyncWith():
                 end = self.run(statement.body, block)
-            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+            case ast.Return() | ast.Raise():
                 end = None
-                if isinstance(statement, ast.Break | ast.Continue):
-                    header, after = self._loops[-1]
-                    block.to(after if isinstance(statement, ast.Break) else header)
+            case ast.Break() | ast.Continue():
+                header, after = self._loops[-1]
+                block.to(after if isinstance(statement, ast.Break) else header)
+                end = None
         return end
 
     def _branch(self, before: Block, after: Block, *bodies: list[ast.stmt]) -> Block:
@@ -236,12 +226,11 @@ class _BlockBuilder:
             first = Block() if body else after
             before.to(first)
             last = self.run(body, first) if body else None
-            if last is not None:
+            if last:
                 last.to(after)
         return after
 
     def _loop(self, statement: ast.For | ast.AsyncFor | ast.While, block: Block) -> Block:
-        block.statements.pop()
         header, after = Block([statement]), Block()
         block.to(header)
         self._loops.append((header, after))
@@ -252,10 +241,10 @@ class _BlockBuilder:
     def _try(self, statement: ast.Try | ast.TryStar, block: Block) -> Block:
         joined, after = Block(), Block()
         end = self.run(statement.body, block)
-        if end is not None:
+        if end:
             self._branch(end, joined, statement.orelse)
         self._branch(block, joined, *(handler.body for handler in statement.handlers))
         last = self.run(statement.finalbody, joined)
-        if last is not None:
+        if last:
             last.to(after)
         return after

@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any, Final
 
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, ModelKind, ModelUnavailableError
+from triathlon_runner.llm import Answer, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.records import (
     AnswerRecord,
     Outcome,
@@ -36,6 +35,7 @@ from triathlon_runner.runtime._outputs import (
 )
 from triathlon_runner.runtime._programs import FUNCTION, Side, masked_assertion
 from triathlon_runner.runtime._questions import (
+    ABOUT_LINES,
     KINDS,
     Asker,
     InputQuestions,
@@ -60,28 +60,20 @@ PREDICTION_TEMPERATURE: Final = 0.2
 """CRUXEval, section 3: for pass@1."""
 
 
+@dataclass
 class RuntimeSuite:
     """Questions about the behaviour of programs."""
 
-    def __init__(
-        self,
-        suite_id: str,
-        asker: Asker,
-        source: QuestionSource,
-        temperature: float = 0.0,
-        *,
-        authors_rule: bool = False,
-    ) -> None:
-        """`authors_rule`: outputs are also graded by the rule of REval's authors; by it alone where the
-        truths are theirs, too.
-        """
-        self.id: Final = suite_id
-        self.data: Final = source.data
-        self._asker = asker
-        self._source = source
-        self._authors_rule = authors_rule
-        self._sampling = sampling(asker.style, temperature)
-        self._questions = source.ready()
+    id: str
+    asker: Asker
+    source: QuestionSource
+    temperature: float = 0.0
+    authors_rule: bool = False
+    """Whether outputs are also graded by the rule of REval's authors; by it alone where the truths are
+    theirs, too."""
+
+    def __post_init__(self) -> None:
+        self._questions = self.source.ready()
 
     async def prepare(self, grader: Grader) -> None:
         """Builds the questions where no file holds them.
@@ -90,7 +82,12 @@ class RuntimeSuite:
             SandboxError: the sandbox itself failed.
         """
         if self._questions is None:
-            self._questions = await self._source.build(grader.sandbox)
+            self._questions = await self.source.build(grader.sandbox)
+
+    @property
+    def data(self) -> DataSetInfo:
+        """The data set that the questions are built from."""
+        return self.source.data
 
     @property
     def questions(self) -> QuestionFile:
@@ -111,6 +108,10 @@ class RuntimeSuite:
             for asked in program.inputs
         }
 
+    @property
+    def _sampling(self) -> Sampling:
+        return sampling(self.asker.style, self.temperature)
+
     def tasks(self) -> Sequence[Task]:
         return [
             Task(task_id, program.level, program.task_id) for task_id, (program, _) in self._units.items()
@@ -119,13 +120,12 @@ class RuntimeSuite:
     @property
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """Rules stand for questions that are built, since some cannot be where a library is missing."""
-        file = self._source.file
+        file, style = self.source.file, self.asker.style
         questions = digest_of(file.asked) if file else QUESTION_RULES
-        truths = digest_of(file.truths) if file else TRUTH_RULES
-        style, prompts = self._asker.style, self._asker.digest(*KINDS)
-        graded = graded_settings(self.data, truths=truths)
-        if self._source.truths == "reval":
+        graded = graded_settings(self.data, truths=digest_of(file.truths) if file else TRUTH_RULES)
+        if self.source.truths == "reval":
             graded = graded_settings(self.data, "authors", truths=f"REval's tracer, {REVAL_RULES}")
+        prompts = self.asker.digest(*KINDS)
         return {
             "asked": asked_settings(self.data, self._sampling, prompts, questions=questions, style=style),
             "graded": graded,
@@ -133,7 +133,7 @@ class RuntimeSuite:
 
     def libraries(self) -> frozenset[str]:
         """What its programs import that Python does not have; known before `prepare`."""
-        return frozenset(library for program in self._source.programs() for library in program.libraries)
+        return frozenset(library for program in self.source.programs() for library in program.libraries)
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         """Returns how a model of this kind is asked, and which questions could be built here."""
@@ -154,47 +154,43 @@ class RuntimeSuite:
             InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.
         """
         program, asked = self._units[unit.task_id]
-        kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
         ask = partial(self._ask, unit, program, asked)
         try:
             async with asyncio.TaskGroup() as group:
-                output_task = group.create_task(ask("output"))
-                tasks = [
-                    [group.create_task(ask(kind, statement)) for kind in kinds]
-                    for statement in asked.statements
-                ]
+                tasks = [group.create_task(ask("output"))]
+                for statement in asked.statements:
+                    tasks += [group.create_task(ask(kind, statement)) for kind in ABOUT_LINES]
         except* InfrastructureError as errors:
-            raise _most_serious(errors) from errors
-        output, output_answer = output_task.result()
+            # One error for a unit of many questions: that the model is unavailable goes first.
+            failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
+            unavailable = (error for error in failures if isinstance(error, ModelUnavailableError))
+            raise next(unavailable, failures[0]) from errors
+        answers = [task.result()[1] for task in tasks]
+        output, *records = (task.result()[0] for task in tasks)
         by_authors = None
-        if self._authors_rule:
+        if self.authors_rule:
             by_authors = await passes_by_authors(unit.grader.sandbox, program, asked, output.answer or "")
-            if self._source.truths == "reval":
+            if self.source.truths == "reval":
                 output = by_authors_rule(output, right=by_authors)
-        results = [task.result() for task in chain.from_iterable(tasks)]
-        statements = tuple(
-            StatementRecord(
-                line=statement.line,
-                variable=statement.variable,
-                coverage=coverage.result()[0],
-                state=state.result()[0],
-                path=path.result()[0],
-            )
-            for statement, (coverage, state, path) in zip(asked.statements, tasks, strict=True)
-        )
-        answers = [*(answer for _, answer in results), output_answer]
-        all_right = output.correct and all(record.correct for record, _ in results)
+        all_right = all(record.correct for record in (output, *records))
         return RuntimeRecord(
             **unit.record_fields(self.id),
             outcome=Outcome.PASSED if all_right else Outcome.FAILED,
             usage=sum((answer.usage for answer in answers), Usage()),
             seconds=max(answer.seconds for answer in answers),
-            style=self._asker.style,
+            style=self.asker.style,
             program_id=program.task_id,
             program=program.program,
             setup=asked.setup,
             input=asked.text,
-            statements=statements,
+            statements=tuple(
+                StatementRecord(
+                    line=one.line, variable=one.variable, coverage=coverage, state=state, path=path
+                )
+                for one, coverage, state, path in zip(
+                    asked.statements, records[::3], records[1::3], records[2::3], strict=True
+                )
+            ),
             output=output,
             output_by_authors=by_authors,
             output_masks_call=bool(program.masked_test(asked).masked_calls),
@@ -215,18 +211,12 @@ class RuntimeSuite:
                 return grade_path(program.program, statement, answer)
             return (grade_state if kind == "state" else grade_coverage)(statement, answer)
 
-        question = self._asker.question(kind, program, asked, statement)
+        question = self.asker.question(kind, program, asked, statement)
         expected = expected_answers(kind, program, asked, statement)
-        prompt = self._asker.prompt(kind, question, completes=unit.model.kind == "base")
+        prompt = self.asker.prompt(kind, question, completes=unit.model.kind == "base")
         answer = await unit.model.ask(prompt, self._sampling, sample=unit.sample)
-        style = self._asker.style
+        style = self.asker.style
         return await answer_record(answer.reply, style, grade, question=question, expected=expected), answer
-
-
-def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
-    """Returns one error for a unit of many questions: that the model is unavailable goes first."""
-    failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
-    return next((error for error in failures if isinstance(error, ModelUnavailableError)), failures[0])
 
 
 @dataclass(frozen=True)
@@ -239,6 +229,10 @@ class PredictionSuite:
     side: Side
     asker: Asker
 
+    @property
+    def _sampling(self) -> Sampling:
+        return sampling(self.asker.style, PREDICTION_TEMPERATURE)
+
     def tasks(self) -> Sequence[Task]:
         return [Task(task_id) for task_id in self.programs]
 
@@ -246,14 +240,13 @@ class PredictionSuite:
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """The masked side is part of what it asks."""
         style, prompts = self.asker.style, self.asker.digest(f"predict-{self.side}")
-        decoding = sampling(style, PREDICTION_TEMPERATURE)
         return {
-            "asked": asked_settings(self.data, decoding, prompts, style=style, predicted=self.side),
+            "asked": asked_settings(self.data, self._sampling, prompts, style=style, predicted=self.side),
             "graded": graded_settings(self.data),
         }
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        return request_settings(kind, sampling(self.asker.style, PREDICTION_TEMPERATURE))
+        return request_settings(kind, self._sampling)
 
     async def run(self, unit: UnitRun) -> PredictionRecord:
         """Asks for one prediction and grades it.
@@ -268,9 +261,8 @@ class PredictionSuite:
         )
         grade = partial(grade_prediction, unit.grader.sandbox, task, self.side)
         expected = (f"assert {FUNCTION}({task.input}) == {task.output}",)
-        decoding = sampling(style, PREDICTION_TEMPERATURE)
         prompt = self.asker.prompt(kind, question, completes=unit.model.kind == "base")
-        answer = await unit.model.ask(prompt, decoding, sample=unit.sample)
+        answer = await unit.model.ask(prompt, self._sampling, sample=unit.sample)
         prediction = await answer_record(answer.reply, style, grade, question=question, expected=expected)
         return PredictionRecord(
             **unit.record_fields(self.id),

@@ -21,8 +21,8 @@ class Step:
     line: int
     before: Mapping[str, Value]
     """Local variables, and attributes of `self` as `self.name`; none where an expression is executed."""
-    after: Mapping[str, Value] | None
-    """None where the end of the statement was not recorded."""
+    after: Mapping[str, Value]
+    """None of them where the end of the statement was not recorded."""
     watched: Mapping[str, Value]
     """Values of the expressions that were asked for, after the statement."""
 
@@ -55,17 +55,15 @@ class Trace:
 
     def successors(self, line: int) -> frozenset[int]:
         """The lines that were begun next; `NOT_EXECUTED` where nothing was, or the line never ran."""
-        lines = {following.line if following else NOT_EXECUTED for _, following in self.at(line)}
-        return frozenset(lines or {NOT_EXECUTED})
+        following = {step.line if step else NOT_EXECUTED for _, step in self.at(line)}
+        return frozenset(following or {NOT_EXECUTED})
 
     def observed(self, line: int, variable: str) -> tuple[Value, ...]:
         """The different values of a variable after the line, in order of appearance.
 
         Any watched expression; without a watch the local variables and attributes of `self`.
         """
-        return _different(
-            step.watched.get(variable) or (step.after or {}).get(variable) for step, _ in self.at(line)
-        )
+        return _different(step.watched.get(variable) or step.after.get(variable) for step, _ in self.at(line))
 
     def values_at_next_step(self, line: int, variable: str) -> tuple[Value, ...]:
         """The values of a name at the step that followed: how REval reads a variable of a called function."""
@@ -85,7 +83,7 @@ def read_trace(plain: Any, watches: Mapping[int, list[str]]) -> Trace:
             Step(
                 line=int(line),
                 before=snapshots[before] if before >= 0 else {},
-                after=snapshots[after] if after >= 0 else None,
+                after=snapshots[after] if after >= 0 else {},
                 watched={
                     text: values[number]
                     for text, number in zip(watches.get(line, ()), watched, strict=False)
@@ -111,9 +109,6 @@ async def trace_runs(
 
     An input that ends the child is lost; those after it are traced in another child. `watches` are the
     expressions to read after a line.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     calls = [
         Call("trace", (program.program, program.run_of(asked), dict(watches), seed))

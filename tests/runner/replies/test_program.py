@@ -339,13 +339,24 @@ NOTHING = [
     "import antigravity",
 ]
 STOPPED = "```python\ndef add(a, b):\n    ret"
+CUT_DEFINITIONS = [
+    "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
+    f"```python\n{ADD}",
+    f"```python\n{ADD}\ndef helper(x):\n    ret",
+    f"```python\n{ADD}\n@cache",
+    f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
+    "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
+    "The function adds",
+    "```python\n    return a",
+]
+"""Nobody knows how these would have gone on."""
 
 
 @pytest.mark.parametrize(
     ("text", "options", "outcome"),
     [
         *((text, {}, Outcome.NO_ANSWER) for text in NOTHING),
-        (STOPPED, {"finish": Finish.LENGTH}, Outcome.TRUNCATED),
+        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in (STOPPED, *CUT_DEFINITIONS)),
         (STOPPED, {"finish": Finish.REFUSED}, Outcome.REFUSED),
         (STOPPED, {"finish": Finish.CONTEXT_OVERFLOW}, Outcome.CONTEXT_OVERFLOW),
         *((text, COMPLETES, Outcome.NO_ANSWER) for text in ("", "    # think about it\n", "\n\nprint(1)\n")),
@@ -369,16 +380,6 @@ CUT = {
     "no fence": f"{ADD}\nprint(add(1,",
     "a second block": f"```python\n{ADD}```\nUsage:\n```python\nfor x in [1, 2]:\n    print(add(x, x",
 }
-CUT_DEFINITIONS = [
-    "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
-    f"```python\n{ADD}",
-    f"```python\n{ADD}\ndef helper(x):\n    ret",
-    f"```python\n{ADD}\n@cache",
-    f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
-    "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
-    "The function adds",
-    "```python\n    return a",
-]
 
 
 @pytest.mark.parametrize("name", CUT)
@@ -389,12 +390,6 @@ def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
     assert result.program.startswith(ADD.strip())
     is_noted = "cut off an unfinished example" in result.changes
     assert is_noted == (name not in ("prose behind a block", "a second block"))
-
-
-@pytest.mark.parametrize("reply", CUT_DEFINITIONS)
-def test_a_definition_that_was_cut_is_truncated(reply: str) -> None:
-    """Nobody knows how it would have gone on."""
-    assert extract(reply, finish=Finish.LENGTH).outcome is Outcome.TRUNCATED
 
 
 def test_an_answer_that_ended_before_the_limit_is_whole() -> None:

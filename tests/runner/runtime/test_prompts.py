@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from support.traced import traced_test
 from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
@@ -12,8 +13,8 @@ from triathlon_runner.runtime._assertions import fill
 from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
 from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionKind, Style
-from triathlon_runner.runtime._sandboxed import programs, tracer
-from triathlon_runner.runtime._trace import Trace, read_trace
+from triathlon_runner.runtime._sandboxed import programs
+from triathlon_runner.runtime._trace import Trace
 
 PROGRAM = ProgramQuestions(
     task_id="t/f", program="def f(x):\n    y = x\n    return y\n", entry_point="f", inputs=()
@@ -50,9 +51,7 @@ def demonstrations(kind: QuestionKind) -> list[dict[str, str]]:
 
 
 def traced(one: dict[str, str], line: int, variable: str) -> Trace:
-    run = {"test": MODULE, "class": "T", "method": "test", "body": one["input"]}
-    watches = {line: [variable]}
-    found = read_trace(tracer.trace(one["program"], run, watches), watches)
+    found = traced_test(one["program"], MODULE, one["input"], {line: [variable]})
     assert found.outcome == "returned", found.error
     return found
 

@@ -5,9 +5,8 @@ import textwrap
 
 import pytest
 
-from triathlon_runner.runtime._sandboxed.tracer import trace
+from support.traced import traced
 from triathlon_runner.runtime._select import blocks, candidate_statements, choose, functions, watches
-from triathlon_runner.runtime._trace import read_trace
 
 
 def block_lines(body: str) -> list[list[int]]:
@@ -20,9 +19,7 @@ def block_lines(body: str) -> list[list[int]]:
 def chosen(program: str, arguments: str = "()") -> list[tuple[int, str]]:
     """The pairs of `f`; without a variable where nothing can be asked about a block end."""
     program = textwrap.dedent(program).strip("\n")
-    wanted = watches(program)
-    found = read_trace(trace(program, {"function": "f", "arguments": arguments}, wanted), wanted)
-    return choose(candidate_statements(program), found)
+    return choose(candidate_statements(program), traced(program, arguments, watches(program)))
 
 
 def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:
@@ -127,22 +124,17 @@ def test_chosen_pairs(program: str, arguments: str, expected: list[tuple[int, st
     assert pairs(program, arguments) == expected
 
 
-@pytest.mark.parametrize("value", ["0", "'a'", "None", "[]", "{}", "()", "[1, 2]", "(1, 'a')", "{1, 2}"])
-def test_naive_assignments_are_skipped(value: str) -> None:
-    """A constant, an empty collection, or one of constants only."""
-    assert chosen(f"def f():\n    x = {value}\n    for i in range(2): pass\n    return i") == [
-        (2, ""),
-        (4, "i"),
-    ]
+NAIVE = ["0", "'a'", "None", "[]", "{}", "()", "[1, 2]", "(1, 'a')", "{1, 2}"]
+OTHERS = ["[a]", "{'k': 1}", "-1", "a", "[[]]", "list()", "f'{a}'"]
 
 
-@pytest.mark.parametrize("value", ["[a]", "{'k': 1}", "-1", "a", "[[]]", "list()", "f'{a}'"])
-def test_other_assignments_are_kept(value: str) -> None:
-    """A dict with something in it is one of them, as REval has it."""
-    assert pairs(f"def f(a):\n    x = {value}\n    for i in range(2): pass\n    return i", "(1,)")[0] == (
-        2,
-        "x",
-    )
+@pytest.mark.parametrize(
+    ("value", "variable"), [*((value, "") for value in NAIVE), *((value, "x") for value in OTHERS)]
+)
+def test_naive_assignments_are_skipped(value: str, variable: str) -> None:
+    """A constant, an empty collection, or one of constants only; a dict counts, as REval has it."""
+    program = f"def f(a):\n    x = {value}\n    for i in range(2): pass\n    return i"
+    assert chosen(program, "(1,)") == [(2, variable), (4, "i")]
 
 
 def test_a_constant_return_borrows_from_another_method_only_what_it_has_itself() -> None:

@@ -23,7 +23,6 @@ from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelU
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
 from triathlon_runner.runtime import (
-    DATASETS,
     METRICS,
     RuntimeSuite,
     catalogue,
@@ -258,9 +257,9 @@ def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> No
 def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`triathlon questions build` writes the file and says how much there is and what was left out."""
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(DATASETS, "tiny", ("tiny", lambda _store: source()))
+    monkeypatch.setattr("triathlon_runner.cli._groups.question_source", lambda *_: source())
     out = tmp_path / "new" / "mine.json"
-    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "tiny", "--out", str(out)])
+    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "core", "--out", str(out)])
     assert shown.exit_code == 0, shown.output
     report = read_questions(out).report
     assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in shown.output

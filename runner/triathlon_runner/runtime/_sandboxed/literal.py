@@ -86,8 +86,13 @@ class LiteralWriter:
 
     def _uncommon(self, value: Any, kind: type, depth: int) -> str:
         numpy = sys.modules.get("numpy")
-        if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
-            return self._numpy(value, numpy, depth)
+        if numpy is not None and isinstance(value, numpy.generic):
+            return self.text(value.item(), depth)
+        if numpy is not None and isinstance(value, numpy.ndarray):
+            if value.size > self._left:
+                raise NoLiteralFormError("too large", too_large=True)
+            name = "matrix" if isinstance(value, numpy.matrix) else "array"
+            return f"{name}({self.text(value.tolist(), depth)})"
         if kind is type:
             return self._spend(value.__name__)
         if isinstance(value, enum.Enum):
@@ -102,14 +107,6 @@ class LiteralWriter:
     def _call(self, name: str, fields: list[tuple[str, Any]], depth: int) -> str:
         inside = ", ".join([f"{field}={self.text(item, depth)}" for field, item in fields])
         return self._spend(f"{name}({inside})", counted=True)
-
-    def _numpy(self, value: Any, numpy: Any, depth: int) -> str:
-        if isinstance(value, numpy.ndarray):
-            if value.size > self._left:
-                raise NoLiteralFormError("too large", too_large=True)
-            name = "matrix" if isinstance(value, numpy.matrix) else "array"
-            return f"{name}({self.text(value.tolist(), depth)})"
-        return self.text(value.item(), depth)
 
 
 _SCALARS = {
@@ -137,11 +134,8 @@ def described(value: Any, most: int) -> tuple[str, str, bool] | None:
     try:
         return type_name(kind), LiteralWriter(most).text(value), True
     except NoLiteralFormError as error:
-        if (
-            error.too_large
-            or kind.__module__ == "program"
-            or getattr(kind, "__repr__", None) is object.__repr__
-        ):
+        is_own = kind.__module__ == "program" or getattr(kind, "__repr__", None) is object.__repr__
+        if error.too_large or is_own:
             return type_name(kind), "", False
     try:
         text = repr(value)

@@ -196,15 +196,9 @@ class Recorder:
 def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed: int = 0) -> dict[str, Any]:
     """Traces one run of a program (`programs.prepared`); loading it is not traced.
 
-    Args:
-        program: the source.
-        run: what is executed.
-        watches: expressions to read after each execution of a line.
-        seed: of the random numbers that the program may draw.
-
-    Returns:
-        `outcome` (returned, raised, limit, untraceable), `error`, the number of the `result`, and `steps`,
-        `values` and `snapshots` as the recorder has them.
+    After each execution of a line its `watches` are read. Returns `outcome` (returned, raised, limit,
+    untraceable), `error`, the number of the `result`, and `steps`, `values` and `snapshots` as the recorder
+    has them.
     """
     seed_generators(seed)
     recorder = Recorder(program, watches)
@@ -273,19 +267,13 @@ def _definition_lines(tree: ast.Module) -> dict[int, int]:
 def _read_watches(program: str, watches: dict[int, list[str]]) -> dict[int, list[ast.expr]]:
     """The expressions to read at each line, private names as their class stores them."""
     classes = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.ClassDef)]
-    watched: dict[int, list[ast.expr]] = {}
-    for line, texts in watches.items():
+    watched = {line: [ast.parse(text, mode="eval").body for text in texts] for line, texts in watches.items()}
+    for line, trees in watched.items():
         around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
-        watched[line] = [_watch(text, around[-1] if around else "") for text in texts]
+        for node in (node for tree in trees for node in ast.walk(tree)):
+            if around and isinstance(node, ast.Attribute) and node.attr[:2] == "__" != node.attr[-2:]:
+                node.attr = f"_{around[-1].lstrip('_')}{node.attr}"
     return watched
-
-
-def _watch(text: str, class_name: str) -> ast.expr:
-    tree = ast.parse(text, mode="eval").body
-    for node in ast.walk(tree):
-        if class_name and isinstance(node, ast.Attribute) and node.attr[:2] == "__" != node.attr[-2:]:
-            node.attr = f"_{class_name.lstrip('_')}{node.attr}"
-    return tree
 
 
 def _written(attribute: str, owner: object) -> str:
