@@ -26,23 +26,6 @@ from triathlon_runner.cli._app import (
 if TYPE_CHECKING:
     from triathlon_runner.schedule import Missing
 
-__all__ = [
-    "Budget",
-    "Data",
-    "Models",
-    "ModelsFile",
-    "Results",
-    "Suites",
-    "add_commands",
-    "app",
-    "ask_models",
-    "examples",
-    "missing_here",
-    "names",
-    "one_of",
-    "run_app",
-]
-
 _COMMANDS = "doctor evolve gate grade groups import list probe results run submit verify"
 
 

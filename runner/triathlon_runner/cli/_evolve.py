@@ -30,13 +30,7 @@ from triathlon_runner.evolved.evolve import (
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import (
-    Account,
-    Control,
-    ModelOpener,
-    check_references,
-    why_not,
-)
+from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import console
 

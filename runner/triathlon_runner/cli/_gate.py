@@ -25,14 +25,7 @@ from triathlon_runner.gate import (
     report_markdown,
     report_of,
 )
-from triathlon_runner.schedule import (
-    PROFILES,
-    ConsoleProgress,
-    Control,
-    RunPlan,
-    Summary,
-    Wanted,
-)
+from triathlon_runner.schedule import PROFILES, ConsoleProgress, Control, RunPlan, Summary, Wanted
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER

@@ -56,11 +56,8 @@ class Format:
     """What to know before comparing with the scores that the other program gave."""
 
 
-def _samples(name: str, about: str) -> Format:
-    """Returns a format of programs that `grade` reads, too."""
-    return Format(name, about, EvolvedRecord, read_evalplus)
-
-
+# Of the programs that `grade` reads, too.
+_samples = partial(Format, record=EvolvedRecord, read=read_evalplus)
 FORMATS = {
     log_format.name: log_format
     for log_format in (

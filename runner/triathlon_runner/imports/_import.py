@@ -79,11 +79,10 @@ class ImportReport:
 
 
 class _Graded(NamedTuple):
-    """A unit of a log, its record, and the log's verdict beside ours; None where the log has none."""
-
     unit: Foreign
     record: UnitRecord
     comparison: Comparison | None
+    """The log's verdict beside ours; None where the log has none."""
 
 
 async def import_log(
@@ -113,28 +112,18 @@ async def import_log(
         report = ImportReport(lines, status=log_format.status(path))
         records = [each.record for each in await _grade_all(units, work, report, grader, on_progress)]
         report.written = bool(records)
-        if records:  # without records nothing is written, so that a fixed log can still be imported
-            report.score = _headline(work, records)
-            _write(folder, lines, records, _manifest(log_format, path, work, report))
+        if not records:  # nothing is written, so that a fixed log can still be imported
+            return report
+        for metric in entry.metrics:
+            if metric.headline and not math.isnan(score := metric.score(records)):
+                report.score = f"{metric.title} {score:.4g}"
+        folder.write_manifest(_manifest(log_format, path, work, report))
+        try:
+            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+        except BaseException:  # every command would warn of a manifest without its lines
+            folder.manifest(model, suite).unlink(missing_ok=True)
+            raise
     return report
-
-
-def _write(folder: ResultsFolder, lines: Path, records: Sequence[UnitRecord], manifest: Manifest) -> None:
-    """Writes lines and manifest, or neither: every command would warn of a manifest without its lines."""
-    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
-    folder.write_manifest(manifest)
-    try:
-        replace_file(lines, text)
-    except BaseException:
-        folder.manifest(manifest.model, manifest.suite).unlink(missing_ok=True)
-        raise
-
-
-def _headline(work: Work, records: Sequence[UnitRecord]) -> str:
-    """Returns the headline metric in words: `pass@1 0.6951`; empty for a suite without one."""
-    metric = next((metric for metric in work.built.entry.metrics if metric.headline), None)
-    score = metric.score(records) if metric else math.nan
-    return "" if metric is None or math.isnan(score) else f"{metric.title} {score:.4g}"
 
 
 async def import_recording(
@@ -159,7 +148,12 @@ async def import_recording(
         )
     file = RecordedFile(results.root, source.id, work.row.id, work.suite_id)
     report = ImportReport(file.lines)
-    units = [unit for unit in log_format.read(path) if _belongs(unit, entry.set_name)]
+    sets = {"", entry.set_name, entry.set_name.removesuffix("-plus")}
+    units = [
+        unit
+        for unit in log_format.read(path)
+        if not isinstance(unit, ForeignSample) or unit.subset.removeprefix("EvoEval_") in sets
+    ]
     graded_units = await _grade_all(units, work, report, grader, on_progress, recording=True)
     if graded_units and not report.ungraded:
         by_task = entry.recorded_by_task
@@ -174,21 +168,10 @@ async def import_recording(
     return report
 
 
-def _belongs(unit: Foreign, set_name: str) -> bool:
-    """Returns whether a unit belongs to this set, or names no set. EvoEval's names begin with `EvoEval_`."""
-    subset = unit.subset.removeprefix("EvoEval_") if isinstance(unit, ForeignSample) else ""
-    return subset in {"", set_name, set_name.removesuffix("-plus")}
-
-
 async def _graded(
     unit: Foreign, sample: int, work: Work, grader: CachingGrader, *, recording: bool
 ) -> _Graded:
-    """Grades one unit; `recording`: of its record only what a recorded line has is kept.
-
-    Raises:
-        NotInEvidenceError: grading needs a reply that the log does not have.
-        SandboxError: our machinery failed.
-    """
+    """Grades one unit; `recording`: of its record only what a recorded line has is kept."""
     try:
         if recording and isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
             outcome = await _outcome_of_answer(unit, work, grader)
@@ -209,10 +192,7 @@ async def _graded(
 
 
 async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGrader) -> Outcome:
-    """Returns the outcome of an answer.
-
-    Equal answers to one question are graded once, in all samples, models and variants of the suite.
-    """
+    """Equal answers to one question are graded once, in all samples, models and variants of the suite."""
 
     async def grade() -> Verdict:
         record = await graded(unit, 0, work, grader)
@@ -233,10 +213,7 @@ async def _grade_all(
     *,
     recording: bool = False,
 ) -> list[_Graded]:
-    """Returns each unit that could be graded, in the suite's order.
-
-    The report has what was graded afterwards, and which units are left out and why.
-    """
+    """Returns each unit that could be graded, in the suite's order; the report tells of all."""
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(_AT_ONCE)
     done = itertools.count(1)
@@ -304,7 +281,6 @@ def settings_of(log_format: Format, path: Path, suite: Suite) -> dict[str, str]:
 
 
 def _manifest_fields(work: Work, report: ImportReport) -> dict[str, Any]:
-    """Returns the fields of a manifest that are the same for imported and for recorded results."""
     data = work.built.suite.data
     return {
         "suite": work.suite_id,
