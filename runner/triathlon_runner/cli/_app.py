@@ -128,7 +128,7 @@ def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
     """Returns ids of models.yaml, for the shell; none where that cannot be read."""
     from triathlon_runner import models_yaml  # noqa: PLC0415  see above
 
-    return _completed(ctx, incomplete, lambda file: [row.id for row in models_yaml.load(file).models])
+    return _completed(ctx, incomplete, lambda file: models_yaml.load(file).ids)
 
 
 def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -12,7 +12,7 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import DataSetRow, suites_file_beside
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, open_grader
+from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, with_grader
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
@@ -72,7 +72,7 @@ def evolve(
     if budget is not None:
         check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
-    problems = asyncio.run(_read_seeds(entry, data_store(data)))
+    problems = _read_seeds(entry, data_store(data))
     jobs = make_jobs(problems, cli.names(transformations) or [], limit)
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
@@ -118,7 +118,7 @@ def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
     return row.as_yaml()
 
 
-async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
+def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
     """Returns the functions of a suite that can be evolved; says which cannot, and why."""
     suite = entry.build(store)
     if not isinstance(suite, Programs):
@@ -126,8 +126,8 @@ async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
             f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
         )
     if entry.user_data is not None:
-        async with open_grader() as grader:
-            await check_references(entry.user_data.read(), grader, store.cache / "references")
+        problems = entry.user_data.read()
+        with_grader(lambda grader: check_references(problems, grader, store.cache / "references"))
     seeds, left_out = choose_seeds(suite.functions())
     if not seeds:
         none = f"expected problems in {entry.id!r} that can be evolved, got none"

@@ -1,19 +1,18 @@
 """`triathlon import`: other people's logs become records, graded by us."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 from pydantic import ValidationError
 
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
+from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader
 from triathlon_runner.imports import (
     FORMATS,
     REPORTED,
@@ -27,12 +26,11 @@ from triathlon_runner.imports import (
     logs_at,
     model_of,
     read_source,
-    settings_of,
     with_filter,
 )
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
-from triathlon_runner.schedule import PROFILES, Work, build_suite
+from triathlon_runner.schedule import PROFILES, build_suite
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 
@@ -42,51 +40,10 @@ _ABOUT = {name: log_format.about for name, log_format in FORMATS.items()} | REPO
 _FORMATS = "Formats: " + "; ".join(f"{name} ({about})" for name, about in _ABOUT.items())
 
 
-_Suite = Annotated[
-    str | None,
-    typer.Option(
-        help="The suite that the log is about; with --recorded left out: the source's.",
-        autocompletion=cli.complete_suites,
-    ),
-]
-_Model = Annotated[
-    str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
-]
-_Recorded = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SOURCE",
-        help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
-        " results/recorded/sources.yaml. What was filed before is replaced.",
-    ),
-]
-_Filter = Annotated[
-    str | None,
-    typer.Option(
-        "--filter",
-        metavar="NAME",
-        help="Of an lm-eval log with several filters, the one to read; left out: the first.",
-    ),
-]
-_Address = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
-        " results/published/livecodebench.csv.",
-    ),
-]
-_Verdicts = Annotated[
-    Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
-]
-
-
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """One log, and the model whose replies it holds."""
-
+class _Log(NamedTuple):
     path: Path
     row: ModelRow
+    """The model whose replies it holds."""
     suite: str | None
     """The suite that the file's name stands for; None where it stands for none."""
 
@@ -107,13 +64,44 @@ def import_command(
         list[Path],
         typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
     ],
-    suite: _Suite = None,
-    model: _Model = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            help="The suite that the log is about; with --recorded left out: the source's.",
+            autocompletion=cli.complete_suites,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
+    ] = None,
     kind: Annotated[Literal["instruct", "base"], typer.Option(help="How the model was asked.")] = "instruct",
-    recorded: _Recorded = None,
-    log_filter: _Filter = None,
-    address: _Address = None,
-    verdicts: _Verdicts = None,
+    recorded: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
+            " results/recorded/sources.yaml. What was filed before is replaced.",
+        ),
+    ] = None,
+    log_filter: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="NAME",
+            help="Of an lm-eval log with several filters, the one to read; left out: the first.",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
+            " results/published/livecodebench.csv.",
+        ),
+    ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
+    ] = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:
@@ -139,33 +127,26 @@ def import_command(
     entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))
     folder, store, screen = ResultsFolder(results), data_store(data), console()
 
-    async def import_all() -> int:
+    async def import_all(grader: Grader) -> int:
         left_out = 0
-        async with open_grader() as grader:
-            caching_grader = CachingGrader(grader, verdicts)
-            for entry in entries:  # one after another: a suite's data can be large
-                built = await build_suite(entry, store, grader, PROFILES["standard"])
-                for log in (log for log in logs if log.suite in {None, built.entry.id}):
-                    show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
-                    where = folder, caching_grader, show
-                    if source is None:
-                        work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
-                        report = await import_log(log_format, log.path, work, *where)
-                    else:
-                        work = Work(log.row, built, source.settings(built.suite))
-                        report = await import_recording(log_format, log.path, source, work, *where)
-                    _show(report, log.path, screen)
-                    left_out += len(report.left_out)
+        caching_grader = CachingGrader(grader, verdicts)
+        for entry in entries:  # one after another: a suite's data can be large
+            built = await build_suite(entry, store, grader, PROFILES["standard"])
+            for log in (log for log in logs if log.suite in {None, entry.id}):
+                show = ProgressLines(f"triathlon import: {log.row.id} {entry.id}", "unit").show
+                what = log_format, log.path, log.row, built, folder, caching_grader, show
+                report = await (import_log(*what) if source is None else import_recording(source, *what))
+                _show(report, log.path, screen)
+                left_out += len(report.left_out)
         return left_out
 
-    left_out = asyncio.run(import_all())
+    left_out = with_grader(import_all)
     if log_format.note:
         screen.print_message(f"note: {log_format.note}")
     raise typer.Exit(1 if left_out else 0)
 
 
 def _file_reported(paths: Sequence[Path], model: str | None, address: str | None, published: Path) -> None:
-    """Files the figures of one log whose programs cannot be graded here."""
     if len(paths) != 1 or not paths[0].is_file():
         raise UserError(f"expected one file of outputs, got {', '.join(map(str, paths))!r}")
     if model is None or address is None:
@@ -184,12 +165,9 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
 
 
 def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None) -> list[_Log]:
-    """Returns each log with the model that its file's name, or --model, stands for.
+    """Returns each log with the model that its file's name, or --model, stands for; refuses two of one.
 
     Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
-
-    Raises:
-        UserError: an id that cannot be one, or one id for several logs.
     """
     if model is not None and len(paths) > 1:
         raise UserError(
@@ -221,7 +199,6 @@ def _names(paths: Sequence[Path]) -> str:
 
 
 def _show(report: ImportReport, log: Path, screen: Screen) -> None:
-    """Prints what became of one log's units."""
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} of {log.name} imported into {report.lines}: {outcomes}"
     if not report.written:

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
-from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
+from triathlon_runner.schedule import BuiltSuite, differs, why_not, work_for
 from triathlon_runner.store import (
     IMPORTED,
     MAKE_MISSING,
@@ -192,31 +190,21 @@ def _recorded(file: RecordedFile) -> Row:
     )
 
 
-async def states_of(
-    folder: ResultsFolder, models_file: Path, data: Path | None
-) -> dict[FileId, list[Finding]]:
+def states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[FileId, list[Finding]]:
     """Returns what is damaged in each file, and whether a run would add to it."""
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
-    states: dict[FileId, list[Finding]] = {}
     by_suite = sorted(folder.files(), key=lambda file: file[1])
-    async with open_grader() as grader:
+
+    async def find(grader: Grader) -> dict[FileId, list[Finding]]:
+        states: dict[FileId, list[Finding]] = {}
         for suite, files in groupby(by_suite, key=lambda file: file[1]):
-            entry, built = catalogue.find(suite), await built_suite(catalogue, store, None, suite, grader)
+            entry, built = catalogue.find(suite), await built_suite(catalogue, store, suite, grader)
             for model, _ in files:
                 states[model, suite] = _findings(folder, listed, model, suite, entry, built)
-    return states
+        return states
 
-
-async def built_suite(
-    catalogue: Catalogue, data: DataStore, prompts: Path | None, suite: str, grader: Grader
-) -> BuiltSuite | str:
-    """Returns the suite with its data, or why it cannot be built."""
-    try:
-        (entry,) = catalogue.select([suite], (), prompts)
-        return await build_suite(entry, data, grader, PROFILES["standard"])
-    except (UserError, DataUnavailableError) as error:
-        return str(error)
+    return with_grader(find)
 
 
 def _findings(

@@ -1,6 +1,5 @@
 """`triathlon results`: what is there, under which conditions, and what changed."""
 
-import asyncio
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -10,10 +9,11 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
+from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.cli._result_rows import OUTDATED, rows_of, show_rows, states_of
 from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import Change, ResultsFolder, archive, compare_files
 from triathlon_runner.terminal import console, counted, first_of
@@ -40,7 +40,7 @@ def list_command(
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder, screen = ResultsFolder(results), console()
     folder.check_is_there()
-    rows = rows_of(folder, asyncio.run(states_of(folder, models_file, data)) if check else {})
+    rows = rows_of(folder, states_of(folder, models_file, data) if check else {})
     if as_json:
         screen.print_json(data=rows)
     elif rows:
@@ -76,7 +76,7 @@ def archive_command(
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
     chosen = _measured(results, models_file, models, suites)
     if outdated:
-        states = asyncio.run(states_of(folder, models_file, data))
+        states = states_of(folder, models_file, data)
         outdated_files = {file for file, found in states.items() if any(f.short == OUTDATED for f in found)}
         chosen = [file for file in chosen if (file.model, file.suite) in outdated_files]
     for _, model, suite in chosen:
@@ -109,22 +109,21 @@ def compact_command(
     catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
     chosen = _measured(results, models_file, models, suites)
 
-    async def compact_all() -> int:
+    async def compact_all(grader: Grader) -> int:
         kept = 0
-        async with open_grader() as grader:
-            async for file, built, report in verify_files(chosen, catalogue, store, grader):
-                show_report(report, screen)
-                manifest = folder.read_manifest(file.model, file.suite) if report.follows else None
-                if manifest is not None and isinstance(built, BuiltSuite):
-                    compacted = compact_file(folder, built.entry, manifest, report)
-                    screen.print_message(f"  kept without texts: {compacted.lines}")
-                    kept += 1
+        async for file, built, report in verify_files(chosen, catalogue, store, grader):
+            show_report(report, screen)
+            manifest = folder.read_manifest(file.model, file.suite) if report.follows else None
+            if manifest is not None and isinstance(built, BuiltSuite):
+                compacted = compact_file(folder, built.entry, manifest, report)
+                screen.print_message(f"  kept without texts: {compacted.lines}")
+                kept += 1
         return kept
 
     with ExitStack() as locks:
         for model in sorted({file.model for file in chosen}):
             locks.enter_context(folder.locked(model))
-        raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
+        raise typer.Exit(0 if with_grader(compact_all) == len(chosen) else 1)
 
 
 def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:

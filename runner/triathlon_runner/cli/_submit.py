@@ -1,6 +1,5 @@
 """`triathlon submit`: whether results may join the committed ones of a board."""
 
-import asyncio
 import hashlib
 import json
 from pathlib import Path
@@ -10,8 +9,7 @@ import typer
 
 from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import data_store, open_grader
-from triathlon_runner.cli._result_rows import built_suite
+from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
@@ -72,7 +70,12 @@ def check_command(
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
     submission, problems = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
-    checks = asyncio.run(_check_all(submission, data_store(data), screen))
+    store = data_store(data)
+
+    async def check_all(grader: Grader) -> list[FileCheck]:
+        return [await _check(submission, suite, store, grader, screen) for suite in submission.suites]
+
+    checks = with_grader(check_all) if submission.suites else []
     own_statement = submission.folder.verified(submission.model)
     if submission.suites and own_statement.absolute() != (statement_file or folder).absolute():
         marked = {check.suite: check.sha256 for check in checks if check.marked}
@@ -92,13 +95,6 @@ def check_command(
     raise typer.Exit(0 if report.accepted else 1)
 
 
-async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
-    if not submission.suites:
-        return []
-    async with open_grader() as grader:
-        return [await _check(submission, suite, data, grader, screen) for suite in submission.suites]
-
-
 async def _check(
     submission: Submission, suite: str, data: DataStore, grader: Grader, screen: Screen
 ) -> FileCheck:
@@ -111,7 +107,7 @@ async def _check(
     check.units = len(records)
     if manifest is None or (check.problems and not records):
         return check
-    built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
+    built = await built_suite(catalogue.BUILT_IN, data, suite, grader)
     if isinstance(built, str):
         check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
         return check
