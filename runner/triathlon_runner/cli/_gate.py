@@ -13,8 +13,7 @@ from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store
-from triathlon_runner.cli._run_report import about_cost, warnings_about
-from triathlon_runner.cli._session import Session, run_plan
+from triathlon_runner.cli._session import Session, about_cost, run_plan, warnings_about
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (
     Comparison,
