@@ -14,7 +14,6 @@ from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
-from triathlon_runner.cli._result_rows import about_missing_manifest
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
@@ -159,6 +158,18 @@ def chosen_files(
         return (models is None or file.model in models) and (suites is None or file.suite in suites)
 
     return list(filter(is_wanted, stored)), list(filter(is_wanted, recorded))
+
+
+def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str:
+    """Returns what the lack of a manifest means, and what to do about it."""
+    archive = folder.archive_command(model, suite)
+    remedy = f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
+    if folder.root.name == IMPORTED:
+        remedy = "import the log again"
+    return (
+        f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
+        f" under are unknown; {remedy}"
+    )
 
 
 async def verify_files(
