@@ -15,7 +15,7 @@ from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeReport, grade_samples
 from triathlon_runner.suites import Programs
-from triathlon_runner.terminal import ProgressLines, console, counted, first_of, table
+from triathlon_runner.terminal import console, counted, first_of, progress_lines, table
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
@@ -67,7 +67,7 @@ def grade(
             inputs="base" if base_only else inputs,
             jobs=jobs,
             keys=cache_folder() / "keys",
-            on_progress=ProgressLines("triathlon grade", "sample").show,
+            on_progress=progress_lines("triathlon grade", "sample"),
         )
     )
     whole = report.whole(partial=partial)

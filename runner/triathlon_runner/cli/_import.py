@@ -32,7 +32,7 @@ from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, build_suite
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
+from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines
 
 _SHOWN = 10
 """Units left out that are named; all are counted."""
@@ -133,7 +133,7 @@ def import_command(
         for entry in entries:  # one after another: a suite's data can be large
             built = await build_suite(entry, store, grader, PROFILES["standard"])
             for log in (log for log in logs if log.suite in {None, entry.id}):
-                show = ProgressLines(f"triathlon import: {log.row.id} {entry.id}", "unit").show
+                show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")
                 what = log_format, log.path, log.row, built, folder, caching_grader, show
                 report = await (import_log(*what) if source is None else import_recording(source, *what))
                 _show(report, log.path, screen)

@@ -29,7 +29,7 @@ from triathlon_runner.submit import (
     statement,
     submission_at,
 )
-from triathlon_runner.terminal import ProgressLines, Screen, console, first_of, table, write
+from triathlon_runner.terminal import Screen, console, first_of, progress_lines, table, write
 from triathlon_runner.verify import COUNTS_DIFFER, Mismatch, verify_file, work_of
 
 submit_app = cli.group_of_commands(
@@ -118,8 +118,8 @@ async def _check(
     check.planned, faults_of_plan = check_plan(work, records, manifest)
     check.problems += faults_of_plan
     screen.print_message(f"{suite}: grading again")
-    progress = ProgressLines(f"triathlon submit: {suite}", "unit")
-    report = await verify_file(work, lines, manifest, grader, on_progress=progress.show)
+    progress = progress_lines(f"triathlon submit: {suite}", "unit")
+    report = await verify_file(work, lines, manifest, grader, on_progress=progress)
     check.scores = report.scores
     mismatches = report.mismatches + report.differing
     check.problems += [_problem(suite, mismatch) for mismatch in mismatches]

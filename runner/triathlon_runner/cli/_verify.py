@@ -30,7 +30,7 @@ from triathlon_runner.store import (
     count_lines,
     recorded_files,
 )
-from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
+from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines
 from triathlon_runner.verify import (
     FileReport,
     Mismatch,
@@ -221,7 +221,7 @@ async def _verify_stored(
         grader,
         only=only,
         regrade=graded_again if origin else replayed,
-        on_progress=ProgressLines(f"triathlon verify: {model} {suite}", "unit").show,
+        on_progress=progress_lines(f"triathlon verify: {model} {suite}", "unit"),
     )
     if origin:
         report.notes.append(
