@@ -100,26 +100,19 @@ def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> I
         yield f"""To accept all of a file: sed -i 's/"{ACCEPTED}": null/"{ACCEPTED}": true/' FILE"""
     if decisions:
         yield f"Rows for {suites_file}:"
-    yield from (_row_of_suites_yaml(path, seeds, suites_file.parent) for path in decisions)
-
-
-def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
-    """Returns the row that makes suites of a file of problems, whose name is the transformation."""
-    row = DataSetRow.model_validate(
-        {
+    for path in decisions:  # its name is the transformation
+        row = {
             "id": f"{seeds.set_name:.49}-{path.stem}",
             "title": f"{path.stem}, evolved from {seeds.title}",
-            "problems": os.path.relpath(path, folder),
+            "problems": os.path.relpath(path, suites_file.parent),
             "seeds": seeds.id,
             "transformation": path.stem,
             "private": seeds.private,
         }
-    )
-    return row.as_yaml()
+        yield DataSetRow.model_validate(row).as_yaml()
 
 
 def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
-    """Returns the functions of a suite that can be evolved; says which cannot, and why."""
     suite = entry.build(store)
     if not isinstance(suite, Programs):
         raise UserError(
@@ -138,13 +131,10 @@ def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
 
 
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
-    """Returns what the unfinished jobs will take, in words."""
     unfinished = [job for job in jobs if not workspace.is_done(job)]
-    expected = estimate(unfinished)
-    usd = row.price.cost_of(expected) if row.price else None
-    done = len(jobs) - len(unfinished)
+    expected, done = estimate(unfinished), len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
-    money = "price unknown" if usd is None else f"about {usd:.2f} USD"
+    money = f"about {row.price.cost_of(expected):.2f} USD" if row.price else "price unknown"
     return (
         f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests,"
         f" {expected.input_tokens + expected.output_tokens} tokens, {money}"

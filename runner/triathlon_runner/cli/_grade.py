@@ -79,7 +79,6 @@ def grade(
 
 
 def _numbers(text: str) -> list[int]:
-    """Returns the whole numbers of `1,10`, sorted; refuses a part that is no whole number from 1."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
         raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {text!r}")
@@ -130,7 +129,6 @@ def _show(report: GradeReport, ks: Sequence[int], *, partial: bool) -> None:
 
 
 def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator[str]:
-    """Yields what there is to know beside the numbers, a line each."""
     yield (
         f"graded at sandbox level {report.level};"
         f" {counted(report.reused, 'verdict')} kept from an earlier call"
@@ -160,7 +158,6 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
 
 
 def _document(report: GradeReport, ks: Sequence[int]) -> dict[str, Any]:
-    """Returns what `--json` prints of a report."""
     return {
         "tasks": len(report.tasks),
         "tasks_with_samples": len(report.samples()),
