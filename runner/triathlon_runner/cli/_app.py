@@ -32,11 +32,7 @@ def examples(*lines: str) -> str:
 app = typer.Typer(
     name="triathlon",
     help="A leaderboard for code language models in three disciplines: loop, runtime, evolved.",
-    epilog=examples(
-        "triathlon run --limit 2",
-        "triathlon build && triathlon serve",
-        "triathlon models",
-    ),
+    epilog=examples("triathlon run --limit 2", "triathlon build && triathlon serve", "triathlon models"),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -160,7 +160,7 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
         about += f", contests from {outputs.first_contest} to {outputs.last_contest}"
     console().print_message(f"filed as reported in {table}: pass@1 {outputs.pass_at_1:.1f} % ({about})")
     console().print_message(
-        "note: the verdicts are the file's; its programs' tests are not here, so nothing was graded",
+        "note: the verdicts are the file's; its programs' tests are not here, so nothing was graded"
     )
 
 

@@ -282,7 +282,7 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
         screen.print_message(
             "At most: where only first prompts are known, replies are taken at their token limit and loops"
-            " as passed to their end; a small run first gives the amounts to be expected.",
+            " as passed to their end; a small run first gives the amounts to be expected."
         )
 
 

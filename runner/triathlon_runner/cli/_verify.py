@@ -31,14 +31,7 @@ from triathlon_runner.store import (
     recorded_files,
 )
 from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines
-from triathlon_runner.verify import (
-    FileReport,
-    Mismatch,
-    replayed,
-    update_file,
-    verify_file,
-    work_of,
-)
+from triathlon_runner.verify import FileReport, Mismatch, replayed, update_file, verify_file, work_of
 
 _SHOWN = 20
 _UNCHECKED = "could not be checked"
@@ -125,7 +118,7 @@ def verify(
     if recorded:
         screen.print_message(
             f"{counted(len(recorded), 'recorded file')} with outcomes only: nothing is stored to grade again;"
-            " `make recorded DIR=FOLDER` grades the recordings themselves",
+            " `make recorded DIR=FOLDER` grades the recordings themselves"
         )
     raise typer.Exit(0 if all_good else 1)
 

@@ -22,13 +22,7 @@ leave servers idle."""
 
 
 def plan_comparison(
-    plan: RunPlan,
-    models: tuple[str, str],
-    *,
-    seed: int,
-    max_tasks: int | None,
-    margin: float,
-    alpha: float,
+    plan: RunPlan, models: tuple[str, str], *, seed: int, max_tasks: int | None, margin: float, alpha: float
 ) -> Comparison:
     """Puts the clusters of the plan's suites into random order; limits its work to those that may be asked.
 

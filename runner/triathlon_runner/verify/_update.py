@@ -32,12 +32,7 @@ _NOT_ASKED: Final = "graded anew, it asks for a reply that was never asked for"
 
 
 def update_file(
-    folder: ResultsFolder,
-    report: FileReport,
-    manifest: Manifest,
-    *,
-    price: Price | None,
-    sandbox_level: str,
+    folder: ResultsFolder, report: FileReport, manifest: Manifest, *, price: Price | None, sandbox_level: str
 ) -> None:
     """Writes the verdicts that verifying found in place of the stored ones; replies stay, and their usage.
 

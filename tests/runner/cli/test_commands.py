@@ -140,11 +140,7 @@ def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert completions("run --profile s", 3) == ["standard"]
     assert completions("models --models-file rows.yaml ot", 4) == ["other"]
     assert completions("cache prune --model o", 4) == []
-    for line in (
-        "grade x --suite",
-        "import evalplus x --suite",
-        "evolve --seeds",
-    ):
+    for line in ("grade x --suite", "import evalplus x --suite", "evolve --seeds"):
         asked = f"{line} loop/co"
         assert completions(asked, len(asked.split())) == ["loop/core"], line
     assert completions("import evalp", 2) == ["evalplus"]
