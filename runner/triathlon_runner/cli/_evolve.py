@@ -16,17 +16,7 @@ from triathlon_runner.cli._options import catalogue_beside, check_prices, data_s
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
-from triathlon_runner.evolved.evolve import (
-    TRANSFORMATIONS,
-    Evolver,
-    Job,
-    Progress,
-    Workspace,
-    choose_seeds,
-    estimate,
-    make_jobs,
-    summary,
-)
+from triathlon_runner.evolved import evolve as evolving
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
@@ -49,8 +39,11 @@ def evolve(
         str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=cli.complete_suites)
     ] = "evolved/core-seeds",
     transformations: Annotated[
-        str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
-    ] = ",".join(TRANSFORMATIONS),
+        str,
+        typer.Option(
+            help="Separated by commas: " + ", ".join(evolving.TRANSFORMATIONS) + ".", show_default="all"
+        ),
+    ] = ",".join(evolving.TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,
     dry_run: cli.DryRun = False,
@@ -64,7 +57,7 @@ def evolve(
 
     Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to fix.
     """
-    screen, workspace = console(), Workspace(out)
+    screen, workspace = console(), evolving.Workspace(out)
     listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
     if (reason := why_not(row)) is not None and not dry_run:
@@ -73,7 +66,7 @@ def evolve(
         check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
     problems = _read_seeds(entry, data_store(data))
-    jobs = make_jobs(problems, cli.names(transformations) or [], limit)
+    jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
         workspace.check()
@@ -85,10 +78,10 @@ def evolve(
         raise typer.Exit(1 if open_jobs else 0)
 
 
-def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
+def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
     """Yields how many problems await a decision, how to decide, and each set's row of suites.yaml."""
     if histories := workspace.histories():
-        yield summary(histories)
+        yield evolving.summary(histories)
     decisions = workspace.decisions()
     for path, counts in decisions.items():
         yield f"{path}: {counts[True]} accepted, {counts[False]} refused, {counts[None]} await a decision"
@@ -121,7 +114,7 @@ def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
     if entry.user_data is not None:
         problems = entry.user_data.read()
         with_grader(lambda grader: check_references(problems, grader, store.cache / "references"))
-    seeds, left_out = choose_seeds(suite.functions())
+    seeds, left_out = evolving.choose_seeds(suite.functions())
     if not seeds:
         none = f"expected problems in {entry.id!r} that can be evolved, got none"
         raise UserError("\n".join([none, *left_out]))
@@ -130,9 +123,9 @@ def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
     return seeds
 
 
-def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
+def _expected(jobs: Sequence[evolving.Job], workspace: evolving.Workspace, row: models_yaml.ModelRow) -> str:
     unfinished = [job for job in jobs if not workspace.is_done(job)]
-    expected, done = estimate(unfinished), len(jobs) - len(unfinished)
+    expected, done = evolving.estimate(unfinished), len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
     money = f"about {row.price.cost_of(expected):.2f} USD" if row.price else "price unknown"
     return (
@@ -144,14 +137,14 @@ def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelR
 async def _evolve(
     listed: models_yaml.Registry,
     row: models_yaml.ModelRow,
-    jobs: Sequence[Job],
-    workspace: Workspace,
+    jobs: Sequence[evolving.Job],
+    workspace: evolving.Workspace,
     budget: float | None,
 ) -> dict[str, str]:
     """Runs the jobs and returns why some stay open, by job."""
     screen, cache = console(), cache_folder()
 
-    def show(progress: Progress) -> None:
+    def show(progress: evolving.Progress) -> None:
         done = progress.done_before + progress.finished
         usage = progress.usage
         tokens = "unknown" if usage.uncounted else usage.output_tokens
@@ -180,7 +173,9 @@ async def _evolve(
                 control.accounts.append(Account(row.id, opened.stats, row.price))
             watch = asyncio.create_task(end_waits())
             try:
-                evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
+                evolver = evolving.Evolver(
+                    opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason
+                )
                 return (await evolver.run(jobs, show)).open
             finally:
                 watch.cancel()

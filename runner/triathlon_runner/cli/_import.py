@@ -9,25 +9,11 @@ from typing import Annotated, Literal, NamedTuple
 import typer
 from pydantic import ValidationError
 
+from triathlon_runner import imports
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.imports import (
-    FORMATS,
-    REPORTED,
-    CachingGrader,
-    ImportReport,
-    Source,
-    cruxeval_model_and_suite,
-    file_livecodebench,
-    import_log,
-    import_recording,
-    logs_at,
-    model_of,
-    read_source,
-    with_filter,
-)
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, build_suite
@@ -36,7 +22,7 @@ from triathlon_runner.terminal import Screen, console, counted, first_of, progre
 
 _SHOWN = 10
 """Units left out that are named; all are counted."""
-_ABOUT = {name: log_format.about for name, log_format in FORMATS.items()} | REPORTED
+_ABOUT = {name: log_format.about for name, log_format in imports.FORMATS.items()} | imports.REPORTED
 _FORMATS = "Formats: " + "; ".join(f"{name} ({about})" for name, about in _ABOUT.items())
 
 
@@ -112,16 +98,16 @@ def import_command(
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to fix.
     """
     check_names([format_name], list(_ABOUT), what="format")
-    if format_name in REPORTED:
+    if format_name in imports.REPORTED:
         if suite is not None or recorded is not None:
             raise UserError(f"{format_name} outputs are filed as reported: leave --suite and --recorded out")
         _file_reported(paths, model, address, results / "published")
         return
     if address is not None:
-        raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {format_name!r}")
-    log_format = with_filter(FORMATS[format_name], log_filter)
-    source = read_source(results, recorded) if recorded is not None else None
-    logs = _logs(logs_at(log_format, paths), model, kind, source)
+        raise UserError(f"expected --address with {' or '.join(imports.REPORTED)} alone, got {format_name!r}")
+    log_format = imports.with_filter(imports.FORMATS[format_name], log_filter)
+    source = imports.read_source(results, recorded) if recorded is not None else None
+    logs = _logs(imports.logs_at(log_format, paths), model, kind, source)
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
     entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))
@@ -129,13 +115,16 @@ def import_command(
 
     async def import_all(grader: Grader) -> int:
         left_out = 0
-        caching_grader = CachingGrader(grader, verdicts)
+        caching_grader = imports.CachingGrader(grader, verdicts)
         for entry in entries:  # one after another: a suite's data can be large
             built = await build_suite(entry, store, grader, PROFILES["standard"])
             for log in (log for log in logs if log.suite in {None, entry.id}):
                 show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")
                 what = log_format, log.path, log.row, built, folder, caching_grader, show
-                report = await (import_log(*what) if source is None else import_recording(source, *what))
+                if source is None:
+                    report = await imports.import_log(*what)
+                else:
+                    report = await imports.import_recording(source, *what)
                 _show(report, log.path, screen)
                 left_out += len(report.left_out)
         return left_out
@@ -154,7 +143,7 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
             "expected --model, the name to show, and --address, where the outputs were published:"
             " a reported figure needs its source"
         )
-    table, outputs = file_livecodebench(paths[0], model, address, published, datetime.now(UTC).date())
+    table, outputs = imports.file_livecodebench(paths[0], model, address, published, datetime.now(UTC).date())
     about = f"{counted(outputs.questions, 'question')}, {counted(outputs.samples, 'sample')}"
     if outputs.first_contest:
         about += f", contests from {outputs.first_contest} to {outputs.last_contest}"
@@ -164,7 +153,9 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
     )
 
 
-def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None) -> list[_Log]:
+def _logs(
+    paths: Sequence[Path], model: str | None, kind: ModelKind, source: imports.Source | None
+) -> list[_Log]:
     """Returns each log with the model that its file's name, or --model, stands for; refuses two of one.
 
     Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
@@ -176,7 +167,10 @@ def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Sou
         )
     logs = []
     for path in paths:
-        name, suite = (cruxeval_model_and_suite(path) if source else None) or (model_of(path), None)
+        name, suite = (imports.cruxeval_model_and_suite(path) if source else None) or (
+            imports.model_of(path),
+            None,
+        )
         model_id = model or (source.models.get(name, name) if source is not None else name)
         try:
             logs.append(_Log(path, row_without_server(model_id, kind), suite))
@@ -198,7 +192,7 @@ def _names(paths: Sequence[Path]) -> str:
     return ", ".join(first_of([path.name for path in paths], _SHOWN))
 
 
-def _show(report: ImportReport, log: Path, screen: Screen) -> None:
+def _show(report: imports.ImportReport, log: Path, screen: Screen) -> None:
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} of {log.name} imported into {report.lines}: {outcomes}"
     if not report.written:

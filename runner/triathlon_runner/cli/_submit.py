@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import catalogue, models_yaml
+from triathlon_runner import catalogue, models_yaml, submit
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -15,15 +15,6 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import replace_file
-from triathlon_runner.submit import (
-    SHOWN,
-    FileCheck,
-    SubmissionReport,
-    check_statement,
-    check_suite,
-    statement,
-    submission_at,
-)
 from triathlon_runner.terminal import Screen, console, first_of, table, write
 
 submit_app = cli.group_of_commands(
@@ -62,25 +53,27 @@ def check_command(
     printed = markdown == Path("-")
     if printed and as_json:
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
-    submission, problems = submission_at(folder)
+    submission, problems = submit.submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
     store = data_store(data)
 
-    async def check_all(grader: Grader) -> list[FileCheck]:
+    async def check_all(grader: Grader) -> list[submit.FileCheck]:
         def build(suite: str) -> Awaitable[BuiltSuite | str]:
             return built_suite(catalogue.BUILT_IN, store, suite, grader)
 
         say = screen.print_message
-        return [await check_suite(submission, suite, build, grader, say) for suite in submission.suites]
+        return [
+            await submit.check_suite(submission, suite, build, grader, say) for suite in submission.suites
+        ]
 
     checks = with_grader(check_all) if submission.suites else []
     own_statement = submission.folder.verified(submission.model)
     if submission.suites and own_statement.absolute() != (statement_file or folder).absolute():
-        problems += check_statement(submission, checks)
+        problems += submit.check_statement(submission, checks)
     has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
-    report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
+    report = submit.SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:
-        replace_file(statement_file, json.dumps(statement(report), indent=1) + "\n")
+        replace_file(statement_file, json.dumps(submit.statement(report), indent=1) + "\n")
     if markdown is not None and not printed:
         replace_file(markdown, report.markdown())
     if as_json:
@@ -92,7 +85,7 @@ def check_command(
     raise typer.Exit(0 if report.accepted else 1)
 
 
-def _show_report(report: SubmissionReport, screen: Screen) -> None:
+def _show_report(report: submit.SubmissionReport, screen: Screen) -> None:
     """Whether the submission can be taken, a row for each suite, and what is against it."""
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
@@ -106,5 +99,5 @@ def _show_report(report: SubmissionReport, screen: Screen) -> None:
         screen.print_message(report.about_missing_row())
     for problems in (report.problems, *(file.problems for file in report.files)):
         lines = [f"{problem.place}: {problem.message}" for problem in problems]
-        for line in first_of(lines, SHOWN, ", which --json lists"):
+        for line in first_of(lines, submit.SHOWN, ", which --json lists"):
             screen.print_message(line)
