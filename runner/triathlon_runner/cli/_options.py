@@ -35,9 +35,7 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
 
 @asynccontextmanager
 async def open_grader(
-    executor: cli.Executor = "local",
-    ray_address: str | None = None,
-    report: Callable[[str], object] = lambda _: None,
+    executor: cli.Executor, ray_address: str | None, report: Callable[[str], object]
 ) -> AsyncIterator[Grader]:
     """Opens a grader that executes programs on this machine or on a cluster, with answer keys in the cache.
 

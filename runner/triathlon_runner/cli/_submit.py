@@ -86,7 +86,6 @@ def check_command(
 
 
 def _show_report(report: submit.SubmissionReport, screen: Screen) -> None:
-    """Whether the submission can be taken, a row for each suite, and what is against it."""
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
     screen.print_message(report.what_was_graded())

@@ -10,7 +10,7 @@ from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted, first_of, in_markdown
-from triathlon_runner.unit_pages import SITE_FOLDER, unit_address
+from triathlon_runner.unit_pages import unit_address
 
 EXIT_CODES: Final = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3, "none": 2}
 """By verdict; `none` where an error kept the gate from one."""
@@ -26,7 +26,7 @@ def report_of(
     suites: Sequence[str],
     seed: int,
     usd: float | None,
-    site: str = SITE_FOLDER,
+    site: str,
 ) -> dict[str, Any]:
     """Returns the document of `--json`: the result, with file and line of the evidence for each lost task.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from triathlon_runner import __version__
-from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
+from triathlon_runner.concurrency import OnProgress, run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
@@ -92,7 +92,7 @@ async def import_log(
     built: BuiltSuite,
     results: ResultsFolder,
     grader: CachingGrader,
-    on_progress: OnProgress = show_nothing,
+    on_progress: OnProgress,
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs."""
     folder = ResultsFolder(results.root / IMPORTED)
@@ -142,7 +142,7 @@ async def import_recording(
     built: BuiltSuite,
     results: ResultsFolder,
     grader: CachingGrader,
-    on_progress: OnProgress = show_nothing,
+    on_progress: OnProgress,
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
