@@ -48,7 +48,7 @@ from triathlon_runner.terminal import Screen, console, counted, first_of, table
 from triathlon_runner.verify import compact_file
 
 _SHOWN = 50
-OUTDATED: Final = "outdated"
+_OUTDATED: Final = "outdated"
 """Made under another protocol, data or model revision."""
 _CURRENT: Final = "current"
 _UNREADABLE: Final = "unreadable"
@@ -60,9 +60,9 @@ _WIDE = 110
 _COLUMNS = {"model": "model", "suite": "suite", "units": "units", "open": "open", "short": "state"}
 _WIDE_COLUMNS = {"protocol": "protocol", "ended": "ended", "origin": "from"}
 """Titles of columns by the field of a row; `_WIDE_COLUMNS` are shown in a wide window."""
-FileId = tuple[str, str]
+_FileId = tuple[str, str]
 """(model, suite) of a results file."""
-Row = dict[str, Any]
+_Row = dict[str, Any]
 """One results file, as `--json` has it: `short` is its state in a word or two, `state` in sentences; `open`
 is None where the manifest is damaged or missing, `ended` empty where the last run did not come to its end."""
 results_app = cli.group_of_commands(
@@ -85,11 +85,11 @@ def list_command(
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder, screen = ResultsFolder(results), console()
     folder.check_is_there()
-    rows = rows_of(folder, states_of(folder, models_file, data) if check else {})
+    rows = _rows_of(folder, _states_of(folder, models_file, data) if check else {})
     if as_json:
         screen.print_json(data=rows)
     elif rows:
-        show_rows(rows, screen)
+        _show_rows(rows, screen)
     else:
         screen.print_message(
             f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others"
@@ -121,8 +121,8 @@ def archive_command(
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
     chosen = _measured(results, models_file, models, suites)
     if outdated:
-        states = states_of(folder, models_file, data)
-        outdated_files = {file for file, found in states.items() if any(f.short == OUTDATED for f in found)}
+        states = _states_of(folder, models_file, data)
+        outdated_files = {file for file, found in states.items() if any(f.short == _OUTDATED for f in found)}
         chosen = [file for file in chosen if (file.model, file.suite) in outdated_files]
     for _, model, suite in chosen:
         with folder.locked(model):
@@ -231,7 +231,7 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     ]
 
 
-class Finding(NamedTuple):
+class _Finding(NamedTuple):
     """A part of the state of a results file."""
 
     short: str
@@ -241,18 +241,18 @@ class Finding(NamedTuple):
     """How many lines count in a file with a damaged or altered line."""
 
 
-def rows_of(folder: ResultsFolder, states: Mapping[FileId, Sequence[Finding]]) -> list[Row]:
+def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]) -> list[_Row]:
     """Returns a row for every results file: measured, imported, recorded and archived."""
     imported = ResultsFolder(folder.root / IMPORTED)
     return [
         *(_stored(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
-        *(_stored(imported, file_id, [Finding("imported")]) for file_id in imported.files()),
+        *(_stored(imported, file_id, [_Finding("imported")]) for file_id in imported.files()),
         *map(_recorded, recorded_files(folder.root)),
         *map(_archived, archived(folder)),
     ]
 
 
-def show_rows(rows: Sequence[Row], screen: Screen) -> None:
+def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
     """Prints a table that fits the window, and below it each reason once, behind the names of its files.
 
     Recorded files without a reason are summed up, a line a source: a board has hundreds.
@@ -278,9 +278,9 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _row(file_id: FileId, units: int, findings: Sequence[Finding], **more: Any) -> Row:
+def _row(file_id: _FileId, units: int, findings: Sequence[_Finding], **more: Any) -> _Row:
     """Returns the row of a file; `more` is what is known beside its lines."""
-    row: Row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
+    row: _Row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
     row |= {"protocol": "?", "ended": "", "origin": ""} | more
     sentences = [finding.reason or finding.short for finding in findings]
     if row["origin"] and sentences:
@@ -292,34 +292,34 @@ def _row(file_id: FileId, units: int, findings: Sequence[Finding], **more: Any) 
     }
 
 
-def _stored(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Row:
+def _stored(folder: ResultsFolder, file_id: _FileId, state: Sequence[_Finding]) -> _Row:
     """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
     path = folder.lines(*file_id)
     try:
         lines, torn = count_lines(path)
     except OSError as error:
         reason = f"{path}: cannot be read ({error.strerror}); make it readable"
-        return _row(file_id, 0, [Finding(_UNREADABLE, reason)])
+        return _row(file_id, 0, [_Finding(_UNREADABLE, reason)])
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
     units = lines if usable is None else usable
-    cut = [Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
+    cut = [_Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
     try:
         manifest = folder.read_manifest(*file_id)
     except UnreadableManifestError as error:
-        return _row(file_id, units, [Finding(_UNREADABLE, str(error)), *findings])
+        return _row(file_id, units, [_Finding(_UNREADABLE, str(error)), *findings])
     if manifest is None:  # and so not `current`: its lines may be another model's
         findings = [finding for finding in findings if finding.short != _CURRENT]
-        findings.append(Finding("no manifest", about_missing_manifest(folder, *file_id)))
+        findings.append(_Finding("no manifest", about_missing_manifest(folder, *file_id)))
         return _row(file_id, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
-        findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
+        findings.append(_Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
     elif counted_units != units and usable is None:
         lost = f"; {MAKE_MISSING}" if counted_units > units else ""
-        findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
+        findings.append(_Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
-        findings.append(Finding("other version", engine))
+        findings.append(_Finding("other version", engine))
     log = manifest.origin or {}
     return _row(
         file_id,
@@ -332,32 +332,32 @@ def _stored(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) ->
     )
 
 
-def _archived(file: Archived) -> Row:
+def _archived(file: Archived) -> _Row:
     file_id, units, path = (file.model, file.suite), count_lines(file.lines)[0], str(file.lines)
-    return _row(file_id, units, [Finding("archived")], protocol=file.lines.stem, origin=path)
+    return _row(file_id, units, [_Finding("archived")], protocol=file.lines.stem, origin=path)
 
 
-def _recorded(file: RecordedFile) -> Row:
+def _recorded(file: RecordedFile) -> _Row:
     file_id, (units, _) = (file.model, file.suite), count_lines(file.lines)
     try:
         manifest = file.read_manifest()
     except UserError as error:
-        return _row(file_id, units, [Finding(_UNREADABLE, str(error))])
-    findings, receipt = [Finding("recorded")], manifest.receipt
+        return _row(file_id, units, [_Finding(_UNREADABLE, str(error))])
+    findings, receipt = [_Finding("recorded")], manifest.receipt
     if engine := graded_otherwise(manifest.engine_versions):
-        findings.append(Finding("other version", engine))
+        findings.append(_Finding("other version", engine))
     protocol, origin = str(manifest.protocol), f"{receipt.source}, {receipt.file}"
     return _row(file_id, units, findings, open=0, protocol=protocol, ended=receipt.date, origin=origin)
 
 
-def states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[FileId, list[Finding]]:
+def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[_FileId, list[_Finding]]:
     """Returns what is damaged in each file, and whether a run would add to it."""
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
     by_suite = sorted(folder.files(), key=lambda file: file[1])
 
-    async def find(grader: Grader) -> dict[FileId, list[Finding]]:
-        states: dict[FileId, list[Finding]] = {}
+    async def find(grader: Grader) -> dict[_FileId, list[_Finding]]:
+        states: dict[_FileId, list[_Finding]] = {}
         for suite, files in groupby(by_suite, key=lambda file: file[1]):
             entry, built = catalogue.find(suite), await built_suite(catalogue, store, suite, grader)
             for model, _ in files:
@@ -374,22 +374,22 @@ def _findings(
     suite: str,
     entry: SuiteEntry | None,
     built: BuiltSuite | str,
-) -> list[Finding]:
+) -> list[_Finding]:
     """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
-    findings: list[Finding] = []
+    findings: list[_Finding] = []
     if entry is not None:
         file = ResultsFile(folder.lines(model, suite), entry.record)
         try:
             file.scan()
         except DamagedLineError as error:
             short = "altered" if isinstance(error, ContradictingLineError) else _UNREADABLE
-            findings.append(Finding(short, str(error), len(usable_units(file.path, entry.record))))
+            findings.append(_Finding(short, str(error), len(usable_units(file.path, entry.record))))
         except OSError:
             return []  # the file's row says that
     if isinstance(built, str):
-        return [*findings, Finding("not checked", built)]
+        return [*findings, _Finding("not checked", built)]
     if model not in listed.ids:
-        return [*findings, Finding("not in models.yaml")]
+        return [*findings, _Finding("not in models.yaml")]
     if findings:
         return findings
     try:
@@ -400,4 +400,4 @@ def _findings(
     stand_in = None if judge is None or why_not(judge) is not None else DryRunModel(judge.id, judge.kind)
     (work,) = work_for(listed, listed.row(model), [built], stand_in)
     why = differs(work, file, manifest)
-    return [Finding(OUTDATED, f"made with {why}") if why else Finding(_CURRENT)]
+    return [_Finding(_OUTDATED, f"made with {why}") if why else _Finding(_CURRENT)]
