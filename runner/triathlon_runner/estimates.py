@@ -113,7 +113,11 @@ def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequenc
     usd = 0.0 if row.serve is not None else None
     if row.price:
         usd = row.price.usd(cost.input_tokens, cost.output_tokens)
-    rate, source = (row.speed, "stated") if row.speed else (_speed(row.id, manifests), "observed")
+    rate, source = row.speed, "stated"
+    if not rate:  # that of the model's last run
+        runs = [each for each in manifests if each.model == row.id and each.tokens_per_second]
+        rate = max(runs, key=lambda run: run.ended).tokens_per_second if runs else None
+        source = "observed"
     # The longest of what the speed and the provider's limits a minute ask for.
     waits = [] if rate is None else [cost.output_tokens / rate / 3600]
     if row.api is not None and row.api.requests_per_minute:
@@ -126,12 +130,6 @@ def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequenc
     elif rate is None:
         source = "by the row's limits a minute"
     return ModelEstimate(row.id, suites, cost, usd, hours, source)
-
-
-def _speed(model: str, manifests: Sequence[Manifest]) -> float | None:
-    """Output tokens a second of the model's last run; None where it is not known."""
-    runs = [manifest for manifest in manifests if manifest.model == model and manifest.tokens_per_second]
-    return max(runs, key=lambda manifest: manifest.ended).tokens_per_second if runs else None
 
 
 def half_width(tasks: int, passed: float = 0.5) -> float:

@@ -1,19 +1,22 @@
-"""Checks of results that somebody hands in, before anything is graded again, and the report about them."""
+"""Checks of results that somebody hands in, and the report about them."""
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from triathlon_runner import catalogue
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import why_not_plain
+from triathlon_runner.grading import Grader
 from triathlon_runner.pasted_keys import why_secret
 from triathlon_runner.records import Manifest, UnitRecord, Usage
-from triathlon_runner.schedule import Work
+from triathlon_runner.schedule import BuiltSuite, Work
 from triathlon_runner.store import (
     VERIFIED,
     DamagedLineError,
@@ -24,7 +27,8 @@ from triathlon_runner.store import (
     read_graded_again,
     read_records,
 )
-from triathlon_runner.terminal import counted, first_of, in_markdown
+from triathlon_runner.terminal import counted, first_of, in_markdown, progress_lines
+from triathlon_runner.verify import COUNTS_DIFFER, verify_file, work_of
 
 _LEAST_CHARACTERS: Final = 0.2
 _MOST_CHARACTERS: Final = 30.0
@@ -50,13 +54,44 @@ class Problem:
     """What was expected, what came, what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(NamedTuple):
     """The folder of one model's results."""
 
     folder: ResultsFolder
     model: str
     suites: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class FileCheck:
+    """One suite of a submission."""
+
+    suite: str
+    sha256: str = ""
+    """Of the results file."""
+    units: int = 0
+    verified: int = 0
+    """Units that were graded again with the same result."""
+    planned: int = 0
+    """Units of the whole suite: its tasks, each with as many samples as any has; 0 where not known."""
+    scores: dict[str, float] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def marked(self) -> bool:
+        """Whether it gets the mark "graded again here": no problem, and a line for every planned unit."""
+        return not self.problems and self.units == self.planned
+
+    def cells(self) -> tuple[str, ...]:
+        """Returns suite, units of those planned, units with the same result, three scores, and result."""
+        scores = ", ".join(f"{name} {value:.6g}" for name, value in list(self.scores.items())[:3])
+        units = str(self.units) if self.units == self.planned else f"{self.units} of {self.planned or '?'}"
+        result = "accepted"
+        if self.problems:
+            result = counted(len(self.problems), "problem")
+        elif not self.marked:
+            result = f"accepted without mark and rank: {self.planned - self.units} open"
+        return self.suite, units, str(self.verified), scores, result
 
 
 def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
@@ -86,18 +121,70 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     return Submission(folder, model, named), [Problem(name, leave_out) for name in strangers]
 
 
-def read_submission(
-    submission: Submission, suite: str
-) -> tuple[Manifest | None, list[UnitRecord], list[Problem]]:
-    """Returns one suite's manifest, records and problems; None and none for a suite that is not ours."""
+async def check_suite(
+    submission: Submission,
+    suite: str,
+    build: Callable[[str], Awaitable[BuiltSuite | str]],
+    grader: Grader,
+    report: Callable[[str], None],
+) -> FileCheck:
+    """Checks one suite, and grades it again unless something is against that.
+
+    `build` returns the suite with its data, or why it cannot be built; `report` gets a line before grading.
+    """
     name, of_manifest = f"{suite}.jsonl", f"{suite}.manifest.json"
+    lines = submission.folder.lines(submission.model, suite)
+    check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
+    problems, read = check.problems, _read(submission, check)
+    if read is None:
+        return check
+    manifest, records = read
+    built = await build(suite)
+    if isinstance(built, str):
+        problems.append(Problem(name, f"expected the suite's data here: {built}"))
+        return check
+    work = work_of(submission.model, built, manifest)
+    if other_protocol := [Problem(of_manifest, fault) for fault in _other_protocol(work, manifest)]:
+        problems += other_protocol
+        return check
+    tasks, samples = len(built.tasks), max((record.sample for record in records), default=0) + 1
+    check.planned = tasks * samples
+    faults_of_plan = _faults_of_plan(tasks, samples, records, manifest)
+    problems += [Problem(of_manifest, fault) for fault in faults_of_plan]
+    report(f"{suite}: grading again")
+    progress = progress_lines(f"triathlon submit: {suite}", "unit")
+    verified = await verify_file(work, lines, manifest, grader, on_progress=progress)
+    check.scores = verified.scores
+    mismatches = verified.mismatches + verified.differing
+    for mismatch in mismatches:
+        file, message = name, f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
+        if mismatch.sentence == COUNTS_DIFFER:
+            file, message = of_manifest, f"expected the counts of its lines: {mismatch.in_words()}"
+        problems.append(Problem(f"{file}, {mismatch.what}", message))
+    problems += [Problem(f"{name}, {place}", why) for place, why in verified.unverified.items()]
+    differing = {mismatch.unit for mismatch in mismatches}
+    regraded = [(record.task_id, record.sample) for _, record in verified.pairs if record is not None]
+    check.verified = sum(unit not in differing for unit in regraded)
+    if verified.other_engine:
+        problems.append(Problem(name, verified.other_engine))
+    return check
+
+
+def _read(submission: Submission, check: FileCheck) -> tuple[Manifest, list[UnitRecord]] | None:
+    """Returns manifest and records, and notes their problems; None where they cannot be graded."""
+    suite, problems = check.suite, check.problems
+    name, of_manifest = f"{suite}.jsonl", f"{suite}.manifest.json"
+    lines = submission.folder.lines(submission.model, suite)
+    problems += _pasted_keys(lines, suite)
+    if problems:  # further problems would quote values, and the key could be one
+        return None
     entries = {entry.id: entry for entry in catalogue.entries()}
     if suite not in entries:
         is_variant = suite.partition("@")[0] in entries
         why = "submissions have no settings" if is_variant else "others cannot grade results of suites"
         message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
-        return None, [], [Problem(name, message)]
-    problems: list[Problem] = []
+        problems.append(Problem(name, message))
+        return None
     manifest: Manifest | None = None
     try:
         manifest = submission.folder.read_manifest(submission.model, suite)
@@ -106,24 +193,25 @@ def read_submission(
     except UnreadableManifestError as error:
         problems.append(Problem(of_manifest, str(error)))
     try:
-        lines = submission.folder.lines(submission.model, suite)
         records = list(read_records(lines, entries[suite].record))
     except DamagedLineError as error:
-        return manifest, [], [*problems, Problem(name, str(error))]
+        problems.append(Problem(name, str(error)))
+        return None
+    check.units = len(records)
     problems += _implausible(name, records)
     if manifest is not None:
         problems += [Problem(of_manifest, fault) for fault in _faults_of_manifest(manifest)]
-    return manifest, records, problems
+    return None if manifest is None or (problems and not records) else (manifest, records)
 
 
-def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
+def _pasted_keys(lines: Path, suite: str) -> Iterator[Problem]:
     """Yields a problem for each line with what looks like a key; it does not show the text."""
     for ending in _ENDINGS:
-        path = submission.folder.lines(submission.model, suite).with_suffix(ending)
+        path = lines.with_suffix(ending)
         if not path.is_file():
             continue
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines, start=1):
+        with path.open(encoding="utf-8", errors="replace") as texts:
+            for number, line in enumerate(texts, start=1):
                 if why := why_secret(line):
                     yield Problem(
                         f"{suite}{ending}, line {number}",
@@ -132,72 +220,67 @@ def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
                     )
 
 
-def check_statement(submission: Submission, engine_version: int, marked: Mapping[str, str]) -> list[Problem]:
-    """Returns a problem where the submission's own statement marks results that this check does not mark.
-
-    `marked`: SHA-256 of the file of each suite that this check, of this engine, marks.
-    """
+def check_statement(submission: Submission, checks: Sequence[FileCheck]) -> list[Problem]:
+    """Returns a problem where the submission's own statement marks results that this check does not mark."""
     try:
         statement = read_graded_again(submission.folder, submission.model)
     except UserError as error:
         return [Problem(VERIFIED, str(error))]
     if statement is None:
         return []
+    marked = {check.suite: check.sha256 for check in checks if check.marked}
     wrong = any(marked.get(suite) != sha256 for suite, sha256 in statement.sha256.items())
-    if not wrong and statement.engine_version == engine_version:
+    if not wrong and statement.engine_version == ENGINE_VERSION:
         return []
     message = (
-        f"expected what this check states: engine {engine_version}, passed {sorted(marked)!r:.200}; got"
+        f"expected what this check states: engine {ENGINE_VERSION}, passed {sorted(marked)!r:.200}; got"
         f" engine {statement.engine_version}, passed {sorted(statement.sha256)!r:.200};"
         f" {how_to_grade_again(submission.model)}, or leave it out"
     )
     return [Problem(VERIFIED, message)]
 
 
-def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
-    """Yields problems of results that were not made with the current prompts, settings and data set."""
+def _other_protocol(work: Work, manifest: Manifest) -> Iterator[str]:
+    """Yields faults of results that were not made with the current prompts, settings and data set."""
 
-    def problem(what: str, expected: object, got: object, remedy: str) -> Problem:
-        message = f"{what}: expected {expected!r}, got {got!r:.200}; {remedy}"
-        return Problem(f"{work.suite_id}.manifest.json", message)
+    def fault(what: str, expected: object, got: object, remedy: str) -> str:
+        return f"{what}: expected {expected!r}, got {got!r:.200}; {remedy}"
 
     data = work.built.suite.data
     if manifest.data.sha256 != data.sha256:
         remedy = "run the suite with the data set that `triathlon suites` names"
-        yield problem("data.sha256", data.sha256, manifest.data.sha256, remedy)
+        yield fault("data.sha256", data.sha256, manifest.data.sha256, remedy)
     elif manifest.protocol != work.protocol:
         remedy = "prompts or settings are not those of this version: `triathlon run --ask-again` asks anew"
-        yield problem("protocol", str(work.protocol), str(manifest.protocol), remedy)
+        yield fault("protocol", str(work.protocol), str(manifest.protocol), remedy)
     else:
         settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
         for key in sorted(settings.keys() | manifest.settings.keys()):
             expected, got = settings.get(key), manifest.settings.get(key)
             if expected != got:
-                yield problem(f"settings.{key}", expected, got, "hand in the manifest as the run wrote it")
+                yield fault(f"settings.{key}", expected, got, "hand in the manifest as the run wrote it")
 
 
-def check_plan(work: Work, records: Sequence[UnitRecord], manifest: Manifest) -> tuple[int, list[Problem]]:
-    """Returns how many units the whole suite has, and problems where lines and open units are fewer or more.
+def _faults_of_plan(
+    tasks: int, samples: int, records: Sequence[UnitRecord], manifest: Manifest
+) -> Iterator[str]:
+    """Yields faults where lines and open units are fewer or more than the whole suite.
 
     A suite is handed in whole: all its tasks, each with as many samples as any has. Units that could not be
     asked are open, in the manifest. Whatever else is missing may be what the model failed.
     """
-    tasks = len(work.built.tasks)
-    samples = max((record.sample for record in records), default=0) + 1
     planned, there = tasks * samples, len(records) + manifest.open_units
-    faults = []
     if manifest.tasks_in_suite != tasks:
-        faults.append(f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}")
+        yield f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}"
     if there != planned:
-        faults.append(
+        yield (
             f"expected {planned} units ({counted(tasks, 'task')}, {counted(samples, 'sample')} each), got"
             f" {counted(len(records), 'line')} and {manifest.open_units} open: {planned - there} are"
             " neither in the file nor open; `triathlon run --profile standard` makes what is missing"
         )
     used = sum((record.usage for record in records), Usage())
     if manifest.usage != used:
-        faults.append(f"usage: expected the sum of its lines, {used}, got {manifest.usage}")
-    return planned, [Problem(f"{work.suite_id}.manifest.json", fault) for fault in faults]
+        yield f"usage: expected the sum of its lines, {used}, got {manifest.usage}"
 
 
 def _faults_of_manifest(manifest: Manifest) -> Iterator[str]:
@@ -246,38 +329,6 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
             " (`triathlon results archive`), forget its replies (`triathlon cache prune --model MODEL`), run"
             " again",
         )
-
-
-@dataclass(slots=True)
-class FileCheck:
-    """One suite of a submission."""
-
-    suite: str
-    sha256: str = ""
-    """Of the results file."""
-    units: int = 0
-    verified: int = 0
-    """Units that were graded again with the same result."""
-    planned: int = 0
-    """Units of the whole suite: its tasks, each with as many samples as any has; 0 where not known."""
-    scores: dict[str, float] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def marked(self) -> bool:
-        """Whether it gets the mark "graded again here": no problem, and a line for every planned unit."""
-        return not self.problems and self.units == self.planned
-
-    def cells(self) -> tuple[str, ...]:
-        """Returns suite, units of those planned, units with the same result, three scores, and result."""
-        scores = ", ".join(f"{name} {value:.6g}" for name, value in list(self.scores.items())[:3])
-        units = str(self.units) if self.units == self.planned else f"{self.units} of {self.planned or '?'}"
-        result = "accepted"
-        if self.problems:
-            result = counted(len(self.problems), "problem")
-        elif not self.marked:
-            result = f"accepted without mark and rank: {self.planned - self.units} open"
-        return self.suite, units, str(self.verified), scores, result
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from json import dumps, loads
 from types import TracebackType
@@ -166,20 +166,17 @@ def print_error(message: str) -> None:
     sys.stderr.flush()
 
 
-class ProgressLines:
-    """How much of a long work is done: a line on standard error, at most one every ten seconds."""
+def progress_lines(title: str, noun: str) -> Callable[[int, int], None]:
+    """What prints `title: 12 of 80 samples` on standard error, at most one line every ten seconds."""
+    last_line = time.monotonic()
 
-    def __init__(self, title: str, noun: str) -> None:
-        """Takes what stands before the counts, and what is counted."""
-        self._title = title
-        self._noun = noun
-        self._last_line = time.monotonic()
+    def show(done: int, total: int) -> None:
+        nonlocal last_line
+        if done < total and time.monotonic() - last_line >= _PROGRESS_SECONDS:
+            last_line = time.monotonic()
+            Screen(stderr=True).print_message(f"{title}: {done} of {counted(total, noun)}")
 
-    def show(self, done: int, total: int) -> None:
-        """Prints `title: 12 of 80 samples` where the last line is old enough."""
-        if done < total and time.monotonic() - self._last_line >= _PROGRESS_SECONDS:
-            self._last_line = time.monotonic()
-            Screen(stderr=True).print_message(f"{self._title}: {done} of {counted(total, self._noun)}")
+    return show
 
 
 def print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -5,7 +5,6 @@ import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,6 @@ from support.terminal import Terminal
 from support.terminal_place import Place
 from triathlon_runner import models_yaml
 
-CORE = ("--suite", "evolved/core-seeds")
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,12 +31,17 @@ def assert_in_order(terminal: Terminal) -> None:
         ("results list --no-check", 0, "good-model-instruct evolved/core-seeds 2 0"),
         ("scores", 0, "good-model-instruct"),
         ("doctor", 0, "model broken-model: ready"),
+        ("grade samples.jsonl --suite evolved/core-seeds --partial", 0, "pass@1"),
         ("submit check results/runs/good-model-instruct", 1, "usage.output_tokens: expected"),
         ("run --models broken-model --suites evolved/core-seeds --dry-run", 0, "set `speed`"),
     ],
 )
 def test_what_is_printed_fits_the_window(measured: Place, arguments: str, code: int, said: str) -> None:
     """Tables continue long cells in the next line, sentences are broken between words."""
+    stored = measured.root / "results/runs/good-model-instruct/evolved/core-seeds.jsonl"
+    records = [json.loads(line) for line in stored.read_text().splitlines()]
+    samples = [{"task_id": record["task_id"], "solution": record["program"]} for record in records]
+    (measured.root / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples))
     terminal = measured.see(*arguments.split(), code=code)
     assert_in_order(terminal)
     assert said in " ".join(terminal.text.split())
@@ -81,24 +84,6 @@ def test_results_list_explains_below_the_table(measured: Place) -> None:
     assert (
         " ".join(terminal.text.split()).count("line 3: expected a JSON object, got 'nonsense'; delete") == 1
     )
-
-
-@pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
-def test_grade(measured: Place, environment: dict[str, Any]) -> None:
-    """Outcomes and pass@1, in a terminal of either kind."""
-    lines = measured.root / "results/runs/good-model-instruct/evolved/core-seeds.jsonl"
-    records = [json.loads(line) for line in lines.read_text().splitlines()]
-    samples = measured.root / "samples.jsonl"
-    samples.write_text(
-        "".join(
-            json.dumps({"task_id": record["task_id"], "solution": record["program"]}) + "\n"
-            for record in records
-        )
-    )
-    with measured.open("grade", "samples.jsonl", *CORE, **environment) as terminal:
-        terminal.finish()
-    assert_in_order(terminal)
-    assert "pass@1" in terminal.text
 
 
 def test_models_and_suites(measured: Place) -> None:

@@ -1,6 +1,5 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
-import asyncio
 import signal
 from collections.abc import Sequence
 from importlib import import_module
@@ -26,23 +25,6 @@ from triathlon_runner.cli._app import (
 if TYPE_CHECKING:
     from triathlon_runner.schedule import Missing
 
-__all__ = [
-    "Budget",
-    "Data",
-    "Models",
-    "ModelsFile",
-    "Results",
-    "Suites",
-    "add_commands",
-    "app",
-    "ask_models",
-    "examples",
-    "missing_here",
-    "names",
-    "one_of",
-    "run_app",
-]
-
 _COMMANDS = "doctor evolve gate grade groups import list probe results run submit verify"
 
 
@@ -52,15 +34,12 @@ def add_commands() -> None:
     They register themselves when they are imported, with all that they need: that takes as long as a small
     build, so that the site's own commands go without.
     """
-    for command in _COMMANDS.split():
-        import_module(f"triathlon_runner.cli._{command}")
+    for module in _COMMANDS.split():
+        import_module(f"triathlon_runner.cli._{module}")
 
 
 def ask_models(**options: Any) -> int:
-    """Does what `triathlon run` does and returns its exit code.
-
-    Args:
-        options: Those of `triathlon run` by name, such as `models="a,b"`; left out: its defaults.
+    """Does what `triathlon run` does with these options, such as `models="a,b"`; returns its exit code.
 
     Raises:
         UserError: as `triathlon run`.
@@ -78,22 +57,16 @@ def ask_models(**options: Any) -> int:
 
 
 def missing_here(suites: Sequence[str], data: Path | None) -> dict[str, "Missing"]:
-    """Returns by id what built-in suites lack to run whole on this machine.
-
-    Args:
-        suites: Their ids.
-        data: The user's folder with official data files (`--data`).
+    """Returns what built-in suites lack to run whole on this machine, by id.
 
     Raises:
         UserError: an unknown suite, `data` is no folder.
         SandboxError: nothing can be executed here.
     """
     from triathlon_runner import catalogue  # noqa: PLC0415  as above
-    from triathlon_runner.cli._options import data_store, open_grader  # noqa: PLC0415
+    from triathlon_runner.cli._options import data_store, with_grader  # noqa: PLC0415
     from triathlon_runner.schedule import what_is_missing  # noqa: PLC0415
 
-    async def find() -> dict[str, "Missing"]:
-        async with open_grader() as grader:
-            return await what_is_missing(catalogue.select(suites), data_store(data), grader.sandbox)
-
-    return asyncio.run(find())
+    return with_grader(
+        lambda grader: what_is_missing(catalogue.select(suites), data_store(data), grader.sandbox)
+    )

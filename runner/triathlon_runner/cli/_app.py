@@ -32,11 +32,7 @@ def examples(*lines: str) -> str:
 app = typer.Typer(
     name="triathlon",
     help="A leaderboard for code language models in three disciplines: loop, runtime, evolved.",
-    epilog=examples(
-        "triathlon run --limit 2",
-        "triathlon build && triathlon serve",
-        "triathlon models",
-    ),
+    epilog=examples("triathlon run --limit 2", "triathlon build && triathlon serve", "triathlon models"),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -128,7 +124,7 @@ def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
     """Returns ids of models.yaml, for the shell; none where that cannot be read."""
     from triathlon_runner import models_yaml  # noqa: PLC0415  see above
 
-    return _completed(ctx, incomplete, lambda file: [row.id for row in models_yaml.load(file).models])
+    return _completed(ctx, incomplete, lambda file: models_yaml.load(file).ids)
 
 
 def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -12,31 +12,15 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import DataSetRow, suites_file_beside
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, open_grader
+from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, with_grader
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
-from triathlon_runner.evolved.evolve import (
-    TRANSFORMATIONS,
-    Job,
-    Progress,
-    Workspace,
-    carry_out,
-    choose_seeds,
-    estimate,
-    make_jobs,
-    summary,
-)
+from triathlon_runner.evolved import evolve as evolving
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import (
-    Account,
-    Control,
-    ModelOpener,
-    check_references,
-    why_not,
-)
+from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import console
 
@@ -55,8 +39,11 @@ def evolve(
         str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=cli.complete_suites)
     ] = "evolved/core-seeds",
     transformations: Annotated[
-        str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
-    ] = ",".join(TRANSFORMATIONS),
+        str,
+        typer.Option(
+            help="Separated by commas: " + ", ".join(evolving.TRANSFORMATIONS) + ".", show_default="all"
+        ),
+    ] = ",".join(evolving.TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,
     dry_run: cli.DryRun = False,
@@ -70,7 +57,7 @@ def evolve(
 
     Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to fix.
     """
-    screen, workspace = console(), Workspace(out)
+    screen, workspace = console(), evolving.Workspace(out)
     listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
     if (reason := why_not(row)) is not None and not dry_run:
@@ -78,8 +65,8 @@ def evolve(
     if budget is not None:
         check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
-    problems = asyncio.run(_read_seeds(entry, data_store(data)))
-    jobs = make_jobs(problems, cli.names(transformations) or [], limit)
+    problems = _read_seeds(entry, data_store(data))
+    jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
         workspace.check()
@@ -91,10 +78,10 @@ def evolve(
         raise typer.Exit(1 if open_jobs else 0)
 
 
-def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
+def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
     """Yields how many problems await a decision, how to decide, and each set's row of suites.yaml."""
     if histories := workspace.histories():
-        yield summary(histories)
+        yield evolving.summary(histories)
     decisions = workspace.decisions()
     for path, counts in decisions.items():
         yield f"{path}: {counts[True]} accepted, {counts[False]} refused, {counts[None]} await a decision"
@@ -106,35 +93,28 @@ def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> I
         yield f"""To accept all of a file: sed -i 's/"{ACCEPTED}": null/"{ACCEPTED}": true/' FILE"""
     if decisions:
         yield f"Rows for {suites_file}:"
-    yield from (_row_of_suites_yaml(path, seeds, suites_file.parent) for path in decisions)
-
-
-def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
-    """Returns the row that makes suites of a file of problems, whose name is the transformation."""
-    row = DataSetRow.model_validate(
-        {
+    for path in decisions:  # its name is the transformation
+        row = {
             "id": f"{seeds.set_name:.49}-{path.stem}",
             "title": f"{path.stem}, evolved from {seeds.title}",
-            "problems": os.path.relpath(path, folder),
+            "problems": os.path.relpath(path, suites_file.parent),
             "seeds": seeds.id,
             "transformation": path.stem,
             "private": seeds.private,
         }
-    )
-    return row.as_yaml()
+        yield DataSetRow.model_validate(row).as_yaml()
 
 
-async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
-    """Returns the functions of a suite that can be evolved; says which cannot, and why."""
+def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
     suite = entry.build(store)
     if not isinstance(suite, Programs):
         raise UserError(
             f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
         )
     if entry.user_data is not None:
-        async with open_grader() as grader:
-            await check_references(entry.user_data.read(), grader, store.cache / "references")
-    seeds, left_out = choose_seeds(suite.functions())
+        problems = entry.user_data.read()
+        with_grader(lambda grader: check_references(problems, grader, store.cache / "references"))
+    seeds, left_out = evolving.choose_seeds(suite.functions())
     if not seeds:
         none = f"expected problems in {entry.id!r} that can be evolved, got none"
         raise UserError("\n".join([none, *left_out]))
@@ -143,14 +123,11 @@ async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
     return seeds
 
 
-def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
-    """Returns what the unfinished jobs will take, in words."""
+def _expected(jobs: Sequence[evolving.Job], workspace: evolving.Workspace, row: models_yaml.ModelRow) -> str:
     unfinished = [job for job in jobs if not workspace.is_done(job)]
-    expected = estimate(unfinished)
-    usd = row.price.cost_of(expected) if row.price else None
-    done = len(jobs) - len(unfinished)
+    expected, done = evolving.estimate(unfinished), len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
-    money = "price unknown" if usd is None else f"about {usd:.2f} USD"
+    money = f"about {row.price.cost_of(expected):.2f} USD" if row.price else "price unknown"
     return (
         f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests,"
         f" {expected.input_tokens + expected.output_tokens} tokens, {money}"
@@ -160,14 +137,14 @@ def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelR
 async def _evolve(
     listed: models_yaml.Registry,
     row: models_yaml.ModelRow,
-    jobs: Sequence[Job],
-    workspace: Workspace,
+    jobs: Sequence[evolving.Job],
+    workspace: evolving.Workspace,
     budget: float | None,
 ) -> dict[str, str]:
     """Runs the jobs and returns why some stay open, by job."""
     screen, cache = console(), cache_folder()
 
-    def show(progress: Progress) -> None:
+    def show(progress: evolving.Progress) -> None:
         done = progress.done_before + progress.finished
         usage = progress.usage
         tokens = "unknown" if usage.uncounted else usage.output_tokens
@@ -195,7 +172,7 @@ async def _evolve(
             control.accounts.append(Account(row.id, opened.stats, row.price))
             watch = asyncio.create_task(end_waits())
             try:
-                progress = await carry_out(
+                progress = await evolving.carry_out(
                     jobs,
                     workspace,
                     opened,

@@ -13,8 +13,7 @@ from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store
-from triathlon_runner.cli._run_report import about_cost, warnings_about
-from triathlon_runner.cli._session import Session, run_plan
+from triathlon_runner.cli._session import Session, about_cost, run_plan, warnings_about
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (
     Comparison,
@@ -25,35 +24,10 @@ from triathlon_runner.gate import (
     report_markdown,
     report_of,
 )
-from triathlon_runner.schedule import (
-    ConsoleProgress,
-    Control,
-    RunPlan,
-    Summary,
-    Wanted,
-)
+from triathlon_runner.schedule import ConsoleProgress, Control, RunPlan, Summary, Wanted
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
-
-_Suites = Annotated[
-    str | None,
-    typer.Option(
-        help="Ids, separated by commas; left out: the core suites of the profile quick.",
-        autocompletion=cli.complete_suites,
-    ),
-]
-_Margin = Annotated[
-    float,
-    typer.Option(help="How much lower the candidate's mean score may be, 0 to 1: 0.02 is two points of 100."),
-]
-_SiteUrl = Annotated[
-    str | None,
-    typer.Option(
-        help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
-        envvar="TRIATHLON_URL",
-    ),
-]
 
 
 @cli.command(
@@ -68,15 +42,32 @@ def gate(
     candidate: Annotated[
         str, typer.Option(help="Id of the model that may be worse.", autocompletion=cli.complete_models)
     ],
-    suites: _Suites = None,
+    suites: Annotated[
+        str | None,
+        typer.Option(
+            help="Ids, separated by commas; left out: the core suites of the profile quick.",
+            autocompletion=cli.complete_suites,
+        ),
+    ] = None,
     alpha: Annotated[float, typer.Option(help="Probability of a wrong verdict, above 0 and below 1.")] = 0.05,
-    margin: _Margin = 0.0,
+    margin: Annotated[
+        float,
+        typer.Option(
+            help="How much lower the candidate's mean score may be, 0 to 1: 0.02 is two points of 100."
+        ),
+    ] = 0.0,
     seed: Annotated[int, typer.Option(help="Of the random order of tasks.")] = 0,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each model.")] = None,
     budget: cli.Budget = None,
     as_json: cli.AsJson = False,
     markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
-    site_url: _SiteUrl = None,
+    site_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
+            envvar="TRIATHLON_URL",
+        ),
+    ] = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -104,7 +95,9 @@ def gate(
         plan_comparison, models=models, seed=seed, max_tasks=max_tasks, margin=margin, alpha=alpha
     )
     comparison, summary = asyncio.run(_compare(session, planned, screen))
-    usd, site = _known_cost(session.control), site_url or SITE_FOLDER
+    asked = [account for account in session.control.accounts if account.stats.answered]
+    usd = session.control.spent if not asked or any(account.price for account in asked) else None
+    site = site_url or SITE_FOLDER
     report = report_of(comparison, session.folder, summary, suites=suite_ids, seed=seed, usd=usd, site=site)
     if markdown is not None:
         replace_file(markdown, report_markdown(report))
@@ -137,7 +130,6 @@ def _check(
 async def _compare(
     session: Session, planned: Callable[[RunPlan], Comparison], screen: Screen
 ) -> tuple[Comparison, Summary]:
-    """Counts stored results, and asks both models until the comparison is decided."""
     progress, summary = ConsoleProgress(screen), Summary()
     async with AsyncExitStack() as stack:
         with progress:
@@ -157,9 +149,3 @@ async def _compare(
         for warning in warnings_about(account):
             screen.print_message(warning)
     return comparison, summary
-
-
-def _known_cost(control: Control) -> float | None:
-    """Returns what asking has cost; None where models were asked and none of them has a price."""
-    asked = [account for account in control.accounts if account.stats.answered]
-    return control.spent if not asked or any(account.price for account in asked) else None

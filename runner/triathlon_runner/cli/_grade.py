@@ -15,7 +15,7 @@ from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeReport, grade_samples
 from triathlon_runner.suites import Programs
-from triathlon_runner.terminal import ProgressLines, console, counted, first_of, table
+from triathlon_runner.terminal import console, counted, first_of, progress_lines, table
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
@@ -67,7 +67,7 @@ def grade(
             inputs="base" if base_only else inputs,
             jobs=jobs,
             keys=cache_folder() / "keys",
-            on_progress=ProgressLines("triathlon grade", "sample").show,
+            on_progress=progress_lines("triathlon grade", "sample"),
         )
     )
     whole = report.whole(partial=partial)
@@ -79,7 +79,6 @@ def grade(
 
 
 def _numbers(text: str) -> list[int]:
-    """Returns the whole numbers of `1,10`, sorted; refuses a part that is no whole number from 1."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
         raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {text!r}")
@@ -130,7 +129,6 @@ def _show(report: GradeReport, ks: Sequence[int], *, partial: bool) -> None:
 
 
 def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator[str]:
-    """Yields what there is to know beside the numbers, a line each."""
     yield (
         f"graded at sandbox level {report.level};"
         f" {counted(report.reused, 'verdict')} kept from an earlier call"
@@ -160,7 +158,6 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
 
 
 def _document(report: GradeReport, ks: Sequence[int]) -> dict[str, Any]:
-    """Returns what `--json` prints of a report."""
     return {
         "tasks": len(report.tasks),
         "tasks_with_samples": len(report.samples()),

@@ -9,10 +9,10 @@ import typer
 from triathlon_runner import translation
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
-from triathlon_runner.datasets import DataStore
+from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
@@ -68,7 +68,14 @@ def build(
     data: cli.Data = None,
 ) -> None:
     """Traces a data set's references, writes its questions, and says what was left out and why."""
-    question_file = asyncio.run(_build(_data_set(dataset), data_store(data)))
+    chosen, store = _data_set(dataset), data_store(data)
+
+    async def build_all(grader: Grader) -> QuestionFile:
+        if isinstance(chosen, UserDataSet):
+            await check_references(chosen.read(), grader, store.cache / "references")
+        return await question_source(chosen, store).build(grader.sandbox)
+
+    question_file = with_grader(build_all)
     write_questions(question_file, out)
     report, screen = question_file.report, console()
     screen.print_message(
@@ -82,11 +89,7 @@ def build(
 
 
 def _data_set(name: str) -> str | UserDataSet:
-    """Returns the data set of this name: the name itself for a built-in one, else that of suites.yaml.
-
-    Raises:
-        UserError: there is no such data set, or it is private.
-    """
+    """Returns the name of a built-in data set, or the one of suites.yaml, which must not be private."""
     user_data = {data.id: data for data in catalogue_beside().user_data}
     check_names([name], [*DATASETS, *user_data], what="data set")
     if name not in user_data:
@@ -99,13 +102,6 @@ def _data_set(name: str) -> str | UserDataSet:
             f" one, or ask the questions here: triathlon run --suites runtime/{name}"
         )
     return data
-
-
-async def _build(dataset: str | UserDataSet, store: DataStore) -> QuestionFile:
-    async with open_grader() as grader:
-        if not isinstance(dataset, str):
-            await check_references(dataset.read(), grader, store.cache / "references")
-        return await question_source(dataset, store).build(grader.sandbox)
 
 
 @cli.command(

@@ -1,92 +1,35 @@
 """`triathlon import`: other people's logs become records, graded by us."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 from pydantic import ValidationError
 
+from triathlon_runner import imports
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
+from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports import (
-    FORMATS,
-    REPORTED,
-    CachingGrader,
-    ImportReport,
-    Source,
-    cruxeval_model_and_suite,
-    file_livecodebench,
-    import_log,
-    import_recording,
-    logs_at,
-    model_of,
-    read_source,
-    settings_of,
-    with_filter,
-)
+from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
-from triathlon_runner.schedule import Wanted, Work, build_suite
+from triathlon_runner.schedule import Wanted, build_suite
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
+from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines
 
 _SHOWN = 10
 """Units left out that are named; all are counted."""
-_ABOUT = {name: log_format.about for name, log_format in FORMATS.items()} | REPORTED
+_ABOUT = {name: log_format.about for name, log_format in imports.FORMATS.items()} | imports.REPORTED
 _FORMATS = "Formats: " + "; ".join(f"{name} ({about})" for name, about in _ABOUT.items())
 
 
-_Suite = Annotated[
-    str | None,
-    typer.Option(
-        help="The suite that the log is about; with --recorded left out: the source's.",
-        autocompletion=cli.complete_suites,
-    ),
-]
-_Model = Annotated[
-    str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
-]
-_Recorded = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SOURCE",
-        help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
-        " results/recorded/sources.yaml. What was filed before is replaced.",
-    ),
-]
-_Filter = Annotated[
-    str | None,
-    typer.Option(
-        "--filter",
-        metavar="NAME",
-        help="Of an lm-eval log with several filters, the one to read; left out: the first.",
-    ),
-]
-_Address = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
-        " results/published/livecodebench.csv.",
-    ),
-]
-_Verdicts = Annotated[
-    Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
-]
-
-
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """One log, and the model whose replies it holds."""
-
+class _Log(NamedTuple):
     path: Path
     row: ModelRow
+    """The model whose replies it holds."""
     suite: str | None
     """The suite that the file's name stands for; None where it stands for none."""
 
@@ -107,13 +50,44 @@ def import_command(
         list[Path],
         typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
     ],
-    suite: _Suite = None,
-    model: _Model = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            help="The suite that the log is about; with --recorded left out: the source's.",
+            autocompletion=cli.complete_suites,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
+    ] = None,
     kind: Annotated[Literal["instruct", "base"], typer.Option(help="How the model was asked.")] = "instruct",
-    recorded: _Recorded = None,
-    log_filter: _Filter = None,
-    address: _Address = None,
-    verdicts: _Verdicts = None,
+    recorded: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
+            " results/recorded/sources.yaml. What was filed before is replaced.",
+        ),
+    ] = None,
+    log_filter: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="NAME",
+            help="Of an lm-eval log with several filters, the one to read; left out: the first.",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
+            " results/published/livecodebench.csv.",
+        ),
+    ] = None,
+    verdicts: Annotated[
+        Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
+    ] = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:
@@ -124,48 +98,44 @@ def import_command(
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to fix.
     """
     check_names([format_name], list(_ABOUT), what="format")
-    if format_name in REPORTED:
+    if format_name in imports.REPORTED:
         if suite is not None or recorded is not None:
             raise UserError(f"{format_name} outputs are filed as reported: leave --suite and --recorded out")
         _file_reported(paths, model, address, results / "published")
         return
     if address is not None:
-        raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {format_name!r}")
-    log_format = with_filter(FORMATS[format_name], log_filter)
-    source = read_source(results, recorded) if recorded is not None else None
-    logs = _logs(logs_at(log_format, paths), model, kind, source)
+        raise UserError(f"expected --address with {' or '.join(imports.REPORTED)} alone, got {format_name!r}")
+    log_format = imports.with_filter(imports.FORMATS[format_name], log_filter)
+    source = imports.read_source(results, recorded) if recorded is not None else None
+    logs = _logs(imports.logs_at(log_format, paths), model, kind, source)
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
     entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))
     folder, store, screen = ResultsFolder(results), data_store(data), console()
 
-    async def import_all() -> int:
+    async def import_all(grader: Grader) -> int:
         left_out = 0
-        async with open_grader() as grader:
-            caching_grader = CachingGrader(grader, verdicts)
-            for entry in entries:  # one after another: a suite's data can be large
-                built = await build_suite(entry, store, grader, Wanted())
-                for log in (log for log in logs if log.suite in {None, built.entry.id}):
-                    show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
-                    where = folder, caching_grader, show
-                    if source is None:
-                        work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
-                        report = await import_log(log_format, log.path, work, *where)
-                    else:
-                        work = Work(log.row, built, source.settings(built.suite))
-                        report = await import_recording(log_format, log.path, source, work, *where)
-                    _show(report, log.path, screen)
-                    left_out += len(report.left_out)
+        caching_grader = imports.CachingGrader(grader, verdicts)
+        for entry in entries:  # one after another: a suite's data can be large
+            built = await build_suite(entry, store, grader, Wanted())
+            for log in (log for log in logs if log.suite in {None, entry.id}):
+                show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")
+                what = log_format, log.path, log.row, built, folder, caching_grader, show
+                if source is None:
+                    report = await imports.import_log(*what)
+                else:
+                    report = await imports.import_recording(source, *what)
+                _show(report, log.path, screen)
+                left_out += len(report.left_out)
         return left_out
 
-    left_out = asyncio.run(import_all())
+    left_out = with_grader(import_all)
     if log_format.note:
         screen.print_message(f"note: {log_format.note}")
     raise typer.Exit(1 if left_out else 0)
 
 
 def _file_reported(paths: Sequence[Path], model: str | None, address: str | None, published: Path) -> None:
-    """Files the figures of one log whose programs cannot be graded here."""
     if len(paths) != 1 or not paths[0].is_file():
         raise UserError(f"expected one file of outputs, got {', '.join(map(str, paths))!r}")
     if model is None or address is None:
@@ -173,23 +143,22 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
             "expected --model, the name to show, and --address, where the outputs were published:"
             " a reported figure needs its source"
         )
-    table, outputs = file_livecodebench(paths[0], model, address, published, datetime.now(UTC).date())
+    table, outputs = imports.file_livecodebench(paths[0], model, address, published, datetime.now(UTC).date())
     about = f"{counted(outputs.questions, 'question')}, {counted(outputs.samples, 'sample')}"
     if outputs.first_contest:
         about += f", contests from {outputs.first_contest} to {outputs.last_contest}"
     console().print_message(f"filed as reported in {table}: pass@1 {outputs.pass_at_1:.1f} % ({about})")
     console().print_message(
-        "note: the verdicts are the file's; its programs' tests are not here, so nothing was graded",
+        "note: the verdicts are the file's; its programs' tests are not here, so nothing was graded"
     )
 
 
-def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None) -> list[_Log]:
-    """Returns each log with the model that its file's name, or --model, stands for.
+def _logs(
+    paths: Sequence[Path], model: str | None, kind: ModelKind, source: imports.Source | None
+) -> list[_Log]:
+    """Returns each log with the model that its file's name, or --model, stands for; refuses two of one.
 
     Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
-
-    Raises:
-        UserError: an id that cannot be one, or one id for several logs.
     """
     if model is not None and len(paths) > 1:
         raise UserError(
@@ -198,7 +167,10 @@ def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Sou
         )
     logs = []
     for path in paths:
-        name, suite = (cruxeval_model_and_suite(path) if source else None) or (model_of(path), None)
+        name, suite = (imports.cruxeval_model_and_suite(path) if source else None) or (
+            imports.model_of(path),
+            None,
+        )
         model_id = model or (source.models.get(name, name) if source is not None else name)
         try:
             logs.append(_Log(path, row_without_server(model_id, kind), suite))
@@ -220,8 +192,7 @@ def _names(paths: Sequence[Path]) -> str:
     return ", ".join(first_of([path.name for path in paths], _SHOWN))
 
 
-def _show(report: ImportReport, log: Path, screen: Screen) -> None:
-    """Prints what became of one log's units."""
+def _show(report: imports.ImportReport, log: Path, screen: Screen) -> None:
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} of {log.name} imported into {report.lines}: {outcomes}"
     if not report.written:

@@ -103,7 +103,6 @@ def data_here(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
 
 
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
-    """Prints some columns of the rows; --json has them all."""
     shown = table(*columns, whole=["id"])
     for row in rows:
         shown.add_row(*(row[name] for name in columns))

@@ -1,20 +1,24 @@
 """What the options of several commands name: suites, data, models, prices, what executes programs."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cluster import open_cluster
-from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.models_yaml import ModelRow, Price, Registry
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import why_not
+from triathlon_runner.schedule import BuiltSuite, Wanted, build_suite, why_not
+
+T = TypeVar("T")
 
 
 def catalogue_beside(models_file: Path | None = None) -> Catalogue:
@@ -31,9 +35,7 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
 
 @asynccontextmanager
 async def open_grader(
-    executor: cli.Executor = "local",
-    ray_address: str | None = None,
-    report: Callable[[str], object] = lambda _: None,
+    executor: cli.Executor, ray_address: str | None, report: Callable[[str], object]
 ) -> AsyncIterator[Grader]:
     """Opens a grader that executes programs on this machine or on a cluster, with answer keys in the cache.
 
@@ -52,6 +54,32 @@ async def open_grader(
         raise UserError(f"--ray-address {ray_address!r} is for --executor ray; add that, or leave it out")
     async with open_sandbox() as sandbox:
         yield ProgramGrader(sandbox, keys)
+
+
+def with_grader(
+    work: Callable[[Grader], Awaitable[T]],
+    executor: cli.Executor = "local",
+    ray_address: str | None = None,
+    report: Callable[[str], object] = lambda _: None,
+) -> T:
+    """Runs `work` with a grader, opened as by `open_grader`; returns its result."""
+
+    async def run() -> T:
+        async with open_grader(executor, ray_address, report) as grader:
+            return await work(grader)
+
+    return asyncio.run(run())
+
+
+async def built_suite(
+    catalogue: Catalogue, data: DataStore, suite: str, grader: Grader, prompts: Path | None = None
+) -> BuiltSuite | str:
+    """Returns the suite with its data, or why it cannot be built."""
+    try:
+        (entry,) = catalogue.select([suite], (), prompts)
+        return await build_suite(entry, data, grader, Wanted())
+    except (UserError, DataUnavailableError) as error:
+        return str(error)
 
 
 def models_to_run(
@@ -77,21 +105,17 @@ def models_to_run(
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
-    with_model, model_id = models_yaml.single(model, base_url, key_env, listed, price=_price(price))
+    stated = None
+    if price is not None:
+        try:
+            usd_in, usd_out = map(float, price.split(","))
+            stated = Price(input=usd_in, output=usd_out)
+        except ValueError:  # pydantic's ValidationError is one, too
+            raise UserError(
+                f"expected --price as INPUT,OUTPUT, USD per million tokens, such as 1,4, got {price!r}"
+            ) from None
+    with_model, model_id = models_yaml.single(model, base_url, key_env, listed, price=stated)
     return with_model, [model_id]
-
-
-def _price(text: str | None) -> Price | None:
-    """Returns the price that `1,4` stands for; None for None."""
-    if text is None:
-        return None
-    try:
-        usd_in, usd_out = (float(part) for part in text.split(","))
-        return Price(input=usd_in, output=usd_out)
-    except ValueError:  # pydantic's ValidationError is one, too
-        raise UserError(
-            f"expected --price as INPUT,OUTPUT, USD per million tokens, such as 1,4, got {text!r}"
-        ) from None
 
 
 def check_prices(rows: Sequence[ModelRow]) -> None:

@@ -104,7 +104,6 @@ async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[s
 
 
 def _show_probe(result: dict[str, Any], screen: Screen) -> None:
-    """Prints one model: a raw reply, and a line a check."""
     if "error" in result:
         print_error(f"{result['model']}: {result['error']}")
         return

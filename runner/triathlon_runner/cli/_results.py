@@ -1,25 +1,70 @@
 """`triathlon results`: what is there, under which conditions, and what changed."""
 
-import asyncio
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
-from triathlon_runner.cli._result_rows import OUTDATED, rows_of, show_rows, states_of
-from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
+from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._verify import (
+    StoredFile,
+    about_missing_manifest,
+    chosen_files,
+    show_report,
+    verify_files,
+)
+from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
-from triathlon_runner.schedule import BuiltSuite
-from triathlon_runner.store import Change, ResultsFolder, archive, compare_files
-from triathlon_runner.terminal import console, counted, first_of
+from triathlon_runner.estimates import DryRunModel
+from triathlon_runner.grading import Grader
+from triathlon_runner.models_yaml import Registry
+from triathlon_runner.schedule import BuiltSuite, differs, why_not, work_for
+from triathlon_runner.store import (
+    IMPORTED,
+    MAKE_MISSING,
+    Archived,
+    Change,
+    ContradictingLineError,
+    DamagedLineError,
+    RecordedFile,
+    ResultsFile,
+    ResultsFolder,
+    UnreadableManifestError,
+    archive,
+    archived,
+    compare_files,
+    count_lines,
+    recorded_files,
+    usable_units,
+)
+from triathlon_runner.suites import SuiteEntry
+from triathlon_runner.terminal import Screen, console, counted, first_of, table
 from triathlon_runner.verify import compact_file
 
 _SHOWN = 50
+_OUTDATED: Final = "outdated"
+"""Made under another protocol, data or model revision."""
+_CURRENT: Final = "current"
+_UNREADABLE: Final = "unreadable"
+"""With a line or manifest that is damaged; `altered`: with a line that reads well and contradicts itself."""
+_NAMED = 3
+"""Files that are named behind a reason; others are counted."""
+_WIDE = 110
+"""Columns of a window that has room for everything."""
+_COLUMNS = {"model": "model", "suite": "suite", "units": "units", "open": "open", "short": "state"}
+_WIDE_COLUMNS = {"protocol": "protocol", "ended": "ended", "origin": "from"}
+"""Titles of columns by the field of a row; `_WIDE_COLUMNS` are shown in a wide window."""
+_FileId = tuple[str, str]
+"""(model, suite) of a results file."""
+_Row = dict[str, Any]
+"""One results file, as `--json` has it: `short` is its state in a word or two, `state` in sentences; `open`
+is None where the manifest is damaged or missing, `ended` empty where the last run did not come to its end."""
 results_app = cli.group_of_commands(
     "results", "What was measured: list, archive, compact, diff.", "triathlon results list"
 )
@@ -40,11 +85,11 @@ def list_command(
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder, screen = ResultsFolder(results), console()
     folder.check_is_there()
-    rows = rows_of(folder, asyncio.run(states_of(folder, models_file, data)) if check else {})
+    rows = _rows_of(folder, _states_of(folder, models_file, data) if check else {})
     if as_json:
         screen.print_json(data=rows)
     elif rows:
-        show_rows(rows, screen)
+        _show_rows(rows, screen)
     else:
         screen.print_message(
             f"no results in {str(folder.root)!r}: `triathlon run` makes some, --results names others"
@@ -76,13 +121,13 @@ def archive_command(
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
     chosen = _measured(results, models_file, models, suites)
     if outdated:
-        states = asyncio.run(states_of(folder, models_file, data))
-        outdated_files = {file for file, found in states.items() if any(f.short == OUTDATED for f in found)}
+        states = _states_of(folder, models_file, data)
+        outdated_files = {file for file, found in states.items() if any(f.short == _OUTDATED for f in found)}
         chosen = [file for file in chosen if (file.model, file.suite) in outdated_files]
     for _, model, suite in chosen:
         with folder.locked(model):
-            archived = archive(folder, model, suite)
-        screen.print_message(f"{model} {suite}: {archived.lines}")
+            target = archive(folder, model, suite)
+        screen.print_message(f"{model} {suite}: {target.lines}")
     screen.print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
@@ -109,26 +154,24 @@ def compact_command(
     catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
     chosen = _measured(results, models_file, models, suites)
 
-    async def compact_all() -> int:
+    async def compact_all(grader: Grader) -> int:
         kept = 0
-        async with open_grader() as grader:
-            async for file, built, report in verify_files(chosen, catalogue, store, grader):
-                show_report(report, screen)
-                manifest = folder.read_manifest(file.model, file.suite) if report.follows else None
-                if manifest is not None and isinstance(built, BuiltSuite):
-                    compacted = compact_file(folder, built.entry, manifest, report)
-                    screen.print_message(f"  kept without texts: {compacted.lines}")
-                    kept += 1
+        async for file, built, report in verify_files(chosen, catalogue, store, grader):
+            show_report(report, screen)
+            manifest = folder.read_manifest(file.model, file.suite) if report.follows else None
+            if manifest is not None and isinstance(built, BuiltSuite):
+                compacted = compact_file(folder, built.entry, manifest, report)
+                screen.print_message(f"  kept without texts: {compacted.lines}")
+                kept += 1
         return kept
 
     with ExitStack() as locks:
         for model in sorted({file.model for file in chosen}):
             locks.enter_context(folder.locked(model))
-        raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
+        raise typer.Exit(0 if with_grader(compact_all) == len(chosen) else 1)
 
 
 def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
-    """Returns the measured files of these models and suites; refuses a name without results."""
     listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
     stored, _ = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
     return [file for file in stored if file.folder.root == results]
@@ -186,3 +229,175 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     return [
         (f"{model} {suite}", left.lines(model, suite), right.lines(model, suite)) for model, suite in both
     ]
+
+
+class _Finding(NamedTuple):
+    """A part of the state of a results file."""
+
+    short: str
+    reason: str = ""
+    """In a sentence; empty where `short` says it all."""
+    usable_lines: int | None = None
+    """How many lines count in a file with a damaged or altered line."""
+
+
+def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]) -> list[_Row]:
+    """Returns a row for every results file: measured, imported, recorded and archived."""
+    imported = ResultsFolder(folder.root / IMPORTED)
+    return [
+        *(_stored(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
+        *(_stored(imported, file_id, [_Finding("imported")]) for file_id in imported.files()),
+        *map(_recorded, recorded_files(folder.root)),
+        *map(_archived, archived(folder)),
+    ]
+
+
+def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
+    """Prints a table that fits the window, and below it each reason once, behind the names of its files.
+
+    Recorded files without a reason are summed up, a line a source: a board has hundreds.
+    """
+    recorded = [row for row in rows if row["short"] == "recorded"]
+    rows = [row for row in rows if row["short"] != "recorded"]
+    titles = _COLUMNS | (_WIDE_COLUMNS if screen.width >= _WIDE else {})
+    shown = table(*titles.values(), right=["units", "open"], whole=["model", "suite"])
+    files: dict[str, list[str]] = {}
+    for row in rows:
+        shown.add_row(*("?" if row[name] is None else str(row[name]) for name in titles))
+        for reason in row["reasons"]:
+            files.setdefault(reason, []).append(f"{row['model']} {row['suite']}")
+    if rows:
+        screen.print(shown)
+    for source, rows_of_source in groupby(recorded, key=lambda row: row["origin"].partition(", ")[0]):
+        listed = list(rows_of_source)
+        models = counted(len({row["model"] for row in listed}), "model")
+        screen.print_message(
+            f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
+        )
+    for reason, names in files.items():
+        screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
+
+
+def _row(file_id: _FileId, units: int, findings: Sequence[_Finding], **more: Any) -> _Row:
+    """Returns the row of a file; `more` is what is known beside its lines."""
+    row: _Row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
+    row |= {"protocol": "?", "ended": "", "origin": ""} | more
+    sentences = [finding.reason or finding.short for finding in findings]
+    if row["origin"] and sentences:
+        sentences[0] += f": {row['origin']}"
+    return row | {
+        "short": ", ".join(dict.fromkeys(finding.short for finding in findings)),
+        "state": "; ".join(sentences),
+        "reasons": [finding.reason for finding in findings if finding.reason],
+    }
+
+
+def _stored(folder: ResultsFolder, file_id: _FileId, state: Sequence[_Finding]) -> _Row:
+    """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
+    path = folder.lines(*file_id)
+    try:
+        lines, torn = count_lines(path)
+    except OSError as error:
+        reason = f"{path}: cannot be read ({error.strerror}); make it readable"
+        return _row(file_id, 0, [_Finding(_UNREADABLE, reason)])
+    findings = list(state)
+    usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
+    units = lines if usable is None else usable
+    cut = [_Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
+    try:
+        manifest = folder.read_manifest(*file_id)
+    except UnreadableManifestError as error:
+        return _row(file_id, units, [_Finding(_UNREADABLE, str(error)), *findings])
+    if manifest is None:  # and so not `current`: its lines may be another model's
+        findings = [finding for finding in findings if finding.short != _CURRENT]
+        findings.append(_Finding("no manifest", about_missing_manifest(folder, *file_id)))
+        return _row(file_id, units, [*findings, *cut])
+    counted_units = sum(manifest.outcomes.values())
+    if manifest.unfinished:
+        findings.append(_Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
+    elif counted_units != units and usable is None:
+        lost = f"; {MAKE_MISSING}" if counted_units > units else ""
+        findings.append(_Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
+    if units and (engine := graded_otherwise(manifest.engine_versions)):
+        findings.append(_Finding("other version", engine))
+    log = manifest.origin or {}
+    return _row(
+        file_id,
+        units,
+        [*findings, *cut],
+        open=max(0, counted_units + manifest.open_units - units),
+        protocol=str(manifest.protocol),
+        ended=manifest.ended,
+        origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
+    )
+
+
+def _archived(file: Archived) -> _Row:
+    file_id, units, path = (file.model, file.suite), count_lines(file.lines)[0], str(file.lines)
+    return _row(file_id, units, [_Finding("archived")], protocol=file.lines.stem, origin=path)
+
+
+def _recorded(file: RecordedFile) -> _Row:
+    file_id, (units, _) = (file.model, file.suite), count_lines(file.lines)
+    try:
+        manifest = file.read_manifest()
+    except UserError as error:
+        return _row(file_id, units, [_Finding(_UNREADABLE, str(error))])
+    findings, receipt = [_Finding("recorded")], manifest.receipt
+    if engine := graded_otherwise(manifest.engine_versions):
+        findings.append(_Finding("other version", engine))
+    protocol, origin = str(manifest.protocol), f"{receipt.source}, {receipt.file}"
+    return _row(file_id, units, findings, open=0, protocol=protocol, ended=receipt.date, origin=origin)
+
+
+def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[_FileId, list[_Finding]]:
+    """Returns what is damaged in each file, and whether a run would add to it."""
+    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
+    catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
+    by_suite = sorted(folder.files(), key=lambda file: file[1])
+
+    async def find(grader: Grader) -> dict[_FileId, list[_Finding]]:
+        states: dict[_FileId, list[_Finding]] = {}
+        for suite, files in groupby(by_suite, key=lambda file: file[1]):
+            entry, built = catalogue.find(suite), await built_suite(catalogue, store, suite, grader)
+            for model, _ in files:
+                states[model, suite] = _findings(folder, listed, model, suite, entry, built)
+        return states
+
+    return with_grader(find)
+
+
+def _findings(
+    folder: ResultsFolder,
+    listed: Registry,
+    model: str,
+    suite: str,
+    entry: SuiteEntry | None,
+    built: BuiltSuite | str,
+) -> list[_Finding]:
+    """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
+    findings: list[_Finding] = []
+    if entry is not None:
+        file = ResultsFile(folder.lines(model, suite), entry.record)
+        try:
+            file.scan()
+        except DamagedLineError as error:
+            short = "altered" if isinstance(error, ContradictingLineError) else _UNREADABLE
+            findings.append(_Finding(short, str(error), len(usable_units(file.path, entry.record))))
+        except OSError:
+            return []  # the file's row says that
+    if isinstance(built, str):
+        return [*findings, _Finding("not checked", built)]
+    if model not in listed.ids:
+        return [*findings, _Finding("not in models.yaml")]
+    if findings:
+        return findings
+    try:
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError:
+        return []  # the file's row says that
+    judge = None if listed.judge is None else listed.row(listed.judge)
+    stand_in = None if judge is None or why_not(judge) is not None else DryRunModel(judge.id, judge.kind)
+    (work,) = work_for(listed, listed.row(model), [built], stand_in)
+    why = differs(work, file, manifest)
+    return [_Finding(_OUTDATED, f"made with {why}") if why else _Finding(_CURRENT)]

@@ -1,7 +1,9 @@
 """`triathlon run`: asks, executes, appends what is open."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,72 +13,28 @@ import typer
 
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, models_to_run
-from triathlon_runner.cli._run_report import show_estimates, show_summary
-from triathlon_runner.cli._session import Session, ignore_interrupts, run_plan
-from triathlon_runner.estimates import estimate
+from triathlon_runner.cli._session import Session, about_cost, ignore_interrupts, run_plan, warnings_about
+from triathlon_runner.estimates import ModelEstimate, estimate
 from triathlon_runner.llm import Limits
 from triathlon_runner.runtime import without_libraries
 from triathlon_runner.schedule import (
     STOP_SECONDS,
+    Account,
     ConsoleProgress,
     Control,
     JsonLog,
     RunPlan,
+    Summary,
     Wanted,
     seconds,
 )
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.suites import OFFICIAL_EXTRA
-from triathlon_runner.terminal import console, counted, duration
+from triathlon_runner.terminal import Screen, console, counted, duration, table
 
 _LIMITS = Limits()
-_STOP_WITHIN, _OUTAGE, _LONGEST_WAIT = map(
-    duration, (STOP_SECONDS, _LIMITS.outage_seconds, _LIMITS.longest_retry_after)
-)
-Variants = Annotated[
-    str | None,
-    typer.Option(
-        help="Variants too: prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts."
-    ),
-]
-Prompts = Annotated[
-    Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
-]
-ProfileName = Annotated[Literal["quick", "standard", "full"], typer.Option(help="How much.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")]
-Samples = Annotated[int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")]
-Temperature = Annotated[
-    float | None,
-    typer.Option(min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."),
-]
-Estimates = Annotated[
-    bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
-]
-Deadline = Annotated[
-    str | None, typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent.")
-]
-StopWithin = Annotated[
-    str, typer.Option(help="For how long a stop waits for requests in flight and programs at most: 30s, 2m.")
-]
-AskAgain = Annotated[
-    bool, typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew.")
-]
-LogJson = Annotated[Path | None, typer.Option(help="File that gets one JSON line an event, for machines.")]
-Outage = Annotated[
-    str,
-    typer.Option(help="How long a server that was reached may be away: 90s, 10m, 8h. Then its model stops."),
-]
-Attempts = Annotated[
-    int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
-]
-Timeout = Annotated[
-    str | None,
-    typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says."),
-]
-LongestWait = Annotated[
-    str, typer.Option(help="Longest wait that a server may ask for; then its model stops.")
-]
+_REASONS = 5
 
 
 @cli.command(
@@ -92,23 +50,62 @@ def run(
     key_env: cli.KeyEnv = None,
     price: cli.PriceOfModel = None,
     suites: cli.Suites = None,
-    variants: Variants = None,
-    prompts: Prompts = None,
-    profile: ProfileName = "quick",
-    limit: Limit = None,
-    samples: Samples = None,
-    temperature: Temperature = None,
+    variants: Annotated[
+        str | None,
+        typer.Option(
+            help="Variants too: prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts."
+        ),
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
+    ] = None,
+    profile: Annotated[Literal["quick", "standard", "full"], typer.Option(help="How much.")] = "quick",
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."
+        ),
+    ] = None,
     dry_run: cli.DryRun = False,
-    estimates: Estimates = False,
+    estimates: Annotated[
+        bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
+    ] = False,
     budget: cli.Budget = None,
-    deadline: Deadline = None,
-    stop_within: StopWithin = _STOP_WITHIN,
-    ask_again: AskAgain = False,
-    log_json: LogJson = None,
-    outage: Outage = _OUTAGE,
-    attempts: Attempts = _LIMITS.attempts,
-    timeout: Timeout = None,
-    longest_wait: LongestWait = _LONGEST_WAIT,
+    deadline: Annotated[
+        str | None,
+        typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent."),
+    ] = None,
+    stop_within: Annotated[
+        str,
+        typer.Option(help="For how long a stop waits for requests in flight and programs at most: 30s, 2m."),
+    ] = duration(STOP_SECONDS),
+    ask_again: Annotated[
+        bool,
+        typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
+    ] = False,
+    log_json: Annotated[
+        Path | None, typer.Option(help="File that gets one JSON line an event, for machines.")
+    ] = None,
+    outage: Annotated[
+        str,
+        typer.Option(
+            help="How long a server that was reached may be away: 90s, 10m, 8h. Then its model stops."
+        ),
+    ] = duration(_LIMITS.outage_seconds),
+    attempts: Annotated[
+        int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
+    ] = _LIMITS.attempts,
+    timeout: Annotated[
+        str | None,
+        typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says."),
+    ] = None,
+    longest_wait: Annotated[
+        str, typer.Option(help="Longest wait that a server may ask for; then its model stops.")
+    ] = duration(_LIMITS.longest_retry_after),
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
@@ -152,17 +149,16 @@ def run(
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         executor=executor,
         ray_address=ray_address,
-        single=model_ids[0] if model is not None and model_ids else None,
     )
     session.check()
-    if session.single is not None and session.single != model:
-        folder = session.folder.of_model(session.single)
-        console().print_message(f"results of {model!r} go to {str(folder)!r}")
-    raise typer.Exit(asyncio.run(_run(session, log_json, estimates=estimates)))
+    without_row = model_ids[0] if model is not None and model_ids else None
+    if without_row is not None and without_row != model:
+        console().print_message(f"results of {model!r} go to {str(session.folder.of_model(without_row))!r}")
+    raise typer.Exit(asyncio.run(_run(session, log_json, without_row, estimates=estimates)))
 
 
-async def _run(session: Session, log_json: Path | None, *, estimates: bool) -> int:
-    """Opens what is needed, runs the plan and returns the exit code."""
+async def _run(session: Session, log_json: Path | None, without_row: str | None, *, estimates: bool) -> int:
+    """Opens what is needed, runs the plan and returns the exit code; --model names a model `without_row`."""
     screen = console()
     progress = ConsoleProgress(screen)
     async with AsyncExitStack() as stack:
@@ -177,9 +173,9 @@ async def _run(session: Session, log_json: Path | None, *, estimates: bool) -> i
         _record_skipped(plan, runner.folder)
         log = progress.log = stack.enter_context(JsonLog(log_json)) if log_json else None
         summary = await run_plan(runner, plan)
-        if session.single is not None and (summary.errors or summary.failures):
+        if without_row is not None and (summary.errors or summary.failures):
             summary.notes.append(
-                f"{session.single} was named with --model, so it has no row: its `model`, `base_url` and"
+                f"{without_row} was named with --model, so it has no row: its `model`, `base_url` and"
                 " `key_env` are --model, --base-url and --key-env; for others write it into models.yaml"
                 " (README, 'Add a model')"
             )
@@ -251,3 +247,95 @@ def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:
             replace_file(file, text)
     for model in plan.work:
         folder.skipped(model).unlink(missing_ok=True)
+
+
+def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
+    """Prints a line for each model and suite, then the totals of each model."""
+    columns = ["units", "open", "tokens out", "pass@1 ±"]
+    by_suite = table(
+        "model, suite", *columns, "estimated from", right=columns, whole=["model, suite", *columns]
+    )
+    for model in estimates:
+        by_suite.add_row(model.model)
+        for suite in model.suites:
+            by_suite.add_row(
+                f"  {suite.suite}",
+                f"{suite.units}",
+                f"{suite.open}",
+                _round(suite.cost.output_tokens),
+                f"{100 * suite.half_width:.1f}",
+                suite.cost.basis if suite.open else "done",
+            )
+    screen.print(by_suite)
+    columns = ["requests", "tokens in", "tokens out", "USD", "hours"]
+    totals = table("model", *columns, right=columns, whole=["model", *columns])
+    for model in estimates:
+        totals.add_row(
+            model.model,
+            *map(_round, (model.cost.requests, model.cost.input_tokens, model.cost.output_tokens)),
+            "no price" if model.usd is None else f"{model.usd:.2f}",
+            "" if model.hours is None else f"{model.hours:.2f}",
+        )
+    screen.print(totals)
+    asked = [model for model in estimates if model.cost.requests]
+    for speed in dict.fromkeys(model.speed for model in asked):
+        models = ", ".join(model.model for model in asked if model.speed == speed)
+        screen.print_message(f"speed of {models}: {speed}")
+    if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
+        screen.print_message(
+            "At most: where only first prompts are known, replies are taken at their token limit and loops"
+            " as passed to their end; a small run first gives the amounts to be expected."
+        )
+
+
+def show_summary(
+    summary: Summary, control: Control, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
+) -> None:
+    """Prints what was done, what stays open and why, and what it cost."""
+    accounts = control.accounts
+    if accounts:
+        screen.print(progress.final())
+    lines = []
+    if any(account.price for account in accounts):
+        part = about_cost(accounts)
+        lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+    if summary.stopped:
+        lines.append(f"stopped: {summary.stopped}")
+    lines += [*_open_units(summary, accounts), *summary.notes]
+    for account in accounts:
+        lines += warnings_about(account)
+    lines += [
+        f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
+        for name, why in summary.other_protocol.items()
+    ]
+    lines += [f"not finished: {error}" for error in summary.errors]
+    finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
+    lines.append(f"{finished}; results in {folder.root}{os.sep}")
+    for line in lines:
+        screen.print_message(line)
+
+
+def _open_units(summary: Summary, accounts: Sequence[Account]) -> list[str]:
+    """Returns how many units are open for each frequent reason that stopped no model, then the rest.
+
+    The last error of a server that answered nothing after it is named: when the run ended, its units were
+    still being tried again and had no reason of their own.
+    """
+    stopped = {error.partition(": ")[2] for error in summary.errors}
+    counts: Counter[str] = Counter()
+    for reason, count in summary.failures.most_common(_REASONS):
+        if reason not in stopped:
+            counts[reason] += count
+    remaining = summary.open - sum(counts.values())
+    last_errors = [
+        f"the last error of {account.model}: {account.stats.retried_error}"
+        for account in accounts
+        if account.stats.retried_error
+    ]
+    if (counts or last_errors) and remaining > 0:
+        counts["; ".join(["not asked, not asked to the end, or for other reasons", *last_errors])] = remaining
+    return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
+
+
+def _round(amount: float) -> str:
+    return f"{amount:,.0f}" if amount < 1e6 else f"{amount / 1e6:,.1f} M"

@@ -1,10 +1,11 @@
-"""What `run` and `gate` ask of which models, and how Ctrl-C ends that."""
+"""What `run` and `gate` ask of which models, how Ctrl-C ends that, and what they say of servers and costs."""
 
 import asyncio
 import os
 import select
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Limits, ReplyCache
 from triathlon_runner.models_yaml import Registry
+from triathlon_runner.records import Outcome
 from triathlon_runner.schedule import (
     CTRL_C,
     Account,
@@ -34,6 +36,28 @@ from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted
 
 _LIMITS = Limits()
+_NEARLY_ALL = 0.9
+_UNUSABLE = {
+    Outcome.NO_ANSWER: (
+        "empty",
+        "look at what its server answers; a reasoning model may need `reasoning_max_tokens` in the api block"
+        " of its row, a model that completes text `kind: base`",
+    ),
+    Outcome.TRUNCATED: (
+        "cut at the token limit",
+        "allow more with `max_tokens` in its row, or with `reasoning_max_tokens` in its api block",
+    ),
+    Outcome.REFUSED: ("refused", "the model or a filter of its provider refuses our questions"),
+    Outcome.CONTEXT_OVERFLOW: (
+        "refused as longer than its context",
+        "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
+    ),
+}
+"""By outcome: how a reply is described, and the advice where nearly all replies of a model end like this."""
+_CUT_BY_CONTEXT = (
+    "cut because question and reply filled the context",
+    "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,16 +73,9 @@ class Session:
     timeout_seconds: float | None = None
     executor: cli.Executor = "local"
     ray_address: str | None = None
-    single: str | None = None
-    """The id of the model that --model names, which has no row."""
 
     def check(self) -> None:
-        """Checks models, suites, prices and prompts before data is read or money is spent.
-
-        Raises:
-            UserError: unknown models or suites; a named model that cannot run here, or no model that can;
-                a folder without prompts or that cannot be written; a budget without prices.
-        """
+        """Checks models, suites, prices, prompts and folder before data is read or money is spent."""
         listed, wanted = self.listed, self.wanted
         rows = listed.select(wanted.models)
         wanted.catalogue.select(wanted.suites, wanted.variants)
@@ -73,20 +90,15 @@ class Session:
             in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
             raise UserError(f"expected models that can run here, got {in_words}")
         if self.control.budget_usd is not None:
-            asked = [row for row in rows if row.id not in reasons]
-            check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])])
+            check_prices([row for row in rows if row.id not in reasons])
+            check_prices([listed.row(listed.judge)] if listed.judge else [])
         if wanted.prompts is not None:
             catalogue.check_prompts(wanted.prompts)
         if wanted.asks:
             self.folder.check_writable()
 
     async def open(self, stack: AsyncExitStack, progress: ConsoleProgress) -> tuple[Runner, RunPlan]:
-        """Opens the sandbox, the cache of replies and the judge, which the stack closes, and plans the run.
-
-        Raises:
-            UserError: the cluster, the cache or the judge cannot be used; data or a suite has a fault.
-            SandboxError: nothing can be executed here.
-        """
+        """Opens sandbox, cache of replies and judge, which the stack closes, and plans the run."""
         cache, limits = cache_folder(), self.limits
         progress.status("preparing the sandbox")
         grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
@@ -108,7 +120,6 @@ class Session:
 
 
 async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> OpenModel | None:
-    """Opens the judge of models.yaml; returns None where it names none or it cannot be asked here."""
     if listed.judge is None:
         return None
     row, progress = listed.row(listed.judge), runner.progress
@@ -145,7 +156,7 @@ async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
 
 
 async def _run_interruptible(runner: Runner, plan: RunPlan) -> Summary:
-    """Runs a plan; the first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
+    """The first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
     may each send one. Where it is ignored, as under nohup, it stays ignored.
@@ -198,3 +209,46 @@ def _discard_lost_output() -> None:
 def ignore_interrupts() -> None:
     """Makes this process ignore Ctrl-C from here on; processes that it starts do not inherit that."""
     signal.signal(signal.SIGINT, lambda *_: None)
+
+
+def warnings_about(account: Account) -> Iterator[str]:
+    """Yields what to know of a server: tokens not counted, nothing to grade, a context that is full."""
+    stats, outcomes = account.stats, account.stats.outcomes
+    if stats.uncounted:
+        unknown = "the cost is estimated" if account.price else "so is the cost"
+        yield (
+            f"the server of {account.model} gave no usable token counts for"
+            f" {counted(stats.uncounted, 'reply')}: tokens are unknown, {unknown}"
+        )
+    total = outcomes.total()
+    for outcome, advice in _UNUSABLE.items():
+        if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
+            is_full = outcome is Outcome.TRUNCATED and stats.cut_by_context > stats.truncated
+            description, remedy = _CUT_BY_CONTEXT if is_full else advice
+            amount = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
+            which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
+            yield f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
+            break
+    if stats.too_long or stats.cut_by_context:
+        yield (
+            f"{account.model}: {counted(stats.too_long, 'question')} refused as longer than the context of"
+            f" its server, {counted(stats.cut_by_context, 'reply')} cut because question and reply filled"
+            f" it, {stats.truncated} cut at the token limit: see `context` and `max_tokens` in its row"
+        )
+
+
+def about_cost(accounts: Sequence[Account]) -> str:
+    """Returns what the cost leaves out and which part of it is estimated, and why; empty for neither."""
+    parts = []
+    if names := ", ".join(sorted({one.model for one in accounts if one.stats.answered and not one.price})):
+        parts.append(f"without {names}, for which no price is known")
+    priced = [account for account in accounts if account.price]
+    reasons = []
+    if names := ", ".join(sorted({account.model for account in priced if account.stats.uncounted})):
+        reasons.append(f"by the length of texts: the server of {names} gives no usable token counts")
+    if lost := sum(account.stats.lost for account in priced):
+        reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
+    usd = sum(account.usd_estimated for account in priced)
+    if reasons:
+        parts.append(f"{usd:.4f} of it estimated {' and '.join(reasons)}")
+    return "; ".join(parts)

@@ -1,38 +1,21 @@
 """`triathlon submit`: whether results may join the committed ones of a board."""
 
-import asyncio
-import hashlib
 import json
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from triathlon_runner import catalogue, models_yaml
+from triathlon_runner import catalogue, models_yaml, submit
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import data_store, open_grader
-from triathlon_runner.cli._result_rows import built_suite
-from triathlon_runner.datasets import DataStore
+from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import replace_file
-from triathlon_runner.submit import (
-    SHOWN,
-    FileCheck,
-    Problem,
-    Submission,
-    SubmissionReport,
-    check_plan,
-    check_protocol,
-    check_statement,
-    check_texts,
-    read_submission,
-    statement,
-    submission_at,
-)
-from triathlon_runner.terminal import ProgressLines, Screen, console, first_of, table, write
-from triathlon_runner.verify import COUNTS_DIFFER, Mismatch, verify_file, work_of
+from triathlon_runner.terminal import Screen, console, first_of, table, write
 
 submit_app = cli.group_of_commands(
     "submit",
@@ -70,17 +53,27 @@ def check_command(
     printed = markdown == Path("-")
     if printed and as_json:
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
-    submission, problems = submission_at(folder)
+    submission, problems = submit.submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
-    checks = asyncio.run(_check_all(submission, data_store(data), screen))
+    store = data_store(data)
+
+    async def check_all(grader: Grader) -> list[submit.FileCheck]:
+        def build(suite: str) -> Awaitable[BuiltSuite | str]:
+            return built_suite(catalogue.BUILT_IN, store, suite, grader)
+
+        say = screen.print_message
+        return [
+            await submit.check_suite(submission, suite, build, grader, say) for suite in submission.suites
+        ]
+
+    checks = with_grader(check_all) if submission.suites else []
     own_statement = submission.folder.verified(submission.model)
     if submission.suites and own_statement.absolute() != (statement_file or folder).absolute():
-        marked = {check.suite: check.sha256 for check in checks if check.marked}
-        problems += check_statement(submission, ENGINE_VERSION, marked)
+        problems += submit.check_statement(submission, checks)
     has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
-    report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
+    report = submit.SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:
-        replace_file(statement_file, json.dumps(statement(report), indent=1) + "\n")
+        replace_file(statement_file, json.dumps(submit.statement(report), indent=1) + "\n")
     if markdown is not None and not printed:
         replace_file(markdown, report.markdown())
     if as_json:
@@ -92,62 +85,7 @@ def check_command(
     raise typer.Exit(0 if report.accepted else 1)
 
 
-async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
-    if not submission.suites:
-        return []
-    async with open_grader() as grader:
-        return [await _check(submission, suite, data, grader, screen) for suite in submission.suites]
-
-
-async def _check(
-    submission: Submission, suite: str, data: DataStore, grader: Grader, screen: Screen
-) -> FileCheck:
-    lines = submission.folder.lines(submission.model, suite)
-    check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
-    check.problems = list(check_texts(submission, suite))
-    if check.problems:  # further problems would quote values, and the key could be one
-        return check
-    manifest, records, check.problems = read_submission(submission, suite)
-    check.units = len(records)
-    if manifest is None or (check.problems and not records):
-        return check
-    built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
-    if isinstance(built, str):
-        check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
-        return check
-    work = work_of(submission.model, built, manifest)
-    if other_protocol := list(check_protocol(work, manifest)):
-        check.problems += other_protocol
-        return check
-    check.planned, faults_of_plan = check_plan(work, records, manifest)
-    check.problems += faults_of_plan
-    screen.print_message(f"{suite}: grading again")
-    progress = ProgressLines(f"triathlon submit: {suite}", "unit")
-    report = await verify_file(work, lines, manifest, grader, on_progress=progress.show)
-    check.scores = report.scores
-    mismatches = report.mismatches + report.differing
-    check.problems += [_problem(suite, mismatch) for mismatch in mismatches]
-    check.problems += [Problem(f"{suite}.jsonl, {place}", why) for place, why in report.unverified.items()]
-    differing = {mismatch.unit for mismatch in mismatches}
-    check.verified = sum(
-        regraded is not None and (regraded.task_id, regraded.sample) not in differing
-        for _, regraded in report.pairs
-    )
-    if report.other_engine:
-        check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))
-    return check
-
-
-def _problem(suite: str, mismatch: Mismatch) -> Problem:
-    if mismatch.sentence == COUNTS_DIFFER:
-        expected = "expected the counts of its lines"
-        return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
-    message = f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
-    return Problem(f"{suite}.jsonl, {mismatch.what}", message)
-
-
-def _show_report(report: SubmissionReport, screen: Screen) -> None:
-    """Whether the submission can be taken, a row for each suite, and what is against it."""
+def _show_report(report: submit.SubmissionReport, screen: Screen) -> None:
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
     screen.print_message(report.what_was_graded())
@@ -160,5 +98,5 @@ def _show_report(report: SubmissionReport, screen: Screen) -> None:
         screen.print_message(report.about_missing_row())
     for problems in (report.problems, *(file.problems for file in report.files)):
         lines = [f"{problem.place}: {problem.message}" for problem in problems]
-        for line in first_of(lines, SHOWN, ", which --json lists"):
+        for line in first_of(lines, submit.SHOWN, ", which --json lists"):
             screen.print_message(line)

@@ -1,6 +1,5 @@
 """`triathlon verify`: whether the stored scores follow from the stored evidence."""
 
-import asyncio
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -14,8 +13,7 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
-from triathlon_runner.cli._result_rows import about_missing_manifest, built_suite
+from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
@@ -23,7 +21,6 @@ from triathlon_runner.imports import graded_again
 from triathlon_runner.memo import python_version
 from triathlon_runner.models_yaml import Price, Registry, check_have_results
 from triathlon_runner.records import Manifest
-from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import (
     IMPORTED,
@@ -33,30 +30,11 @@ from triathlon_runner.store import (
     count_lines,
     recorded_files,
 )
-from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
-from triathlon_runner.verify import (
-    FileReport,
-    Mismatch,
-    replayed,
-    update_file,
-    verify_file,
-    why_not_updated,
-    work_of,
-)
+from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines
+from triathlon_runner.verify import FileReport, Mismatch, replayed, update_file, verify_file, work_of
 
 _SHOWN = 20
 _UNCHECKED = "could not be checked"
-_Tasks = Annotated[
-    str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
-]
-_Update = Annotated[
-    bool,
-    typer.Option(
-        "--update",
-        help="Rewrite the verdicts of files that another version of extraction and grading wrote, from"
-        " their stored replies; the old file goes to results/archive/.",
-    ),
-]
 
 
 class StoredFile(NamedTuple):
@@ -75,11 +53,20 @@ class StoredFile(NamedTuple):
 def verify(
     models: cli.Models = None,
     suites: cli.Suites = None,
-    tasks: _Tasks = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
+    ] = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
     ] = None,
-    update: _Update = False,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Rewrite the verdicts of files that another version of extraction and grading wrote, from"
+            " their stored replies; the old file goes to results/archive/.",
+        ),
+    ] = False,
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
@@ -100,21 +87,18 @@ def verify(
     catalogue, store = catalogue_beside(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
     stored, recorded = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
-    prices = {row.id: row.price for row in listed.models}
+    prices = {row.id: row.price for row in listed.models} if update else None
 
-    async def verify_all() -> list[FileReport]:
+    async def verify_all(grader: Grader) -> list[FileReport]:
         reports = []
-        async with open_grader(executor, ray_address, screen.print_message) as grader:
-            verified = verify_files(
-                stored, catalogue, store, grader, prompts, only=only, prices=prices if update else None
-            )
-            async for _, _, report in verified:
-                reports.append(report)
-                if not as_json and (report.units or not only):
-                    show_report(report, screen)
+        verified = verify_files(stored, catalogue, store, grader, prompts, only=only, prices=prices)
+        async for _, _, report in verified:
+            reports.append(report)
+            if not as_json and (report.units or not only):
+                show_report(report, screen)
         return reports
 
-    reports = asyncio.run(verify_all())
+    reports = with_grader(verify_all, executor, ray_address, screen.print_message)
     if only and not any(report.units for report in reports):
         raise UserError(
             f"--tasks: expected ids of tasks with stored results, got {tasks!r}; see the site's lists"
@@ -125,8 +109,18 @@ def verify(
         console().print_json(data=document)
     elif reports:
         _sum_up(reports, screen)
-    recorded_are_whole = _check_recorded(recorded, screen)
-    raise typer.Exit(0 if recorded_are_whole and all_good else 1)
+    for file in recorded:
+        try:
+            file.read()
+        except UserError as error:
+            all_good = False
+            screen.print_message(str(error))
+    if recorded:
+        screen.print_message(
+            f"{counted(len(recorded), 'recorded file')} with outcomes only: nothing is stored to grade again;"
+            " `make recorded DIR=FOLDER` grades the recordings themselves"
+        )
+    raise typer.Exit(0 if all_good else 1)
 
 
 def chosen_files(
@@ -141,12 +135,8 @@ def chosen_files(
     Raises:
         UserError: there are no results at all, or none of a name.
     """
-    root = ResultsFolder(results)
-    stored = [
-        StoredFile(folder, model, suite)
-        for folder in (root, ResultsFolder(root.root / IMPORTED))
-        for model, suite in folder.files()
-    ]
+    folders = ResultsFolder(results), ResultsFolder(results / IMPORTED)
+    stored = [StoredFile(folder, *names) for folder in folders for names in folder.files()]
     recorded = list(recorded_files(results))
     files: list[StoredFile | RecordedFile] = [*stored, *recorded]
     if not files:
@@ -163,21 +153,16 @@ def chosen_files(
     return list(filter(is_wanted, stored)), list(filter(is_wanted, recorded))
 
 
-def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
-    """Prints the faults of recorded files; returns whether each is whole and as its receipt counts it."""
-    whole = True
-    for file in files:
-        try:
-            file.read()
-        except UserError as error:
-            whole = False
-            screen.print_message(str(error))
-    if files:
-        screen.print_message(
-            f"{counted(len(files), 'recorded file')} with outcomes only: nothing is stored to grade again;"
-            " `make recorded DIR=FOLDER` grades the recordings themselves",
-        )
-    return whole
+def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str:
+    """Returns what the lack of a manifest means, and what to do about it."""
+    archive = folder.archive_command(model, suite)
+    remedy = f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
+    if folder.root.name == IMPORTED:
+        remedy = "import the log again"
+    return (
+        f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
+        f" under are unknown; {remedy}"
+    )
 
 
 async def verify_files(
@@ -196,12 +181,13 @@ async def verify_files(
     version of grading wrote are written anew, and their costs.
     """
     for suite in dict.fromkeys(file.suite for file in files):  # its data can be large
-        built = await built_suite(catalogue, data, prompts, suite, grader)
+        built = await built_suite(catalogue, data, suite, grader, prompts)
         for file in (file for file in files if file.suite == suite):
             with file.folder.locked(file.model) if prices is not None else nullcontext():
                 report, manifest = await _verify_stored(file, built, grader, only)
                 if prices is not None and manifest is not None and report.other_engine:
-                    _update(file, report, manifest, prices.get(file.model), grader)
+                    price, level = prices.get(file.model), grader.sandbox.level
+                    update_file(file.folder, report, manifest, price=price, sandbox_level=level)
             yield file, built, report
 
 
@@ -228,7 +214,7 @@ async def _verify_stored(
         grader,
         only=only,
         regrade=graded_again if origin else replayed,
-        on_progress=ProgressLines(f"triathlon verify: {model} {suite}", "unit").show,
+        on_progress=progress_lines(f"triathlon verify: {model} {suite}", "unit"),
     )
     if origin:
         report.notes.append(
@@ -238,18 +224,6 @@ async def _verify_stored(
     if manifest is None:
         report.unverified["manifest"] = unreadable or about_missing_manifest(folder, model, suite)
     return report, manifest
-
-
-def _update(
-    stored: StoredFile, report: FileReport, manifest: Manifest, price: Price | None, grader: Grader
-) -> None:
-    """Brings a file up to date that another version graded, or notes why that cannot be done."""
-    level = grader.sandbox.level
-    if why := why_not_updated(report):
-        report.notes.append(f"not brought up to date: {why}")
-        return
-    held = integrity(level)
-    update_file(stored.folder, report, manifest, price=price, sandbox_level=level, integrity=held)
 
 
 def show_report(report: FileReport, screen: Screen) -> None:
@@ -266,7 +240,12 @@ def show_report(report: FileReport, screen: Screen) -> None:
         details.append(report.other_engine)
     if report.update is not None and report.update.archived is not None:
         details.append(f"as it was: {report.update.archived}")
-    for reason, count in _count_reasons(report).items():
+    times = Counter(report.unverified.values())
+    reasons = Counter(  # damaged lines are always named, as they are to be deleted
+        why if times[why] > 1 and place not in report.damaged_lines else f"{place}: {why}"
+        for place, why in report.unverified.items()
+    )
+    for reason, count in reasons.items():
         details.append(f"not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
     for detail in details:
         screen.print_message(f"  {detail}")
@@ -337,12 +316,3 @@ def _as_json(report: FileReport) -> dict[str, Any]:
         "differing": listed(report.differing),
         "update": update and {**asdict(update), "archived": update.archived and str(update.archived)},
     }
-
-
-def _count_reasons(report: FileReport) -> dict[str, int]:
-    """Returns how many units have each reason; damaged lines are always named, as they are to be deleted."""
-    times = Counter(report.unverified.values())
-    return Counter(
-        why if times[why] > 1 and place not in report.damaged_lines else f"{place}: {why}"
-        for place, why in report.unverified.items()
-    )

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 Verdict = Literal["worse", "not worse", "better", "undecided"]
 
-BETS: Final = np.linspace(0.02, 0.98, 25)
+_BETS: Final = np.linspace(0.02, 0.98, 25)
 """Shares of the largest bet that cannot lose everything; their average capital is what decides."""
-STEP: Final = 0.005
-MEANS: Final = np.linspace(-1 + STEP, 1 - STEP, 399)
+_STEP: Final = 0.005
+_MEANS: Final = np.linspace(-1 + _STEP, 1 - _STEP, 399)
 """Those among which the interval is searched; it is widened by a step."""
-
-SAME: Final = 1e-9
+_SAME: Final = 1e-9
 """Scores that differ by less are equal."""
 TaskKey = tuple[str, str]
 """(suite, task_id)."""
@@ -38,16 +37,11 @@ class SequentialTest:
     """
 
     def __init__(self, margin: float = 0.0, alpha: float = 0.05) -> None:
-        """Begins without data.
-
-        Args:
-            margin: by how much B's mean score may be lower before B counts as worse; from 0 to below 1.
-            alpha: the probability of a wrong verdict, above 0 and below 1.
-        """
+        """`margin`: by how much B's mean score may be lower before B counts as worse, from 0 to below 1."""
         self._limit = float(np.log(2 / alpha))
         self._margin = margin
         self._log_capital: dict[Verdict, _Array] = {
-            verdict: np.zeros(len(BETS)) for verdict in ("worse", "better", "not worse")
+            verdict: np.zeros(len(_BETS)) for verdict in ("worse", "better", "not worse")
         }
         """Of the bets on each verdict."""
         self._differences: list[float] = []
@@ -59,13 +53,13 @@ class SequentialTest:
         assert -1 <= difference <= 1, "a bet on it could lose more than everything"
         self._differences.append(difference)
         gains: dict[Verdict, _Array] = {
-            "worse": _gain_if_below(BETS, difference, -self._margin),
-            "better": _gain_if_above(BETS, difference, 0.0),
-            "not worse": _gain_if_above(BETS, difference, -self._margin),
+            "worse": _gain_if_below(_BETS, difference, -self._margin),
+            "better": _gain_if_above(_BETS, difference, 0.0),
+            "not worse": _gain_if_above(_BETS, difference, -self._margin),
         }
         for verdict, gain in gains.items():
             self._log_capital[verdict] += np.log1p(gain)
-            mean = np.logaddexp.reduce(self._log_capital[verdict]) - np.log(len(BETS))
+            mean = np.logaddexp.reduce(self._log_capital[verdict]) - np.log(len(_BETS))
             if self.verdict == "undecided" and mean >= self._limit:
                 self.verdict = verdict
 
@@ -84,37 +78,35 @@ class SequentialTest:
         """Between which means the true one lies, with a probability of 1 - alpha at all times together."""
         differences = np.array(self._differences).reshape(-1, 1)
         above, below = (_log_capital(differences, bets) for bets in (_gain_if_above, _gain_if_below))
-        possible = MEANS[((above < self._limit) & (below < self._limit)).all(axis=0)]
+        possible = _MEANS[((above < self._limit) & (below < self._limit)).all(axis=0)]
         if not len(possible):  # happens with a probability of at most alpha
             return self.mean, self.mean
         low, high = float(possible[0]), float(possible[-1])
-        return (-1.0 if low == MEANS[0] else low - STEP), (1.0 if high == MEANS[-1] else high + STEP)
+        return (-1.0 if low == _MEANS[0] else low - _STEP), (1.0 if high == _MEANS[-1] else high + _STEP)
 
 
 def _log_capital(differences: _Array, gains: Callable[[Any, Any, Any], _Array]) -> _Array:
-    """Of the bets against each of `MEANS`, after each difference: differences × means."""
-    total = np.full((len(differences), len(MEANS)), -np.inf)
-    for bet in BETS:
-        total = np.logaddexp(total, np.cumsum(np.log1p(gains(bet, differences, MEANS)), axis=0))
-    return total - np.log(len(BETS))  # type: ignore[no-any-return]
+    """Of the bets against each of `_MEANS`, after each difference: differences × means."""
+    total = np.full((len(differences), len(_MEANS)), -np.inf)
+    for bet in _BETS:
+        total = np.logaddexp(total, np.cumsum(np.log1p(gains(bet, differences, _MEANS)), axis=0))
+    return total - np.log(len(_BETS))  # type: ignore[no-any-return]
 
 
 def _gain_if_above(bet: Any, difference: Any, mean: Any) -> _Array:
-    """What a bet that the true mean is above `mean` gains of its capital."""
+    """Returns what a bet that the true mean is above `mean` gains of its capital."""
     return bet * (difference - mean) / (1 + mean)  # type: ignore[no-any-return]
 
 
 def _gain_if_below(bet: Any, difference: Any, mean: Any) -> _Array:
-    """What a bet that the true mean is below `mean` gains of its capital."""
     return bet * (mean - difference) / (1 - mean)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Tasks whose outcomes are not independent of each other."""
+    """Tasks whose outcomes are not independent of each other: those of one seed problem, or program."""
 
     name: str
-    """The seed problem, or the program."""
     tasks: tuple[TaskKey, ...]
 
 
@@ -227,12 +219,12 @@ class Comparison:
 
     def lost(self) -> list[TaskScores]:
         """Returns the tasks on which the candidate's score was lower, the largest loss first."""
-        lost = [task for task in self._compared if task.difference < -SAME]
+        lost = [task for task in self._compared if task.difference < -_SAME]
         return sorted(lost, key=lambda task: (task.difference, task.suite, task.task_id))
 
     def won(self) -> int:
         """Returns on how many tasks the candidate's score was higher."""
-        return sum(task.difference > SAME for task in self._compared)
+        return sum(task.difference > _SAME for task in self._compared)
 
 
 def _clipped(difference: float) -> float:

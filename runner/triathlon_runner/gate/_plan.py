@@ -1,8 +1,10 @@
 """What a gate asks: clusters in the test's order, a few ahead of what is counted, until it is decided."""
 
 import asyncio
+import itertools
 import math
 import random
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
@@ -20,13 +22,7 @@ leave servers idle."""
 
 
 def plan_comparison(
-    plan: RunPlan,
-    models: tuple[str, str],
-    *,
-    seed: int,
-    max_tasks: int | None,
-    margin: float,
-    alpha: float,
+    plan: RunPlan, models: tuple[str, str], *, seed: int, max_tasks: int | None, margin: float, alpha: float
 ) -> Comparison:
     """Puts the clusters of the plan's suites into random order; limits its work to those that may be asked.
 
@@ -35,9 +31,21 @@ def plan_comparison(
     Raises:
         UserError: `max_tasks` is too small for one cluster; a suite that one of the models cannot be asked.
     """
-    _check_same_suites(plan, models)
+    baseline, candidate = ({work.suite_id for work in plan.work[model]} for model in models)
+    if baseline != candidate:
+        reasons = "; ".join(f"{what}: {why}" for what, why in plan.skipped_suites.items())
+        raise UserError(f"expected suites that both models can be asked, got {reasons}; leave them out")
+    if not baseline:
+        raise UserError("expected a suite to compare the models on, got none; name some with --suites")
     population = _clusters_of([work.built for work in plan.work[models[0]]])
-    planned = _at_most(in_random_order(population, seed), max_tasks)
+    ordered = in_random_order(population, seed)
+    counts = list(itertools.accumulate(len(cluster.tasks) for cluster in ordered))
+    planned = ordered if max_tasks is None else ordered[: bisect_right(counts, max_tasks)]
+    if not planned:
+        raise UserError(
+            f"expected --max-tasks of at least {len(ordered[0].tasks)}, got {max_tasks!r}: tasks of one seed"
+            " problem are compared together; name fewer suites with --suites, or allow more tasks"
+        )
     wanted: dict[str, set[str]] = defaultdict(set)
     for cluster in planned:
         for suite, task_id in cluster.tasks:
@@ -46,15 +54,6 @@ def plan_comparison(
         limited = [work.limited_to(wanted[work.suite_id]) for work in plan.work[model]]
         plan.work[model] = [work for work in limited if work.built.chosen]
     return Comparison(population, planned, models, margin=margin, alpha=alpha)
-
-
-def _check_same_suites(plan: RunPlan, models: tuple[str, str]) -> None:
-    baseline, candidate = ({work.suite_id for work in plan.work[model]} for model in models)
-    if baseline ^ candidate:
-        reasons = "; ".join(f"{what}: {why}" for what, why in plan.skipped_suites.items())
-        raise UserError(f"expected suites that both models can be asked, got {reasons}; leave them out")
-    if not baseline:
-        raise UserError("expected a suite to compare the models on, got none; name some with --suites")
 
 
 def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
@@ -72,26 +71,6 @@ def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
 def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ...]:
     """Returns the clusters in a random order that depends only on the seed, not on results."""
     return tuple(random.Random(seed).sample(clusters, len(clusters)))  # noqa: S311  no secret
-
-
-def _at_most(clusters: Sequence[Cluster], max_tasks: int | None) -> tuple[Cluster, ...]:
-    """Returns the first clusters that have so many tasks together, each whole.
-
-    Raises:
-        UserError: not even the first fits.
-    """
-    chosen, count = [], 0
-    for cluster in clusters:
-        count += len(cluster.tasks)
-        if max_tasks is not None and count > max_tasks:
-            break
-        chosen.append(cluster)
-    if not chosen:
-        raise UserError(
-            f"expected --max-tasks of at least {len(clusters[0].tasks)}, got {max_tasks!r}: tasks of one seed"
-            " problem are compared together; name fewer suites with --suites, or allow more tasks"
-        )
-    return tuple(chosen)
 
 
 def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsFolder) -> None:

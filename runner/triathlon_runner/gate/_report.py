@@ -10,7 +10,7 @@ from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted, first_of, in_markdown
-from triathlon_runner.unit_pages import SITE_FOLDER, unit_address
+from triathlon_runner.unit_pages import unit_address
 
 EXIT_CODES: Final = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3, "none": 2}
 """By verdict; `none` where an error kept the gate from one."""
@@ -26,7 +26,7 @@ def report_of(
     suites: Sequence[str],
     seed: int,
     usd: float | None,
-    site: str = SITE_FOLDER,
+    site: str,
 ) -> dict[str, Any]:
     """Returns the document of `--json`: the result, with file and line of the evidence for each lost task.
 
@@ -88,7 +88,7 @@ def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> lis
 
 
 def _line_numbers(path: Path) -> dict[str, int]:
-    """By task_id, the line number of its first sample; a torn last line does not count."""
+    """Returns the line number of each task's first sample; a torn last line does not count."""
     with path.open("rb") as lines:
         records = [json.loads(line) for line in lines if line.endswith(b"\n")]
     return {
@@ -130,17 +130,31 @@ def report_markdown(report: Mapping[str, Any]) -> str:
 
 def _sentences(report: Mapping[str, Any]) -> list[str]:
     """Returns verdict, difference and effort; then what kept tasks from being compared, errors and notes."""
+    verdict, margin = report["verdict"], ""
+    if report["margin"] and verdict in ("worse", "not worse"):
+        margin = f" by more than {report['margin']:g}"
+    headline = {
+        "none": "NO VERDICT (the errors below kept tasks from being compared; fix them and run again)",
+        "undecided": "UNDECIDED (the tasks so far show neither that it is worse nor that it is not)",
+    }.get(verdict, f"{verdict.upper()}{margin}")
+    low, high = report["interval"]
+    measured = "unknown: no task was compared"
+    if report["difference"] is not None:
+        confidence = f"{100 * (1 - report['alpha']):g} %, valid whenever one stops"
+        measured = f"{report['difference']:+.3f}, interval {low:+.3f} to {high:+.3f} ({confidence})"
+    usd = "no price" if report["usd"] is None else f"{report['usd']:.4f} USD"
     lines = [
-        f"{report['candidate']} against {report['baseline']}: {_headline(report)}",
-        f"difference {_measured(report)}",
-        _effort(report),
+        f"{report['candidate']} against {report['baseline']}: {headline}",
+        f"difference {measured}",
+        f"{report['tasks']} of {counted(report['tasks_planned'], 'task')} compared, in"
+        f" {counted(report['clusters'], 'cluster')}; {counted(report['asked'], 'unit')} asked now; {usd}",
     ]
     if report["clusters_left_out"]:
         lines.append(
             f"{counted(report['clusters_left_out'], 'cluster')} of tasks not compared: a server failed on a"
             " task of each; run the same command again to ask it"
         )
-    if report["stopped"] and report["verdict"] in ("undecided", "none"):
+    if report["stopped"] and verdict in ("undecided", "none"):
         lines.append(f"stopped: {report['stopped']}")
     return [*lines, *(f"error: {text}" for text in report["errors"]), *report["notes"]]
 
@@ -150,34 +164,5 @@ def _lost_and_won(report: Mapping[str, Any]) -> str:
 
 
 def _evidence(lost: Mapping[str, Any]) -> str:
-    """File and line of the candidate's prompt, reply and verdict, as editors and terminals take it."""
+    """Returns file and line of the candidate's evidence, as editors and terminals take it."""
     return f"{lost['candidate_file']}:{lost['candidate_line']}"
-
-
-def _headline(report: Mapping[str, Any]) -> str:
-    """The verdict in words."""
-    if report["verdict"] == "none":
-        return "NO VERDICT (the errors below kept tasks from being compared; fix them and run again)"
-    if report["verdict"] == "undecided":
-        return "UNDECIDED (the tasks so far show neither that it is worse nor that it is not)"
-    by_margin = report["margin"] and report["verdict"] != "better"
-    margin = f" by more than {report['margin']:g}" if by_margin else ""
-    return f"{report['verdict'].upper()}{margin}"
-
-
-def _measured(report: Mapping[str, Any]) -> str:
-    """The difference with its interval."""
-    if report["difference"] is None:
-        return "unknown: no task was compared"
-    low, high = report["interval"]
-    confidence = f"{100 * (1 - report['alpha']):g} %, valid whenever one stops"
-    return f"{report['difference']:+.3f}, interval {low:+.3f} to {high:+.3f} ({confidence})"
-
-
-def _effort(report: Mapping[str, Any]) -> str:
-    """Tasks and money."""
-    usd = "no price" if report["usd"] is None else f"{report['usd']:.4f} USD"
-    return (
-        f"{report['tasks']} of {counted(report['tasks_planned'], 'task')} compared, in"
-        f" {counted(report['clusters'], 'cluster')}; {counted(report['asked'], 'unit')} asked now; {usd}"
-    )

@@ -5,33 +5,13 @@ A log of another shape, and results that cannot be written, are `UserError`s tha
 
 from triathlon_runner.imports._formats import (
     FORMATS,
-    Format,
     Source,
     logs_at,
     model_of,
     read_source,
     with_filter,
 )
-from triathlon_runner.imports._import import ImportReport, import_log, import_recording, settings_of
+from triathlon_runner.imports._import import ImportReport, import_log, import_recording
 from triathlon_runner.imports._livecodebench import REPORTED, file_livecodebench
 from triathlon_runner.imports._readers import cruxeval_model_and_suite
 from triathlon_runner.imports._units import CachingGrader, graded_again
-
-__all__ = [
-    "FORMATS",
-    "REPORTED",
-    "CachingGrader",
-    "Format",
-    "ImportReport",
-    "Source",
-    "cruxeval_model_and_suite",
-    "file_livecodebench",
-    "graded_again",
-    "import_log",
-    "import_recording",
-    "logs_at",
-    "model_of",
-    "read_source",
-    "settings_of",
-    "with_filter",
-]

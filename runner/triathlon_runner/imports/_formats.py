@@ -56,11 +56,8 @@ class Format:
     """What to know before comparing with the scores that the other program gave."""
 
 
-def _samples(name: str, about: str) -> Format:
-    """Returns a format of programs that `grade` reads, too."""
-    return Format(name, about, EvolvedRecord, read_evalplus)
-
-
+# Of the programs that `grade` reads, too.
+_samples = partial(Format, record=EvolvedRecord, read=read_evalplus)
 FORMATS = {
     log_format.name: log_format
     for log_format in (
@@ -165,13 +162,13 @@ def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
 
 def _newest_step(logs: list[Path]) -> list[Path]:
     """Returns a folder's samples, each once: with their verdicts where these are there, no raw replies."""
-    graded = {_stem(log.name) for log in logs if _stem(log.name) != _without_endings(log.name)}
-    return [
-        log
-        for log in logs
-        if ".raw." not in log.name
-        and (_stem(log.name) not in graded or _stem(log.name) != _without_endings(log.name))
-    ]
+
+    def is_graded(log: Path) -> bool:
+        return _stem(log.name) != _without_endings(log.name)
+
+    graded = {_stem(log.name) for log in logs if is_graded(log)}
+    samples = [log for log in logs if ".raw." not in log.name]
+    return [log for log in samples if is_graded(log) or _stem(log.name) not in graded]
 
 
 def _without_endings(name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from triathlon_runner import __version__
-from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
+from triathlon_runner.concurrency import OnProgress, run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
@@ -28,6 +28,7 @@ from triathlon_runner.imports._units import (
     ungraded,
 )
 from triathlon_runner.memo import memo_key, python_version
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import (
     DataSetRecord,
     Manifest,
@@ -42,9 +43,9 @@ from triathlon_runner.records import (
     Verdict,
     recorded_lines,
 )
-from triathlon_runner.schedule import Work
+from triathlon_runner.schedule import BuiltSuite, Work
 from triathlon_runner.store import IMPORTED, RecordedFile, ResultsFolder, replace_file
-from triathlon_runner.suites import Programs, Suite
+from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError
 
@@ -66,7 +67,6 @@ class ImportReport:
     ungraded: int = 0
     """Units of `left_out` that could not be graded."""
     written: bool = False
-    """Whether the results were written."""
     agreement: Agreement = field(default_factory=Agreement)
     """With the verdicts that the log has."""
     tasks: int = 0
@@ -79,24 +79,24 @@ class ImportReport:
 
 
 class _Graded(NamedTuple):
-    """A unit of a log, its record, and the log's verdict beside ours; None where the log has none."""
-
     unit: Foreign
     record: UnitRecord
     comparison: Comparison | None
+    """The log's verdict beside ours; None where the log has none."""
 
 
 async def import_log(
     log_format: Format,
     path: Path,
-    work: Work,
+    row: ModelRow,
+    built: BuiltSuite,
     results: ResultsFolder,
     grader: CachingGrader,
-    on_progress: OnProgress = show_nothing,
+    on_progress: OnProgress,
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs."""
     folder = ResultsFolder(results.root / IMPORTED)
-    model, suite, entry = work.row.id, work.suite_id, work.built.entry
+    model, suite, entry = row.id, built.entry.id, built.entry
     if not issubclass(entry.record, log_format.record) or entry.discipline == "translation":
         raise UserError(
             f"{suite!r} asks in another way than {log_format.name} logs answer;"
@@ -110,56 +110,59 @@ async def import_log(
         units = list(log_format.read(path))
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
-        report = ImportReport(lines, status=log_format.status(path))
+        report, digest = ImportReport(lines, status=log_format.status(path)), _digest(path)
+        settings = {  # our prompts and sampling did not apply to its replies
+            "imported": log_format.name,
+            "sha256": digest,
+            "asked": f"{log_format.name} {digest[:12]}",
+            "graded": ProtocolHashes.of(built.suite.protocol).graded,
+        }
+        work = Work(row, built, settings)
         records = [each.record for each in await _grade_all(units, work, report, grader, on_progress)]
         report.written = bool(records)
-        if records:  # without records nothing is written, so that a fixed log can still be imported
-            report.score = _headline(work, records)
-            _write(folder, lines, records, _manifest(log_format, path, work, report))
+        if not records:  # nothing is written, so that a fixed log can still be imported
+            return report
+        for metric in entry.metrics:
+            if metric.headline and not math.isnan(score := metric.score(records)):
+                report.score = f"{metric.title} {score:.4g}"
+        folder.write_manifest(_manifest(work, path, report))
+        try:
+            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+        except BaseException:  # every command would warn of a manifest without its lines
+            folder.manifest(model, suite).unlink(missing_ok=True)
+            raise
     return report
 
 
-def _write(folder: ResultsFolder, lines: Path, records: Sequence[UnitRecord], manifest: Manifest) -> None:
-    """Writes lines and manifest, or neither: every command would warn of a manifest without its lines."""
-    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
-    folder.write_manifest(manifest)
-    try:
-        replace_file(lines, text)
-    except BaseException:
-        folder.manifest(manifest.model, manifest.suite).unlink(missing_ok=True)
-        raise
-
-
-def _headline(work: Work, records: Sequence[UnitRecord]) -> str:
-    """Returns the headline metric in words: `pass@1 0.6951`; empty for a suite without one."""
-    metric = next((metric for metric in work.built.entry.metrics if metric.headline), None)
-    score = metric.score(records) if metric else math.nan
-    return "" if metric is None or math.isnan(score) else f"{metric.title} {score:.4g}"
-
-
 async def import_recording(
+    source: Source,
     log_format: Format,
     path: Path,
-    source: Source,
-    work: Work,
+    row: ModelRow,
+    built: BuiltSuite,
     results: ResultsFolder,
     grader: CachingGrader,
-    on_progress: OnProgress = show_nothing,
+    on_progress: OnProgress,
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
     The file may hold units of several suites. Nothing is written where units were left out because our
     machinery failed: call again.
     """
-    entry = work.built.entry
+    entry, work = built.entry, Work(row, built, source.settings(built.suite))
     if entry.record is not log_format.record:
         raise UserError(
             f"expected a suite that asks what {log_format.name} logs answer, got {entry.id!r};"
             " name another --suite"
         )
-    file = RecordedFile(results.root, source.id, work.row.id, work.suite_id)
+    file = RecordedFile(results.root, source.id, row.id, entry.id)
     report = ImportReport(file.lines)
-    units = [unit for unit in log_format.read(path) if _belongs(unit, entry.set_name)]
+    sets = {"", entry.set_name, entry.set_name.removesuffix("-plus")}
+    units = [
+        unit
+        for unit in log_format.read(path)
+        if not isinstance(unit, ForeignSample) or unit.subset.removeprefix("EvoEval_") in sets
+    ]
     graded_units = await _grade_all(units, work, report, grader, on_progress, recording=True)
     if graded_units and not report.ungraded:
         by_task = entry.recorded_by_task
@@ -168,27 +171,31 @@ async def import_recording(
             text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")
             differs = comparison is not None and not comparison.equal
             lines.append((RecordedLine.of(record, text, differs=differs), text))
-        manifest = _recorded_manifest(path, source, work, report, by_task=by_task)
+        manifest = RecordedManifest(
+            **_manifest_fields(work, report),
+            settings={"recorded": source.id},
+            ended=source.date,
+            max_loops=built.suite.protocol["asked"].get("max_loops"),
+            line_holds="task" if by_task else "sample",
+            receipt=Receipt(
+                **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
+                source=source.id,
+                file=path.name,
+                sha256=_digest(path),
+                engine_version=ENGINE_VERSION,
+                compared=report.agreement.compared,
+                equal=report.agreement.equal,
+            ),
+        )
         file.write(manifest, recorded_lines(lines, by_task=by_task))
         report.written = True
     return report
 
 
-def _belongs(unit: Foreign, set_name: str) -> bool:
-    """Returns whether a unit belongs to this set, or names no set. EvoEval's names begin with `EvoEval_`."""
-    subset = unit.subset.removeprefix("EvoEval_") if isinstance(unit, ForeignSample) else ""
-    return subset in {"", set_name, set_name.removesuffix("-plus")}
-
-
 async def _graded(
     unit: Foreign, sample: int, work: Work, grader: CachingGrader, *, recording: bool
 ) -> _Graded:
-    """Grades one unit; `recording`: of its record only what a recorded line has is kept.
-
-    Raises:
-        NotInEvidenceError: grading needs a reply that the log does not have.
-        SandboxError: our machinery failed.
-    """
+    """Grades one unit; `recording`: of its record only what a recorded line has is kept."""
     try:
         if recording and isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
             outcome = await _outcome_of_answer(unit, work, grader)
@@ -209,10 +216,7 @@ async def _graded(
 
 
 async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGrader) -> Outcome:
-    """Returns the outcome of an answer.
-
-    Equal answers to one question are graded once, in all samples, models and variants of the suite.
-    """
+    """Equal answers to one question are graded once, in all samples, models and variants of the suite."""
 
     async def grade() -> Verdict:
         record = await graded(unit, 0, work, grader)
@@ -233,10 +237,7 @@ async def _grade_all(
     *,
     recording: bool = False,
 ) -> list[_Graded]:
-    """Returns each unit that could be graded, in the suite's order.
-
-    The report has what was graded afterwards, and which units are left out and why.
-    """
+    """Returns each unit that could be graded, in the suite's order; the report tells of all."""
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(_AT_ONCE)
     done = itertools.count(1)
@@ -296,15 +297,7 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def settings_of(log_format: Format, path: Path, suite: Suite) -> dict[str, str]:
-    """Returns the settings of an import: our prompts and sampling did not apply to its replies."""
-    digest, graded = _digest(path), ProtocolHashes.of(suite.protocol).graded
-    asked = f"{log_format.name} {digest[:12]}"
-    return {"imported": log_format.name, "sha256": digest, "asked": asked, "graded": graded}
-
-
 def _manifest_fields(work: Work, report: ImportReport) -> dict[str, Any]:
-    """Returns the fields of a manifest that are the same for imported and for recorded results."""
     data = work.built.suite.data
     return {
         "suite": work.suite_id,
@@ -320,16 +313,17 @@ def _manifest_fields(work: Work, report: ImportReport) -> dict[str, Any]:
     }
 
 
-def _manifest(log_format: Format, path: Path, work: Work, report: ImportReport) -> Manifest:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    origin = {"format": log_format.name, "file": path.name, "sha256": _digest(path), "status": report.status}
+def _manifest(work: Work, path: Path, report: ImportReport) -> Manifest:
+    now, log_format = datetime.now(UTC).isoformat(timespec="seconds"), work.settings["imported"]
+    origin = {"format": log_format, "file": path.name, "sha256": work.settings["sha256"]}
+    origin["status"] = report.status
     if report.agreement.compared:
         origin["verdicts"] = str(report.agreement)
     return Manifest(
         **_manifest_fields(work, report),
         settings=dict(work.settings),
         python_versions=(python_version(),),
-        served_by=f"imported from a log of {log_format.name}",
+        served_by=f"imported from a log of {log_format}",
         runner_version=__version__,
         sandbox_level="",
         grader_integrity="not run",
@@ -341,25 +335,4 @@ def _manifest(log_format: Format, path: Path, work: Work, report: ImportReport) 
         origin=origin,
         started=now,
         ended=now,
-    )
-
-
-def _recorded_manifest(
-    path: Path, source: Source, work: Work, report: ImportReport, *, by_task: bool
-) -> RecordedManifest:
-    return RecordedManifest(
-        **_manifest_fields(work, report),
-        settings={"recorded": source.id},
-        ended=source.date,
-        max_loops=work.built.suite.protocol["asked"].get("max_loops"),
-        line_holds="task" if by_task else "sample",
-        receipt=Receipt(
-            **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
-            source=source.id,
-            file=path.name,
-            sha256=_digest(path),
-            engine_version=ENGINE_VERSION,
-            compared=report.agreement.compared,
-            equal=report.agreement.equal,
-        ),
     )

@@ -4,27 +4,37 @@ import csv
 import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import json_lines
 from triathlon_runner.imports._units import task_name, text_of
 from triathlon_runner.store import replace_file
 
+
+class GradedOutputs(NamedTuple):
+    """pass@1 of one model by the verdicts of LiveCodeBench's harness; nothing of it was graded here."""
+
+    pass_at_1: float
+    """Mean over the questions of the share of programs that passed, in per cent."""
+    questions: int
+    samples: int
+    first_contest: str
+    """Day of the oldest contest; empty where the file has none."""
+    last_contest: str
+
+
 REPORTED: Final = {
     "livecodebench": "LiveCodeBench: an eval_all file (question_id, code_list or output_list, graded_list)"
 }
 """Formats whose verdicts are reported: the programs' tests are not here, so that nothing is graded again."""
 _TABLE: Final = "livecodebench"
-_COLUMNS: Final = (
-    *("model", "pass_at_1", "questions", "samples", "first_contest", "last_contest"),
-    *("file", "sha256", "address", "filed"),
-)
+_COLUMNS: Final = ("model", *GradedOutputs._fields, "file", "sha256", "address", "filed")
 _SOURCES: Final = "sources.csv"
 _SOURCE: Final = (
+    _TABLE,
     "LiveCodeBench",
     "LiveCodeBench: Holistic and Contamination Free Evaluation of Large Language Models for Code",
     "outputs of its harness, as filed by `triathlon import livecodebench`",
@@ -38,20 +48,6 @@ _SHOWN: Final = (
     " first_contest||||text; last_contest||||text; file||||text; sha256|SHA-256|||text; address||||text"
 )
 """The columns, as `sources.csv` lists those that the site shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class GradedOutputs:
-    """pass@1 of one model by the verdicts of LiveCodeBench's harness; nothing of it was graded here."""
-
-    pass_at_1: float
-    """Mean over the questions of the share of programs that passed, in per cent."""
-    questions: int
-    samples: int
-    """Programs of all questions."""
-    first_contest: str
-    """Day of the oldest contest; empty where the file has none."""
-    last_contest: str
 
 
 def read_livecodebench(path: Path) -> GradedOutputs:
@@ -93,16 +89,19 @@ def _verdicts(row: dict[str, Any], where: str) -> list[bool]:
 def file_livecodebench(
     log: Path, model: str, address: str, published: Path, today: date
 ) -> tuple[Path, GradedOutputs]:
-    """Adds a model's row to `livecodebench.csv` in `published`; returns the table and the row's figures."""
+    """Adds a model's row to `livecodebench.csv` in `published`; returns the table and the row's figures.
+
+    The table's line in the list of sources is written, too.
+    """
+    table, sources = published / f"{_TABLE}.csv", published / _SOURCES
     if not address.startswith(("https://", "http://")):
         raise UserError(f"expected the web address of the outputs at --address, got {address!r}")
-    if not (published / _SOURCES).is_file():
+    if not sources.is_file():
         raise UserError(
             f"expected the published tables with their {_SOURCES} in {str(published)!r}, there are none;"
             " run the command in a clone, or name its folder of results at --results"
         )
     outputs = read_livecodebench(log)
-    table = published / f"{_TABLE}.csv"
     text = table.read_text("utf-8") if table.exists() else _line(_COLUMNS)
     rows = csv.DictReader(io.StringIO(text))
     if tuple(rows.fieldnames or ()) != _COLUMNS:
@@ -110,25 +109,18 @@ def file_livecodebench(
     if any(row["model"] == model for row in rows):
         raise UserError(f"{str(table)!r} has a row of {model!r} already; delete it or use another --model")
     receipt = (log.name, hashlib.sha256(log.read_bytes()).hexdigest(), address, today.isoformat())
-    counts = (str(outputs.questions), str(outputs.samples), outputs.first_contest, outputs.last_contest)
-    replace_file(
-        table, text.rstrip("\n") + "\n" + _line((model, f"{outputs.pass_at_1:.6g}", *counts, *receipt))
-    )
-    _name_source(published / _SOURCES, today)
+    row = _line((model, f"{outputs.pass_at_1:.6g}", *outputs[1:], *receipt))
+    replace_file(table, text.rstrip("\n") + "\n" + row)
+    lines = sources.read_text("utf-8").splitlines(True)
+    lines = [line for line in lines if not line.startswith(f"{_TABLE},")]  # all others stay as they are
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    source = _line((*_SOURCE, today.isoformat(), _NOTE, "baseline", _SHOWN))
+    replace_file(sources, "".join([*lines, source]))
     return table, outputs
 
 
-def _name_source(path: Path, today: date) -> None:
-    """Puts the table's line into the list of sources; all other lines stay as they are."""
-    lines = [line for line in path.read_text("utf-8").splitlines(True) if not line.startswith(f"{_TABLE},")]
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    replace_file(
-        path, "".join([*lines, _line((_TABLE, *_SOURCE, today.isoformat(), _NOTE, "baseline", _SHOWN))])
-    )
-
-
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Sequence[str | int]) -> str:
     target = io.StringIO()
     csv.writer(target, lineterminator="\n").writerow(cells)
     return target.getvalue()

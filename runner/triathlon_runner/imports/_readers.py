@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
@@ -51,10 +50,10 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
 
 
 def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
-    """`doc` is the data set's row; `filtered_resps` the programs that were tested, one a repeat.
+    """Yields the programs that were tested: `filtered_resps`, one a repeat of the data set's row in `doc`.
 
     A log has each reply once for each filter: the programs of the chosen one are read; where none is chosen
-    those of the first, and the others are named. `resps` are the replies.
+    those of the first, and the others are named.
     """
     first: Any = None
     rows = list(json_lines(path))
@@ -82,6 +81,9 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
             yield from (ForeignSample(task_id, "", error=why) for _ in programs)
             continue
         replies = _texts(row.get("resps")) or []
+        shares = [value for key, value in row.items() if re.fullmatch("pass(@|_at_)1", key)]
+        # Of all programs of the row: none where only some of them passed.
+        passed = bool(shares[0]) if shares and shares[0] in (0, 1) else None
         prompt, name = str(doc.get("prompt", doc.get("text", ""))), str(doc.get("entry_point", ""))
         for program, reply in zip_longest(programs, replies[: len(programs)], fillvalue=""):
             yield ForeignSample(
@@ -90,14 +92,8 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
                 prompt,
                 is_program=True,
                 about=json.dumps(doc, ensure_ascii=False),
-                theirs=_share_passed(row),
+                theirs=TheirVerdict(passed),
             )
-
-
-def _share_passed(row: Mapping[str, Any]) -> TheirVerdict:
-    """Returns the verdict on all programs of a row; none where only some of them passed."""
-    shares = [value for key, value in row.items() if re.fullmatch("pass(@|_at_)1", key)]
-    return TheirVerdict(bool(shares[0]) if shares and shares[0] in (0, 1) else None)
 
 
 def _unless_lost(program: str, reply: str, entry_point: str, prompt: str) -> str:
@@ -115,54 +111,41 @@ def _texts(value: Any) -> list[str] | None:
 
 
 def read_evaloop(path: Path) -> Iterator[Foreign]:
-    """Yields every task's loop.
-
-    A cycle has `code_output` and `summary_output`: the next prompt, which is the sentence and the assertions.
-    """
+    """Yields every task's loop; tasks stand by the loops that they sustained, or by another word."""
     for count, tasks in as_object(read_file(path), str(path)).items():
         if not isinstance(tasks, list):
             raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
+        sustained_loops = int(count) if re.fullmatch(r"\d{1,9}", count) else None
         for task in tasks:
-            loop = _loop(task, f"{path}, key {count!r}")
-            yield replace(loop, sustained_loops=int(count)) if re.fullmatch(r"\d{1,9}", count) else loop
+            yield _loop(task, sustained_loops, f"{path}, key {count!r}")
 
 
-def _loop(task: Any, where: str) -> ForeignLoop:
+def _loop(task: Any, sustained_loops: int | None, where: str) -> ForeignLoop:
     if not isinstance(task, dict) or not isinstance(task.get("cycles"), list):
         raise UserError(f"{where}: expected a task with its cycles, got {task!r:.80}")
-    task_id = text_of(task, "task_id", where)
-    assertions = _assertions(text_of(task, "initial_prompt", where))
-    cycles = task["cycles"]
-    return ForeignLoop(
-        task_id,
-        programs=tuple(text_of(cycle, "code_output", f"{where}, {task_id}") for cycle in cycles),
-        sentences=tuple(
-            _sentence(text_of(cycle, "summary_output", f"{where}, {task_id}"), assertions) for cycle in cycles
-        ),
-    )
-
-
-def _assertions(prompt: str) -> str:
-    return "\n".join(line for line in prompt.split("\n") if line.startswith("assert"))
-
-
-def _sentence(prompt: str, assertions: str) -> str:
-    """Returns a prompt without the docstring quotes around it and the assertions at its end."""
-    inside = prompt.strip().removeprefix('"""').removesuffix('"""').strip("\n")
-    return inside.removesuffix(assertions).strip()
+    task_id, first_prompt = text_of(task, "task_id", where), text_of(task, "initial_prompt", where)
+    assertions = "\n".join(line for line in first_prompt.split("\n") if line.startswith("assert"))
+    programs, sentences = [], []
+    for cycle in task["cycles"]:
+        programs.append(text_of(cycle, "code_output", f"{where}, {task_id}"))
+        # The next prompt: the sentence and the assertions, in the quotes of a docstring.
+        prompt = text_of(cycle, "summary_output", f"{where}, {task_id}").strip()
+        inside = prompt.removeprefix('"""').removesuffix('"""').strip("\n")
+        sentences.append(inside.removesuffix(assertions).strip())
+    return ForeignLoop(task_id, tuple(programs), tuple(sentences), sustained_loops)
 
 
 def read_reval(path: Path) -> Iterator[Foreign]:
     """Yields the units that stand in all four logs."""
-    logs = {task: _log(_newest(path, task)) for task in QUESTIONS}
+    logs = {task: _newest_log(path, task) for task in QUESTIONS}
     for unit in logs["coverage"]:
         if all(unit in log for log in logs.values()):
             program, index = unit
             yield ForeignAnswers(f"{program}#{index}", {task: log[unit] for task, log in logs.items()})
 
 
-def _newest(folder: Path, task: str) -> Path:
-    """Returns the newest log of a task: their names are times, so it is the last by name."""
+def _newest_log(folder: Path, task: str) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Returns the replies of a task by unit. Names of logs are times, so the newest is the last by name."""
     files = sorted(folder.glob(f"{task}@*/*.jsonl"))
     names = sorted({file.parent.name for file in files})
     if len(names) != 1:
@@ -170,12 +153,8 @@ def _newest(folder: Path, task: str) -> Path:
             f"expected logs (.jsonl) in one folder {task}@… of {str(folder)!r}, REval's model_generations,"
             f" got them in {names or 'none'}"
         )
-    return files[-1]
-
-
-def _log(path: Path) -> dict[tuple[str, int], tuple[str, ...]]:
     replies: dict[tuple[str, int], tuple[str, ...]] = {}
-    for where, row in json_lines(path):
+    for where, row in json_lines(files[-1]):
         if "task_id" not in row:  # the last line holds the metrics
             continue
         try:
@@ -225,7 +204,7 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
 
 
 def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> list[bool | None]:
-    """The authors' verdicts of one task's answers; None for each where the file does not tell.
+    """Returns the authors' verdicts of one task's answers; None for each where the file does not tell.
 
     CRUXEval's harness does not execute an answer about an input without `f(`, nor one about an output that
     holds the question's own call: it counts them as failed (evaluation/utils_general.py, evaluate_score). An
@@ -260,20 +239,17 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
         elif row.get("interaction_type") == "multi_turn":
             yield _conversation(row, where)
         else:
-            yield ForeignSample(_sample_task(row, where), _last_reply(row, where), _raw_input(row, where))
+            task_id, reply = _sample_task(row, where), _last_reply(row, where)
+            prompt = object_of(row.get("input"), f"{where}, input").get("raw")
+            yield ForeignSample(task_id, reply, prompt if isinstance(prompt, str) else "")
     for unit, rows in answers.items():
-        yield _joined_answers(unit, rows, path)
+        yield _joined_answers(rows, f"{path}, {unit}")
 
 
 def _sample_task(row: dict[str, Any], where: str) -> str:
     """Returns the metadata's task id; without one, the sample's id without the sample's number."""
     task_id = object_of(row.get("metadata"), f"{where}, metadata").get("task_id")
     return task_id if isinstance(task_id, str) else text_of(row, "sample_id", where).partition("#")[0]
-
-
-def _raw_input(row: dict[str, Any], where: str) -> str:
-    question = object_of(row.get("input"), f"{where}, input").get("raw")
-    return question if isinstance(question, str) else ""
 
 
 def _last_reply(row: dict[str, Any], where: str) -> str:
@@ -309,13 +285,13 @@ def _conversation(row: dict[str, Any], where: str) -> ForeignLoop:
     )
 
 
-def _joined_answers(unit: str, rows: list[dict[str, Any]], path: Path) -> ForeignAnswers:
+def _joined_answers(rows: list[dict[str, Any]], where: str) -> ForeignAnswers:
     replies: dict[str, list[str]] = {kind: [] for kind in QUESTIONS}
     for row in rows:
         kind = str(row["metadata"]["question"]).partition("-")[0]
         if kind not in replies:
-            raise UserError(f"{path}, {unit}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
-        replies[kind].append(_last_reply(row, f"{path}, {unit}"))
+            raise UserError(f"{where}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
+        replies[kind].append(_last_reply(row, where))
     if len(replies["output"]) != 1:
-        raise UserError(f"{path}, {unit}: expected one output question, got {len(replies['output'])}")
-    return ForeignAnswers(_sample_task(rows[0], f"{path}, {unit}"), replies)
+        raise UserError(f"{where}: expected one output question, got {len(replies['output'])}")
+    return ForeignAnswers(_sample_task(rows[0], where), replies)

@@ -162,12 +162,7 @@ class CachingGrader:
 
 
 async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
-    """Returns the record of a foreign unit, graded by us.
-
-    Raises:
-        NotInEvidenceError: grading needs a reply that the log does not have.
-        SandboxError: our machinery failed.
-    """
+    """Returns the record of a foreign unit, graded by us; raises as `replayed`."""
     if isinstance(unit, ForeignSample) and unit.is_program:
         return await _program(unit, sample, work, grader)
     if isinstance(unit, ForeignAnswers):
@@ -176,12 +171,7 @@ async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> Unit
 
 
 async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
-    """Returns an imported record, graded again from the replies in it.
-
-    Raises:
-        NotInEvidenceError: grading needs a reply that is not in the record.
-        SandboxError: our machinery failed.
-    """
+    """Returns an imported record, graded again from the replies in it; raises as `replayed`."""
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
         unit = ForeignSample(record.task_id, record.reply.text, record.prompt, is_program=True)
         return await _program(unit, record.sample, work, grader)
@@ -209,13 +199,11 @@ def ungraded(unit: ForeignSample | ForeignLoop, sample: int, work: Work) -> Evol
         "task_id": unit.task_id,
         "sample": sample,
         "protocol": work.protocol,
+        "outcome": Outcome.NO_ANSWER if isinstance(unit, ForeignSample) else Outcome.PASSED,
     }
     if isinstance(unit, ForeignSample):
         reply = Reply(text=unit.text, finish=Finish.LENGTH if unit.cut else Finish.STOP)
-        outcome = Outcome.NO_ANSWER
-        return EvolvedRecord(
-            **common, outcome=outcome, prompt=unit.prompt, reply=reply, program="", verdict=None
-        )
+        return EvolvedRecord(**common, prompt=unit.prompt, reply=reply, program="", verdict=None)
     steps = tuple(
         LoopStep(
             loop=number,
@@ -228,12 +216,11 @@ def ungraded(unit: ForeignSample | ForeignLoop, sample: int, work: Work) -> Evol
         )
         for number, (program, sentence) in enumerate(zip(unit.programs, unit.sentences, strict=True), start=1)
     )
-    loops, outcome = len(steps), Outcome.PASSED
-    return LoopRecord(**common, outcome=outcome, max_loops=loops, sustained_loops=loops, loops=steps)
+    return LoopRecord(**common, max_loops=len(steps), sustained_loops=len(steps), loops=steps)
 
 
 def _fenced(program: str) -> str:
-    """Returns a reply with the program in a fence that is longer than any fence in the program."""
+    """Returns the program in a fence that is longer than any in it."""
     fence = "`" * (max([2, *map(len, re.findall("`{3,}", program))]) + 1)
     return f"{fence}python\n{program}\n{fence}"
 
@@ -250,18 +237,16 @@ async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeR
             f"we ask about {len(questions.statements)} statements, the log has {counts['coverage']} coverage,"
             f" {counts['state']} state and {counts['path']} path answers"
         )
-    statements = tuple(
-        statement.model_copy(
-            update={kind: _with_reply(getattr(statement, kind), unit.replies[kind][n]) for kind in kinds}
-        )
-        for n, statement in enumerate(questions.statements)
-    )
-    output = _with_reply(questions.output, unit.replies["output"][0])
-    return questions.model_copy(update={"statements": statements, "output": output})
 
+    def answered(question: AnswerRecord, text: str) -> AnswerRecord:
+        return question.model_copy(update={"reply": Reply(text=text)})
 
-def _with_reply(answer: AnswerRecord, text: str) -> AnswerRecord:
-    return answer.model_copy(update={"reply": Reply(text=text)})
+    statements = []
+    for number, statement in enumerate(questions.statements):
+        answers = {kind: answered(getattr(statement, kind), unit.replies[kind][number]) for kind in kinds}
+        statements.append(statement.model_copy(update=answers))
+    output = answered(questions.output, unit.replies["output"][0])
+    return questions.model_copy(update={"statements": tuple(statements), "output": output})
 
 
 def compare(unit: Foreign, work: Work, record: UnitRecord) -> Comparison | None:

@@ -28,10 +28,7 @@ class Replay:
         *,
         gave_nothing: bool = False,
     ) -> None:
-        """Takes replies with their keys, and what tells the key of a prompt.
-
-        `gave_nothing`: where no reply is left, the model could not be asked, instead of being asked too much.
-        """
+        """`gave_nothing`: where no reply is left, it could not be asked, instead of being asked too much."""
         self.id, self.kind = model_id, kind
         self._key_of, self._gave_nothing = key_of, gave_nothing
         self._replies: dict[str, deque[Reply]] = defaultdict(deque)

@@ -20,6 +20,7 @@ from triathlon_runner.records import (
     Usage,
     recorded_lines,
 )
+from triathlon_runner.sandbox import integrity
 from triathlon_runner.store import RecordedFile, ResultsFolder, archive, replace_file
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.verify._verify import FileReport, Update
@@ -30,34 +31,26 @@ _OF_THE_LAST_RUN: Final = ("planned", "bytes", "tokens_per_second")
 _NOT_ASKED: Final = "graded anew, it asks for a reply that was never asked for"
 
 
-def why_not_updated(report: FileReport) -> str:
-    """Why a file cannot be brought up to date, in words; empty where it can."""
-    left = [f"{what}: {why}" for what, why in report.unverified.items() if what not in report.not_in_evidence]
-    return f"not all of it could be graded again ({left[0]})" if left else ""
-
-
 def update_file(
-    folder: ResultsFolder,
-    report: FileReport,
-    manifest: Manifest,
-    *,
-    price: Price | None,
-    sandbox_level: str,
-    integrity: str,
+    folder: ResultsFolder, report: FileReport, manifest: Manifest, *, price: Price | None, sandbox_level: str
 ) -> None:
     """Writes the verdicts that verifying found in place of the stored ones; replies stay, and their usage.
 
-    A unit that now asks a question to which no reply is stored leaves the file and is open again. The caller
-    holds the model's lock since the file was read, and `why_not_updated` returned an empty text.
+    A unit that now asks a question to which no reply is stored leaves the file and is open again. Where not
+    all could be graded again the file stays. The caller holds the model's lock since the file was read.
 
     Args:
         folder: Where the file lies.
-        report: That of `verify_file`, which gets the update.
+        report: That of `verify_file`, which gets the update, or a note why there is none.
         manifest: The file's.
         price: Of the model, for the cost of the lines that stay; None: not known.
         sandbox_level: The isolation level at which it was graded.
-        integrity: The grader's integrity, for the manifest.
     """
+    for what, why in report.unverified.items():
+        if what not in report.not_in_evidence:
+            note = f"not brought up to date: not all of it could be graded again ({what}: {why})"
+            report.notes.append(note)
+            return
     model, suite = report.model, report.suite
     has_judge = manifest.judge is not None
     current: list[UnitRecord] = []
@@ -82,7 +75,7 @@ def update_file(
         "python_versions": (python_version(),),
         "libraries": library_versions(),
         "sandbox_level": sandbox_level,
-        "grader_integrity": integrity,
+        "grader_integrity": integrity(sandbox_level),
         "usage": usage,
         "outcomes": dict(sorted(outcomes.items())),
         # planned units that are not in the file; none for an import, which no run continues

@@ -146,7 +146,18 @@ async def verify_file(
     if only:
         stored = [record for record in stored if record.task_id in only]
     report.units = len(stored)
-    _about_the_run(path, manifest, report)
+    if count_lines(path)[1]:
+        report.notes.append(
+            "behind them a line that was cut before its end: the next run makes its unit again"
+        )
+    if manifest is not None:
+        report.unfinished = manifest.unfinished
+        if manifest.unfinished:
+            lines = counted(report.units, "line")
+            report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
+        report.other_engine = graded_otherwise(manifest.engine_versions) if report.units else ""
+        if set(manifest.python_versions) - {python_version()}:
+            report.graded_under = ", ".join(manifest.python_versions)
     report.units += len(damaged)
     faults = {f"{path}, line {number}": fault for number, fault in damaged.items()}
     report.unverified.update(faults)
@@ -177,23 +188,6 @@ async def verify_file(
     if report.mismatches and not manifest.python_versions:
         report.notes.append(f"no Python stands in the manifest; graded again under {python_version()}")
     return report
-
-
-def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) -> None:
-    """Notes whether the run was interrupted, and which version graded the lines."""
-    if count_lines(path)[1]:
-        report.notes.append(
-            "behind them a line that was cut before its end: the next run makes its unit again"
-        )
-    if manifest is None:
-        return
-    report.unfinished = manifest.unfinished
-    if manifest.unfinished:
-        lines = counted(report.units, "line")
-        report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
-    report.other_engine = graded_otherwise(manifest.engine_versions) if report.units else ""
-    if set(manifest.python_versions) - {python_version()}:
-        report.graded_under = ", ".join(manifest.python_versions)
 
 
 async def _graded_again(

@@ -108,14 +108,6 @@ def test_the_version_is_that_of_the_package() -> None:
     assert (shown.exit_code, shown.output) == (0, f"triathlon {declared}\n")
 
 
-@pytest.mark.parametrize(
-    ("typed", "words", "completed"), [("run --base", 2, "--base-url"), ("bui", 1, "build")]
-)
-def test_a_shell_can_complete(typed: str, words: int, completed: str) -> None:
-    """Commands and options come as completions."""
-    assert completions(typed, words) == [completed]
-
-
 def completions(typed: str, words: int) -> list[str]:
     asked = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{words}"}
     environment = {"_TRIATHLON_COMPLETE": "complete_bash", **asked}
@@ -124,12 +116,14 @@ def completions(typed: str, words: int) -> list[str]:
     return shown.output.split()
 
 
-def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models of the list that the line names, suites, profiles; of several, the last; nothing on errors."""
+def test_a_shell_can_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands, options, models of the list that the line names, suites, profiles; nothing on errors."""
     row = "  - {id: %s, name: M, api: {base_url: 'http://127.0.0.1:9/v1', model: m}}\n"
     (tmp_path / "rows.yaml").write_text("models:\n" + row % "one" + row % "other")
     (tmp_path / "broken.yaml").write_text("models: [")
     monkeypatch.chdir(tmp_path)
+    assert completions("bui", 1) == ["build"]
+    assert completions("run --base", 2) == ["--base-url"]
     assert completions("verify --models-file rows.yaml --models o", 5) == ["one", "other"]
     assert completions("gate --models-file rows.yaml --baseline ot", 5) == ["other"]
     assert completions("run --models-file rows.yaml --models one,o", 5) == ["one,other"]
@@ -140,11 +134,7 @@ def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert completions("run --profile s", 3) == ["standard"]
     assert completions("models --models-file rows.yaml ot", 4) == ["other"]
     assert completions("cache prune --model o", 4) == []
-    for line in (
-        "grade x --suite",
-        "import evalplus x --suite",
-        "evolve --seeds",
-    ):
+    for line in ("grade x --suite", "import evalplus x --suite", "evolve --seeds"):
         asked = f"{line} loop/co"
         assert completions(asked, len(asked.split())) == ["loop/core"], line
     assert completions("import evalp", 2) == ["evalplus"]

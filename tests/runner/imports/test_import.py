@@ -329,7 +329,7 @@ def test_inspects_samples(tmp_path: Path, pack: Pack) -> None:
     ]
     units = read("inspect", pack(tmp_path / "log", samples))
     assert [(unit.task_id, unit.text, unit.cut) for unit in units] == [
-        *(("a", whole, False), ("b", whole, False), ("c", "def", True), ("d", "", False), ("e", "", False)),
+        *(("a", whole, False), ("b", whole, False), ("c", "def", True), ("d", "", False), ("e", "", False))
     ]
     no_choices = "it has no reply: its output has no choices (it met its limit: message)"
     assert [unit.error for unit in units] == ["", "", "", no_choices, "it ended in an error: x"]
