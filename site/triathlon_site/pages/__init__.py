@@ -4,5 +4,3 @@ from triathlon_site.pages._rendering import Rendering, reported_by_board
 from triathlon_site.pages._scores import Cell, ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.evidence import imported_files
-
-__all__ = ["Cell", "Gathered", "Rendering", "ShownScore", "imported_files", "reported_by_board"]

@@ -157,18 +157,15 @@ def same_model(
     for model, name in names.items():
         candidates = by_name.get(name, [])
         if len(candidates) > 1:
-            candidates = [joined for joined in candidates if _share_a_column(tables, boards, model, joined)]
+            scored = [(board, c.column.id) for board in boards for c in board.columns if model in c.scores]
+            candidates = [
+                joined
+                for joined in candidates
+                if any(column in tables.on_board(board, joined) for board, column in scored)
+            ]
         if len(candidates) == 1:
             same[model] = candidates[0]
     return same
-
-
-def _share_a_column(tables: ReportedTables, boards: Sequence[Board], model: str, joined: JoinedModel) -> bool:
-    return any(
-        model in column.scores and column.column.id in tables.on_board(board, joined)
-        for board in boards
-        for column in board.columns
-    )
 
 
 @dataclass(frozen=True, slots=True)

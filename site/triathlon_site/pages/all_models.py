@@ -138,21 +138,15 @@ def _row(
         score = next((cell for model in one.ids if (cell := _score(site, column, model))), None)
         if cell := replace(score, replaced=reported) if score else reported:
             cells[column.id] = cell
-        elif lacks := _missing(site, column, one.ids):
-            missing[column.id] = lacks
+        elif (board := site.board(column.board)) and (scores := _scores(site, column)):
+            # the sets that a mean lacks of the first of these models that has some of them
+            lacks = (missing_suites(board, scores.column, model) for model in one.ids)
+            if text := next(filter(None, lacks), ""):
+                missing[column.id] = text
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
     opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
     date = max(dates, default="")
     return ModelRow(one.info.name, one.info, one.info.page, cells, date, open_units=opened, missing=missing)
-
-
-def _missing(site: Gathered, column: FrontColumn, models: Sequence[str]) -> str:
-    """The sets that a mean over several lacks of the first of these models that has some of them."""
-    board, scores = site.board(column.board), _scores(site, column)
-    if board is None or scores is None:
-        return ""
-    lacks = (missing_suites(board, scores.column, model) for model in models)
-    return next(filter(None, lacks), "")
 
 
 def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
@@ -226,8 +220,10 @@ def _index(rows: Sequence[ModelRow]) -> Index | None:
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
     tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
-    released = np.array([_released(row.info.released or "") for row in rows])
-    return compute_index(shares, tasks, released)
+    days = [row.info.released or "" for row in rows]
+    # in years; the middle of a year without a month, nan for an empty text
+    released = [int(day) + 0.5 if len(day) == 4 else years(day[:7]) for day in days]
+    return compute_index(shares, tasks, np.array(released))
 
 
 def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRow], Index | None]:
@@ -238,11 +234,6 @@ def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRo
     order = sorted(range(len(rows)), key=places.__getitem__)
     ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
     return [replace(rows[place], index=index.rows[place]) for place in order], ordered
-
-
-def _released(day: str) -> float:
-    """The date in years; the middle of a year without a month, nan for an empty text."""
-    return int(day) + 0.5 if len(day) == 4 else years(day[:7])
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,15 +284,9 @@ def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Fron
     graded = {name: cell for name, cell in cells.items() if cell.rank}
     others = {name: cell for name, cell in cells.items() if not cell.rank}
     places = {name: FrontRank(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
-    return places | (_beside(graded, others) if graded else _alone(others))
-
-
-def _beside(graded: Mapping[str, ShownScore], others: Mapping[str, ShownScore]) -> dict[str, FrontRank]:
     middles, values = ([cell.middle for cell in cells.values()] for cells in (graded, others))
-    places = {name: places_beside(cell.middle, middles, values) for name, cell in others.items()}
-    return {name: FrontRank(rank - 0.5, among_all=place) for name, (rank, place) in places.items()}
-
-
-def _alone(others: Mapping[str, ShownScore]) -> dict[str, FrontRank]:
-    places = zip(others, smallest_ranks([cell.middle for cell in others.values()]), strict=True)
-    return {name: FrontRank(place, among_all=place, beside=False) for name, place in places if place}
+    if not graded:
+        alone = zip(others, smallest_ranks(values), strict=True)
+        return {name: FrontRank(place, among_all=place, beside=False) for name, place in alone if place}
+    beside = {name: places_beside(cell.middle, middles, values) for name, cell in others.items()}
+    return places | {name: FrontRank(rank - 0.5, among_all=place) for name, (rank, place) in beside.items()}

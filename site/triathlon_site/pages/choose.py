@@ -23,6 +23,8 @@ from triathlon_site.uncertainty import Interval, share_interval
 
 PATH: Final = "choose.html"
 DATA: Final = "data/choose.js"
+FILE: Final = "data/choose-{}.js"
+"""Of one score."""
 TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
 STEPS: Final = 4095
@@ -126,7 +128,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     }
     content = {
         "models": [_model(ranked[name], known[name], costs) for name in shown],
-        "scores": [of.score._asdict() | {"file": _path(of)} for of in scored],
+        "scores": [of.score._asdict() | {"file": FILE.format(of.score.id)} for of in scored],
         "costs": [cost._asdict() for cost in costs],
         "leastShare": LEAST_SHARE,
         "named": NAMED,
@@ -295,11 +297,7 @@ def _draws(names: Sequence[str], scored: ScoredModels) -> Page:
         "high": scored.frame["high"].round(4).tolist(),
         "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
     }
-    return Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
-
-
-def _path(scored: ScoredModels) -> str:
-    return f"data/choose-{scored.score.id}.js"
+    return Page(FILE.format(scored.score.id), f"window.triathlonScore({as_script(content)});\n")
 
 
 def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:

@@ -31,7 +31,7 @@ from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
 from triathlon_site.render import Draft, Figure, Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores, Overall
-from triathlon_site.uncertainty import Difference, Differences
+from triathlon_site.uncertainty import Difference
 
 BEST: Final = 5
 """Models that are compared each with each."""
@@ -116,7 +116,11 @@ def neighbours(overall: Overall, models: Models) -> tuple[tuple[Board, ...], lis
     """
     ranked, boards = _order(overall)
     order = ranked[:MOST]
-    columns = [(_differences(board, order), board.plan.headline.maximum) for board in boards]
+    columns = []
+    for board in boards:
+        known = board.headline.samples[0].models
+        differences = board.headline.differences.among([known.index(model) for model in order])
+        columns.append((differences, board.plan.headline.maximum))
     pairs = [
         ModelPair(
             models[order[higher]],
@@ -127,12 +131,6 @@ def neighbours(overall: Overall, models: Models) -> tuple[tuple[Board, ...], lis
         for lower in range(higher + 1, min(len(order), max(BEST, higher + 2)))
     ]
     return boards, pairs
-
-
-def _differences(board: Board, order: Sequence[str]) -> Differences:
-    """Between the models of the order, in the board's headline."""
-    models = board.headline.samples[0].models
-    return board.headline.differences.among([models.index(model) for model in order])
 
 
 def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence[str]) -> Iterator[Page]:
@@ -154,13 +152,14 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
     index = {
         "models": [
             {
-                "id": model,
-                "name": models[model].label,
-                "page": models[model].page,
-                "data": paths[model],
-                "facts": _facts(models[model]),
+                "id": info.id,
+                "name": info.label,
+                "page": info.page,
+                "data": paths[info.id],
+                "facts": [price_out, price_in, info.parameters or "", info.license or ""],
             }
-            for model in ids
+            for info in (models[model] for model in ids)
+            for price_in, price_out in [(f"{price:g}" for price in info.price) if info.price else ("", "")]
         ],
         "facts": ["Price out, $/M", "Price in, $/M", "Size", "Licence"],
         "reported": list(reported),
@@ -196,18 +195,19 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
                 if file.has_lines
             },
             "columns": [
-                {"id": name, **_column(board, column, model), "minus": minus[name][model]}
+                {
+                    "id": name,
+                    "label": dimension_title(board, column),
+                    "headline": column.column.headline,
+                    "shown": formats.known_range(score.value, score.upper, column.column.maximum),
+                    "interval": formats.span(score.interval, column.column.maximum),
+                    "minus": minus[name][model],
+                }
                 for name, (board, column) in columns.items()
-                if model in column.scores
+                if (score := column.scores.get(model))
             ],
         }
         yield Page(paths[model], f"window.triathlonModel({as_script(content)});\n")
-
-
-def _facts(info: ModelInfo) -> list[str]:
-    """In the order of the index's titles; empty where one is not known."""
-    price_in, price_out = (f"{price:g}" for price in info.price) if info.price else ("", "")
-    return [price_out, price_in, info.parameters or "", info.license or ""]
 
 
 def _degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:
@@ -234,16 +234,6 @@ def _lines(
         "radarPath": radar_path(shares) if has_radar else None,
         "curve": interactive_curve(name, curve) if curve else None,
         "radar": interactive_radar(name, titles, short) if has_radar else None,
-    }
-
-
-def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
-    score = column.scores[model]
-    return {
-        "label": dimension_title(board, column),
-        "headline": column.column.headline,
-        "shown": formats.known_range(score.value, score.upper, column.column.maximum),
-        "interval": formats.span(score.interval, column.column.maximum),
     }
 
 

@@ -1,7 +1,7 @@
 """The front page: the best of each discipline in pictures, and all models in one table."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from triathlon_site.pages.all_models import (
 )
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.render import Draft, Figure, Page
+from triathlon_site.uncertainty import Interval
 
 TABLE: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
@@ -52,14 +53,19 @@ _MOST_INTERVALS: Final = 4
 def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     """The front page, its other rows, its CSV files and the list of all models."""
     first = default_column(table.rows)
-    rows = [_on_one_scale(row) for row in in_order(table.rows, first) if _is_ranked(row)]
+    rows = [
+        _on_one_scale(row)
+        for row in in_order(table.rows, first)
+        if row.index or any(column.id in row.cells for column in RANKED_BY)
+    ]
     columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
     ranked_by = [column for column in RANKED_BY if column in columns]
+    index_ranks = {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
     shared: dict[str, Any] = {
         "columns": columns,
         # the column that the page is ranked by at first
         "first": first.id if first else INDEX,
-        "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
+        "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: index_ranks},
         # ids of the models that the page of comparisons has
         "compared": site.results.models if len(site.results.models) > 1 else (),
     }
@@ -96,20 +102,11 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     yield Draft(LIST, "front/list")
 
 
-def _is_ranked(row: ModelRow) -> bool:
-    """Whether the table shows a score of it: in a column that it can be ranked by, or in the index."""
-    return row.index is not None or any(column.id in row.cells for column in RANKED_BY)
-
-
 def _on_one_scale(row: ModelRow) -> ModelRow:
     """The row with each cell on the scale of its column: scores are shares of 1, figures often per cent."""
     maxima = {column.id: column.maximum for column in (*SHOWN, *BESIDE)}
     cells = {name: cell.scaled(maxima[name]) for name, cell in row.cells.items() if name in maxima}
     return replace(row, cells=cells)
-
-
-def _index_ranks(rows: Sequence[ModelRow]) -> Mapping[str, FrontRank]:
-    return {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
 
 
 def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
@@ -166,7 +163,9 @@ def _chart(
     """Lengths are in per cent of the width of the plot."""
     cells = [cell for _, cell in scored]
     shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
-    numbers = _axis([cell for _, cell in shown])
+    # round numbers from below every interval to above
+    spans = [cell.interval or Interval(cell.middle, cell.middle) for _, cell in shown]
+    numbers = round_ticks(min(s.low for s in spans), max(s.high for s in spans), _MOST_INTERVALS, least=0.1)
     low, width = numbers[0], numbers[-1] - numbers[0]
 
     def across(value: float) -> float:
@@ -201,13 +200,6 @@ def _alike(cells: Sequence[ShownScore]) -> list[float]:
     if sum(cell.rank is not None for cell in cells) < FEWEST_FOR_BAND:
         return []
     return [cell.middle for cell in cells if cell.tier == 1]
-
-
-def _axis(cells: Sequence[ShownScore]) -> list[float]:
-    """Round numbers from below every interval to above."""
-    lows = [cell.interval.low if cell.interval else cell.middle for cell in cells]
-    highs = [cell.interval.high if cell.interval else cell.middle for cell in cells]
-    return round_ticks(min(lows), max(highs), _MOST_INTERVALS, least=0.1)
 
 
 def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | None:
