@@ -6,6 +6,7 @@ There are two matrices: of the columns graded here, and of the table of all mode
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -14,15 +15,7 @@ from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.exports import table_files
-from triathlon_site.figures import (
-    PLOTLY,
-    Axis,
-    RankLine,
-    interactive_pair_scatter,
-    pair_scatter,
-    plotly_styles,
-    rank_shift,
-)
+from triathlon_site.figures import PLOTLY, Point, RankLine, plotly_styles, rank_shift, scatter
 from triathlon_site.pages._scores import REPORTED, short_title
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.all_models import model_rows
@@ -34,17 +27,36 @@ from triathlon_site.render import Draft, Figure, Page, Section, Value, as_script
 
 PATH: Final = "agreement.html"
 MOST_LABELS: Final = 12
-"""Models that a figure names; of more it names those that the two columns rank most differently."""
+"""Models that a figure names; of more it names the FARTHEST, which the two columns rank most differently."""
+FARTHEST: Final = 3
 FEWEST: Final = 3
 """Models below which two orders always agree or disagree completely."""
+PLOTLY_SCATTER: Final = {
+    "data": [
+        {
+            "hoverinfo": "text",
+            "marker": {"size": 8},
+            "mode": "markers",
+            "showlegend": False,
+            "type": "scatter",
+        }
+    ],
+    "layout": {"hovermode": "closest", "xaxis": {"rangemode": "tozero"}, "yaxis": {"rangemode": "tozero"}},
+}
+"""The interactive scatter of two columns, without values: the page fills them in."""
 MOST_LINES: Final = 30
 COLOURED: Final = 4
 
 
 @dataclass(frozen=True)
-class AgreementColumn(Axis):
-    """A column of a board or of the table of all models, with a title clear among all: `Loop ASL (MBPP+)`."""
+class AgreementColumn:
+    """A column of a board or of the table of all models."""
 
+    title: str
+    """Clear among all: `Loop ASL (MBPP+)`."""
+    maximum: float
+    points: Mapping[str, tuple[str, float]]
+    """By model, its name and its value."""
     discipline: str
     headline: bool = True
     outside: bool = False
@@ -54,8 +66,7 @@ class AgreementColumn(Axis):
 
     def value(self, model: str) -> float | None:
         """A model's score as it is shown; None where it has none."""
-        point = self.points.get(model)
-        return None if point is None else point[1]
+        return self.points[model][1] if model in self.points else None
 
 
 class Pair(NamedTuple):
@@ -117,7 +128,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             if not pair.too_few:
                 values = {
                     "pair": pair,
-                    "figure": pair_scatter(pair.left, pair.right, most_labels=MOST_LABELS),
+                    "figure": pair_scatter(pair.left, pair.right),
                     "some_named": pair.correlation.n > MOST_LABELS,
                     "places": places,
                     "file": matrix.file("js"),
@@ -131,6 +142,29 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     }
     files = [page for m in matrices for page in (*table_files(m.file("csv"), _table(m)), _scatter_file(m))]
     yield Draft(PATH, "agreement/page", values, tuple(files))
+
+
+def pair_scatter(left: AgreementColumn, right: AgreementColumn) -> Markup:
+    """The models that both columns have; all named if they are few, else those FARTHEST apart in the two."""
+    both = labelled = [model for model in left.points if model in right.points]
+    if len(both) > MOST_LABELS:
+        places = []
+        for column in (left, right):
+            order = sorted(column.points.items(), key=lambda point: point[1][1])
+            places.append({model: place / len(order) for place, (model, _) in enumerate(order)})
+        labelled = nlargest(FARTHEST, both, key=lambda model: abs(places[0][model] - places[1][model]))
+    points = [
+        Point(*left.points[model], right.points[model][1], label=model in labelled)
+        for model in dict.fromkeys((*labelled, *both))
+    ]
+    return scatter(
+        f"{right.title} against {left.title}",
+        points,
+        x_title=left.title,
+        y_title=right.title,
+        x_maximum=left.maximum,
+        y_maximum=right.maximum,
+    )
 
 
 def _graded_matrix(site: Gathered) -> Matrix:
@@ -230,7 +264,7 @@ def _scatter_file(matrix: Matrix) -> Page:
     content = {
         "plotly": f"assets/{PLOTLY}",
         "styles": plotly_styles(),
-        "figure": interactive_pair_scatter(),
+        "figure": PLOTLY_SCATTER,
         "models": list(matrix.models.values()),
         "columns": [
             {
@@ -283,10 +317,8 @@ def _rank_shift(matrix: Matrix) -> Figure:
     """
     by_discipline: dict[str, list[AgreementColumn]] = {}
     for place in matrix.heads:
-        column = matrix.columns[place]
-        if column.outside:
-            continue
-        by_discipline.setdefault(column.discipline, []).append(column)
+        if not (column := matrix.columns[place]).outside:
+            by_discipline.setdefault(column.discipline, []).append(column)
     columns = max(product(*by_discipline.values()), key=lambda chosen: len(_common(chosen)))
     common = _common(columns)[:MOST_LINES]
     if len(common) < FEWEST:

@@ -12,14 +12,14 @@ import numpy as np
 
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.figures import (
+    CURVES_LAYOUT,
     FEWEST_AXES,
     PLOTLY,
+    RADAR_LAYOUT,
     curve_path,
     curves_frame,
     interactive_curve,
-    interactive_curves_layout,
     interactive_radar,
-    interactive_radar_layout,
     plotly_styles,
     radar_frame,
     radar_path,
@@ -175,7 +175,7 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
         ],
         "clusters": tasks,
         "clustersOf": {suite: tasks.index(column.samples[0].clusters) for suite, column in solving.items()},
-        "layouts": {"curve": interactive_curves_layout(), "radar": interactive_radar_layout()},
+        "layouts": {"curve": CURVES_LAYOUT, "radar": RADAR_LAYOUT},
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
