@@ -109,7 +109,7 @@ class PricePoint:
 
     name: str
     link: str
-    """Its page, from the site's root; empty where it has none."""
+    """Its page, from the site's root."""
     price: float
     """Dollars per million tokens of output; above 0."""
     score: float

@@ -8,7 +8,7 @@ from typing import Final, Optional
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
-from triathlon_site.models import ModelInfo, printable
+from triathlon_site.models import ModelInfo
 from triathlon_site.published import (
     SAME,
     JoinedModel,
@@ -17,7 +17,7 @@ from triathlon_site.published import (
     join_models,
     published_tables,
 )
-from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
+from triathlon_site.ranking import FEWEST_RANKED, Rank
 from triathlon_site.render import formats
 from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
 from triathlon_site.uncertainty import Interval
@@ -56,8 +56,6 @@ class ShownScore:
     """Independent tasks behind the score; nan where only the column's number of tasks is known."""
     judged_again: bool = False
     """Whether it was measured, and graded again here."""
-    snapshot: str = ""
-    """Which snapshot of a product it is of, in words; empty for a model that is no product."""
     replaced: Optional["ShownScore"] = None
     """The reported figure that is not shown because of this one."""
     rank: Rank | None = None
@@ -94,11 +92,6 @@ class ReportedTables:
         self.models = join_models(published, boards) if published else ()
         self.boards = {board.id: board for board in boards}
 
-    def facts_of(self, model: JoinedModel) -> ModelInfo:
-        """The model's row of `models-info.csv`; without one, the organisation that a table names."""
-        organization = next((row.organization for row in model.rows.values() if row.organization), None)
-        return self.facts.get(model.name) or ModelInfo(model.name, printable(model.name), organization)
-
     def figure(self, model: JoinedModel, places: Places) -> ShownScore | None:
         """The first figure of a model in these places; None where there is none."""
         for name, field in places:
@@ -127,13 +120,7 @@ class ReportedTables:
 
 
 def places_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> tuple[int, int]:
-    """The place of a figure that is in no ranking: among the ranked scores, and among these and its like.
-
-    Args:
-        value: the figure.
-        graded: the scores that are ranked.
-        reported: the figures that are in no ranking, this one among them.
-    """
+    """The place of a reported figure: among the ranked scores, and among these and all reported figures."""
     rank = 1 + sum(score > value for score in graded)
     return rank, rank + sum(figure > value for figure in reported)
 
@@ -144,11 +131,7 @@ def same_model(
     """The published model of each model with results, by its id; only where it is certain that they are one.
 
     Of two published models with its name, it is the one with a figure in a column in which it has a score.
-
-    Args:
-        tables: the published tables.
-        names: by id of a model with results, its name in the published tables.
-        boards: the scores of the models.
+    `names`: by id of a model with results, its name in the published tables.
     """
     by_name: dict[str, list[JoinedModel]] = defaultdict(list)
     for joined in tables.models:
@@ -191,11 +174,6 @@ class Cell:
     def apart(self) -> str:
         """The mark of a score that is in no ranking; empty where it is in one, or there is none."""
         return APART_MARKS[self.score.apart] if self.score and self.score.apart else ""
-
-    @property
-    def shift(self) -> RankShift | None:
-        """The rank shift against plain pass@1; None where the column has none."""
-        return self.score.shift if self.score else None
 
 
 def cell(

@@ -10,7 +10,7 @@ from typing import Any, Final
 from triathlon_runner import unit_pages
 from triathlon_site.history import History
 from triathlon_site.load import Archived, FileAggregate, Results
-from triathlon_site.models import ModelInfo, Models
+from triathlon_site.models import ModelInfo, Models, printable
 from triathlon_site.pages._scores import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
@@ -216,7 +216,10 @@ def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
         ids[id(site.same[model]) if model in site.same else name].append(model)
     for joined in tables.models:
         own = ids.pop(id(joined), [])
-        info = _filled(site.models[own[0]] if own else None, tables.facts_of(joined))
+        # its row of `models-info.csv`; without one, the organisation that a table names
+        organization = next((row.organization for row in joined.rows.values() if row.organization), None)
+        facts = tables.facts.get(joined.name) or ModelInfo(joined.name, printable(joined.name), organization)
+        info = _filled(site.models[own[0]] if own else None, facts)
         yield ModelSnapshot(info, tuple(own), joined, tables.boards[next(iter(joined.rows))].title)
     for key, own in ids.items():
         recorded = all(file.receipt for model in own for file in site.files[model])

@@ -33,8 +33,6 @@ class ModelRow:
     name: str
     """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
-    page: str
-    """Its page, from the site's root."""
     cells: dict[str, ShownScore]
     """By id of a column."""
     date: str
@@ -146,7 +144,7 @@ def _row(
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
     opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
     date = max(dates, default="")
-    return ModelRow(one.info.name, one.info, one.info.page, cells, date, open_units=opened, missing=missing)
+    return ModelRow(one.info.name, one.info, cells, date, open_units=opened, missing=missing)
 
 
 def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
@@ -158,11 +156,10 @@ def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot,
         for name, cell in row.cells.items():
             if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
                 note = "; ".join(filter(None, (cell.note, snapshot.label)))
-                cells[name] = replace(cell, note=note, snapshot=snapshot.label)
+                cells[name] = replace(cell, note=note)
     return ModelRow(
         name=card.info.name,
         info=card.info,
-        page=card.info.page,
         cells=cells,
         date=max(row.date for _, row in rows),
         open_units=sum(row.open_units for _, row in rows),

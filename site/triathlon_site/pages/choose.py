@@ -108,9 +108,7 @@ class ScoredModels(NamedTuple):
 def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     """The page with its data files; first of the scores is the discipline's that most models have.
 
-    Args:
-        table: the table of all models.
-        solved: by name of a model, what a solved task cost, in dollars.
+    `solved`: by name of a model, what a solved task cost, in dollars.
     """
     ranked = {row.name: row for row in table.rows if row.index}
     known = {name: known_costs(row, solved) for name, row in ranked.items()}
@@ -163,7 +161,7 @@ def scored_models(
         value=ends[:, 0],
         low=ends[:, 1],
         high=ends[:, 2],
-        page=[row.page for row in rows],
+        page=[row.info.page for row in rows],
         shown=[f"{value} ({low}–{high})" for value, low, high in texts],
         recommended=[row.info.usable is True and row.mostly_ran for row in rows],
         open=[OPENNESS[row.info.open_weights] for row in rows],
@@ -272,7 +270,7 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
     """What the page's script filters by and shows of a model."""
     return {
         "name": row.name,
-        "page": row.page,
+        "page": row.info.page,
         "license": row.info.license or "",
         "open": OPENNESS[row.info.open_weights],
         "usable": row.info.usable is True,

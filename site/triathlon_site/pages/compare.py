@@ -77,9 +77,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             "neighbours": {family: found for family, found in compared if found[1]},
         }
         yield Draft("compare.html", "compare/page", values)
-    measured = {id(joined) for joined in site.same.values()}
-    reported = sorted(joined.name for joined in site.reported.models if id(joined) not in measured)
-    yield from _files(site, curves, reported)
+    yield from _files(site, curves)
 
 
 def _frames(boards: Sequence[Board], curves: Mapping[str, list[float]]) -> list[Figure]:
@@ -133,14 +131,8 @@ def neighbours(overall: Overall, models: Models) -> tuple[tuple[Board, ...], lis
     return boards, pairs
 
 
-def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence[str]) -> Iterator[Page]:
-    """The index, then a file for each model.
-
-    Args:
-        site: all data.
-        curves: degradation curves by id of a model.
-        reported: names of the models of which there are reported figures alone.
-    """
+def _files(site: Gathered, curves: Mapping[str, list[float]]) -> Iterator[Page]:
+    """The index, then a file for each model."""
     boards, models = site.boards, site.models
     columns = {
         f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown
@@ -149,6 +141,7 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
     tasks = list(dict.fromkeys(column.samples[0].clusters for column in solving.values()))
     ids = list(dict.fromkeys(model for board in boards for model in board.models))
     paths = {model: f"data/compare/{models[model].slug}.js" for model in ids}
+    measured = {id(joined) for joined in site.same.values()}
     index = {
         "models": [
             {
@@ -162,7 +155,7 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
             for price_in, price_out in [(f"{price:g}" for price in info.price) if info.price else ("", "")]
         ],
         "facts": ["Price out, $/M", "Price in, $/M", "Size", "Licence"],
-        "reported": list(reported),
+        "reported": sorted(one.name for one in site.reported.models if id(one) not in measured),
         "columns": [
             {
                 "id": name,

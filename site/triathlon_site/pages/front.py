@@ -130,7 +130,7 @@ def _line(row: ModelRow) -> dict[str, Any]:
         "availability": info.status,
         "price_in": info.price[0] if info.price else None,
         "price_out": info.price[1] if info.price else None,
-        "page": row.page,
+        "page": info.page,
         "newest_result": row.date,
     }
     if place:
@@ -213,7 +213,7 @@ def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | Non
     points = [
         PricePoint(
             row.name,
-            row.page,
+            row.info.page,
             row.info.price[1],
             cell.middle,
             colour=colours.get(row.info.organization or ""),
