@@ -17,9 +17,9 @@ from triathlon_site.published import (
     join_models,
     published_tables,
 )
-from triathlon_site.ranking import FEWEST_RANKED, Rank
+from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import formats
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores
 from triathlon_site.uncertainty import Interval
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
@@ -40,9 +40,10 @@ class ShownScore:
     grade: str
     """`measured`, `recorded` or `reported`."""
     link: str
-    """Path from the site's root, of the receipt or of the table that the figure was copied from."""
-    date: str
-    note: str
+    """Path from the site's root, of the receipt or of the table that the figure was copied from; empty in a
+    cell without a mark of its grade."""
+    date: str = ""
+    note: str = ""
     """Grade, date and source in words, for the link."""
     source: str = ""
     """Title of the table that a reported figure was copied from."""
@@ -60,6 +61,15 @@ class ShownScore:
     """The reported figure that is not shown because of this one."""
     rank: Rank | None = None
     """Among the scores of one protocol; None for a reported figure, or one that is in no ranking."""
+    shift: RankShift | None = None
+    """Against plain pass@1; None where the column has none."""
+    apart: str = ""
+    """Why it is in no ranking, tier or test (`OTHER_PROTOCOL`, `UNITS_ARE_OPEN`); empty where it is."""
+
+    @property
+    def mark(self) -> str:
+        """Of a score that is in no ranking; empty where it is in one."""
+        return APART_MARKS[self.apart] if self.apart else ""
 
     @property
     def middle(self) -> float:
@@ -151,67 +161,52 @@ def same_model(
     return same
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One score in a table."""
-
-    score: Score | None
-    maximum: float
-    receipt: str = ""
-    """Address of the receipt from the site's root, where the column has scores that are recorded or were
-    graded again; else empty: no cell needs a mark of its grade."""
-    reported: ShownScore | None = None
-    """The reported figure, where there is no score."""
-    missing: str = ""
-    """Sets that a mean lacks, where there is no score for that."""
-
-    @property
-    def grade(self) -> str:
-        """`measured`, `recorded` or `reported`; empty where there is nothing."""
-        return self.score.grade if self.score else self.reported.grade if self.reported else ""
-
-    @property
-    def apart(self) -> str:
-        """The mark of a score that is in no ranking; empty where it is in one, or there is none."""
-        return APART_MARKS[self.score.apart] if self.score and self.score.apart else ""
-
-
-def cell(
-    column: ColumnScores,
-    model: str,
-    *,
-    marked: bool = False,
-    reported: ShownScore | None = None,
-    missing: str = "",
-) -> Cell:
-    """The cell of one model in one column.
-
-    Args:
-        column: the scores.
-        model: its id.
-        marked: whether the grade is marked also where the column has no recorded score.
-        reported: the reported figure of a model without a score.
-        missing: what a mean lacks, in words.
-    """
-    score, maximum = column.shown(model), column.column.maximum
+def score_in(column: ColumnScores, model: str) -> ShownScore | None:
+    """The measured or recorded score of a model in a column; None where it has none."""
+    score = column.shown(model)
     if score is None:
-        return Cell(None, maximum, reported=reported, missing=missing)
+        return None
+    return ShownScore(
+        score.value,
+        column.column.maximum,
+        score.interval,
+        score.grade,
+        receipt_path(column, model),
+        tier=score.tier,
+        upper=score.upper,
+        tasks=score.tasks,
+        judged_again=score.judged_again,
+        rank=score.rank,
+        shift=score.shift,
+        apart=score.apart,
+    )
+
+
+def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScore | None:
+    """The cell of one model in one column of a board, without a rank among few models.
+
+    It links its receipt where the column has scores that are recorded or were graded again, where it is
+    `marked`, or where the score is in no ranking; elsewhere no cell needs a mark of its grade.
+    """
+    score = score_in(column, model)
+    if score is None:
+        return None
     # among a few models a place says nothing
     if len(column.scores) < FEWEST_RANKED:
         score = replace(score, rank=None, tier=None)
     if score.shift and not score.shift.told:
         score = replace(score, shift=None)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    return Cell(score, maximum, receipt_path(column, model) if has_marks or score.apart else "")
+    return score if has_marks or score.apart else replace(score, link="")
 
 
-def marks_of(cells: Iterable[Cell]) -> set[str]:
+def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:
     """The marks beside these scores: grades that are shown, `again` for a score that was graded again here,
     and the marks of scores in no ranking.
     """
-    marked = [cell for cell in cells if cell.receipt or cell.reported]
-    again = {"again" for cell in marked if cell.score and cell.score.judged_again}
-    return {cell.grade for cell in marked} | {cell.apart for cell in marked if cell.apart} | again
+    marked = [cell for cell in cells if cell and cell.link]
+    again = {"again" for cell in marked if cell.judged_again}
+    return {cell.grade for cell in marked} | {cell.mark for cell in marked if cell.mark} | again
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:

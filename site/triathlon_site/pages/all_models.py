@@ -10,7 +10,7 @@ import numpy as np
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
-from triathlon_site.pages._scores import REPORTED, ShownScore, places_beside, receipt_path
+from triathlon_site.pages._scores import REPORTED, ShownScore, places_beside, score_in
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
@@ -178,26 +178,15 @@ def _scores(site: Gathered, column: FrontColumn) -> ColumnScores | None:
 def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None:
     """The measured or recorded score of one model; None where it has none, or has one with open units."""
     board, scores = site.board(column.board), _scores(site, column)
-    score = scores.shown(model) if scores else None
+    score = score_in(scores, model) if scores else None
     if board is None or scores is None or score is None or score.apart == UNITS_ARE_OPEN:
         return None
     date = site.newest(model, {suite for suite, _ in scores.column.parts})
     part = board.part_run(model) if scores is board.headline else ""
     regraded = "graded again here" if score.judged_again else ""
-    return ShownScore(
-        score.value,
-        scores.column.maximum,
-        score.interval,
-        score.grade,
-        receipt_path(scores, model),
-        date,
-        ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks"))),
-        tier=score.tier,
-        upper=score.upper,
-        tasks=min(column.tasks, _independent_tasks(scores, model)),
-        judged_again=score.judged_again,
-        rank=score.rank,
-    )
+    note = ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks")))
+    tasks = min(column.tasks, _independent_tasks(scores, model))
+    return replace(score, date=date, note=note, tasks=tasks)
 
 
 def _independent_tasks(column: ColumnScores, model: str) -> int:

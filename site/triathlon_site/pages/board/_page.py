@@ -15,7 +15,7 @@ from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import ReportedScore, section_path, table_files
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._scores import ShownScore, cell, marks_of, places_beside
+from triathlon_site.pages._scores import REPORTED, ShownScore, cell, marks_of, places_beside
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board._parts import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
@@ -165,9 +165,9 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
             f.name for f in fields(RunCost) if any(getattr(r["cost"], f.name) is not None for r in rows)
         ],
         "rows": rows,
-        "graded": any(cell.receipt or cell.reported for cell in cells),
+        "graded": any(cell and cell.link for cell in cells),
         "marks": marks_of(cells),
-        "reported": sorted({(c.reported.source, c.reported.link) for c in cells if c.reported}),
+        "reported": sorted({(c.source, c.link) for c in cells if c and c.grade == REPORTED}),
         "finding": finding(board, models),
         "figures": list(view.figures(board, board.models[: view.models_drawn], models)),
         "sections": sections,
@@ -181,27 +181,24 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
 
 def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, marked: bool) -> dict[str, Any]:
     """The row of a model of the board, or of a published model, which has reported figures only."""
-    cells = [
-        cell(
-            column,
-            model.id,
-            marked=marked,
-            reported=model.figures.get(column.column.id),
-            missing=missing_suites(board, column.column, model.id),
-        )
-        for column in columns
-    ]
+    ids = [column.column.id for column in columns]
+    scores = (cell(column, model.id, marked=marked) for column in columns)
+    cells = [score or model.figures.get(name) for name, score in zip(ids, scores, strict=True)]
     opened = board.open_units(model.id) if model.has_results else None
     part = (board.part_run(model.id), board.samples_run(model.id)) if model.has_results else ()
     return {
         "model": model,
         "cells": cells,
+        # the headline, where the board ranks the model by a score of its own
+        "best": cells[0] if cells[0] and cells[0].grade != REPORTED else None,
+        # of each column the sets that a mean lacks, where there is no score for that
+        "missing": [missing_suites(board, column.column, model.id) for column in columns],
         "cost": run_cost(board.files.get(model.id, ()), model.info.price),
         # None for a model of which the board has reported figures only
         "open_units": opened,
         # beside the name: that a part of the tasks was planned, that units are open
         "flags": list(filter(None, (", ".join(filter(None, part)), f"{opened} open" if opened else ""))),
-        "grades": list(dict.fromkeys(cell.grade for cell in cells if cell.grade)),
+        "grades": list(dict.fromkeys(cell.grade for cell in cells if cell)),
     }
 
 
