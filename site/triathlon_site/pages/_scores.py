@@ -129,10 +129,29 @@ class ReportedTables:
         return {column.id: figure.scaled(column.maximum) for column, figure in figures if figure}
 
 
-def places_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> tuple[int, int]:
-    """The place of a reported figure: among the ranked scores, and among these and all reported figures."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of one model in one column."""
+
+    sort: float
+    """Places in this order are in the order of the scores."""
+    rank: Rank | None = None
+    """Among the scores of one protocol, or in the index."""
+    among_all: int | None = None
+    """The place among all figures, where there is no rank."""
+    beside: bool = True
+    """Whether others in the column have a rank: then this place stands in brackets."""
+
+    @property
+    def text(self) -> str:
+        """Of a place without a rank."""
+        return f"({self.among_all})" if self.beside else str(self.among_all)
+
+
+def place_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> Place:
+    """The place of a reported figure: behind how many ranked scores, and among these and all such figures."""
     rank = 1 + sum(score > value for score in graded)
-    return rank, rank + sum(figure > value for figure in reported)
+    return Place(rank - 0.5, among_all=rank + sum(figure > value for figure in reported))
 
 
 def same_model(

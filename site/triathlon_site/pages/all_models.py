@@ -10,11 +10,11 @@ import numpy as np
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
-from triathlon_site.pages._scores import REPORTED, ShownScore, places_beside, score_in
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore, place_beside, score_in
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
-from triathlon_site.ranking import Rank, smallest_ranks
+from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
 
 FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
@@ -222,20 +222,6 @@ def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRo
     return [replace(rows[place], index=index.rows[place]) for place in order], ordered
 
 
-@dataclass(frozen=True, slots=True)
-class FrontRank:
-    """The place of one model in one column."""
-
-    sort: float
-    """Places in this order are in the order of the scores."""
-    rank: Rank | None = None
-    """Among the scores of one protocol, or in the index."""
-    among_all: int | None = None
-    """The place among all figures, where there is no rank."""
-    beside: bool = True
-    """Whether others in the column have a rank: then this place stands in brackets."""
-
-
 def default_column(rows: Sequence[ModelRow]) -> FrontColumn | None:
     """The discipline's column that most models have, of equal ones the first; None where nobody has any."""
     first = {column.discipline: column for column in reversed(RANKED_BY)}
@@ -264,15 +250,14 @@ def in_order(rows: Sequence[ModelRow], first: FrontColumn | None) -> list[ModelR
     return sorted(rows, key=key)
 
 
-def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, FrontRank]:
+def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Place]:
     """The places in a column, by name of a model that has a score or figure in it."""
     cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
     graded = {name: cell for name, cell in cells.items() if cell.rank}
     others = {name: cell for name, cell in cells.items() if not cell.rank}
-    places = {name: FrontRank(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
+    places = {name: Place(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
     middles, values = ([cell.middle for cell in cells.values()] for cells in (graded, others))
     if not graded:
         alone = zip(others, smallest_ranks(values), strict=True)
-        return {name: FrontRank(place, among_all=place, beside=False) for name, place in alone if place}
-    beside = {name: places_beside(cell.middle, middles, values) for name, cell in others.items()}
-    return places | {name: FrontRank(rank - 0.5, among_all=place) for name, (rank, place) in beside.items()}
+        return {name: Place(place, among_all=place, beside=False) for name, place in alone if place}
+    return places | {name: place_beside(cell.middle, middles, values) for name, cell in others.items()}

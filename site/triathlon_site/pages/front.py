@@ -10,7 +10,7 @@ import pandas as pd
 from triathlon_site.exports import csv_file
 from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
 from triathlon_site.overall_index import CENTRE, POINTS
-from triathlon_site.pages._scores import REPORTED, ShownScore
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.all_models import (
@@ -19,7 +19,6 @@ from triathlon_site.pages.all_models import (
     RANKED_BY,
     SHOWN,
     AllModels,
-    FrontRank,
     ModelRow,
     default_column,
     in_order,
@@ -60,7 +59,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     ]
     columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
     ranked_by = [column for column in RANKED_BY if column in columns]
-    index_ranks = {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
+    index_ranks = {row.name: Place(row.index.rank.rank, row.index.rank) for row in rows if row.index}
     shared: dict[str, Any] = {
         "columns": columns,
         # the column that the page is ranked by at first
