@@ -9,14 +9,7 @@ from typing import Final, Optional
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.models import ModelInfo
-from triathlon_site.published import (
-    SAME,
-    JoinedModel,
-    Places,
-    Published,
-    join_models,
-    published_tables,
-)
+from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import formats
 from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores

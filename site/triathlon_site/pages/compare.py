@@ -67,7 +67,12 @@ class ModelPair:
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
-    curves = _degradation_curves(site.boards)
+    # the degradation curve of each model, on the first board that has one of it
+    curves: dict[str, list[float]] = {}
+    for board in site.boards:
+        for model in board.models:
+            if model not in curves and (line := degradation_curve(board, model)):
+                curves[model] = [_short(value) for value in line]
     if len(site.results.models) > 1:
         compared = ((family, neighbours(overall, site.models)) for family, overall in site.overalls.items())
         values = {
@@ -201,16 +206,6 @@ def _files(site: Gathered, curves: Mapping[str, list[float]]) -> Iterator[Page]:
             ],
         }
         yield Page(paths[model], f"window.triathlonModel({as_script(content)});\n")
-
-
-def _degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:
-    """The degradation curve of each model, on the first board that has one of it."""
-    curves: dict[str, list[float]] = {}
-    for board in boards:
-        for model in board.models:
-            if model not in curves and (values := degradation_curve(board, model)):
-                curves[model] = [_short(value) for value in values]
-    return curves
 
 
 def _lines(

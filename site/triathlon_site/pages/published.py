@@ -18,13 +18,7 @@ from triathlon_site.pages._scores import ShownScore, receipt_path
 from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, old_against_new, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
-from triathlon_site.published import (
-    ONLY_PUBLISHED,
-    SAME,
-    JoinedModel,
-    PublishedColumn,
-    PublishedTable,
-)
+from triathlon_site.published import ONLY_PUBLISHED, SAME, JoinedModel, PublishedColumn, PublishedTable
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
