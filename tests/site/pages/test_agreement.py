@@ -93,15 +93,15 @@ def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None
 
 
 def column(title: str, values: dict[str, float], maximum: float = 100.0) -> AgreementColumn:
-    """A column with these values, whose models are named in capitals."""
-    return AgreementColumn(title, maximum, {m: (m.upper(), value) for m, value in values.items()}, "loop")
+    return AgreementColumn(title, maximum, values, "loop")
 
 
 def test_a_pair_of_columns_is_the_scatter_of_the_models_that_both_have() -> None:
     """Each named beside its dot where there are few of them."""
+    names = {"a": "A", "<b>": "<B>", "c": "C", "d": "D"}
     left = column("Left & co", {"a": 0.1, "<b>": 0.5, "c": 0.3}, 1.0)
     points = [Point("<B>", 0.5, 70, label=True), Point("C", 0.3, 20, label=True)]
-    assert pair_scatter(left, column("Right", {"<b>": 70.0, "d": 9.0, "c": 20.0})) == scatter(
+    assert pair_scatter(left, column("Right", {"<b>": 70.0, "d": 9.0, "c": 20.0}), names) == scatter(
         "Right against Left & co",
         points,
         x_title="Left & co",
@@ -116,5 +116,7 @@ def test_of_many_models_a_pair_names_those_that_it_places_most_apart() -> None:
     names = [f"m{place}" for place in range(13)]
     left = column("x", {name: place for place, name in enumerate(names)})
     right = column("y", {name: (place + 1) % 13 for place, name in enumerate(names)})
-    named = re.findall(r'class="note"[^>]*>(\w+)<', pair_scatter(left, right))
-    assert named[0] == "M12" and len(named) == 3
+    named = re.findall(
+        r'class="note"[^>]*>(\w+)<', pair_scatter(left, right, dict(zip(names, names, strict=True)))
+    )
+    assert named[0] == "m12" and len(named) == 3
