@@ -97,7 +97,7 @@
       tick.setAttribute("aria-pressed", String(ticking));
       bar.hidden = !ticking;
       if (ticking && !boxes.length) for (const { row } of rows) {
-        const box = make("input", { type: "checkbox", "aria-label": `Compare ${row.querySelector("th a, th b").textContent}` });
+        const box = make("input", { type: "checkbox", "aria-label": `Compare ${row.querySelector("th a").textContent}` });
         box.addEventListener("change", () => { if (box.checked) chosen.add(row.dataset.id); else chosen.delete(row.dataset.id); say(); });
         row.querySelector("th").prepend(box);
         boxes.push(box);

@@ -41,10 +41,12 @@ def choices(solved: Mapping[str, float]) -> Draft:
     rows = []
     for name, (size, score) in LOOP.items():
         size_text = None if size is None else f"{size}B"
-        info = ModelInfo(name, name, None, size_text, "mit", open_weights=size is not None, usable=True)
+        info = ModelInfo(
+            name.lower(), name, None, size_text, "mit", open_weights=size is not None, usable=True
+        )
         cell = ShownScore(score, 10.0, Interval(score - 0.4, min(10, score + 0.4)), "recorded", "", "", "")
         place = IndexRow(10 * score, 10 * score - 4, 10 * score + 4, Rank(1, False, 1, 6), 1)
-        rows.append(ModelRow(name, info, f"models/{name.lower()}.html", {"loop": cell}, "", place))
+        rows.append(ModelRow(name, info, {"loop": cell}, "", place))
     places = tuple(row.index for row in rows if row.index)
     draws = np.random.default_rng(0).normal([place.value for place in places], 2, (2000, len(rows)))
     (draft,) = drafts(AllModels(tuple(rows), Index(places, draws)), solved)

@@ -111,7 +111,7 @@ def build(
         units=site.units,
         imported_units=sum(file.units for file in imported_files(site.imported)),
         seconds=time.monotonic() - started,
-        notices=(*site.notices, *(_write_history(results, site) if options.history else ())),
+        notices=(*site.results.notices, *(_write_history(results, site) if options.history else ())),
     )
     if cache:
         path = _last_path(cache, out)
@@ -127,8 +127,8 @@ def _write(
     """Gathers, checks and writes the site; returns it and the number of its files."""
     gathered = gather(results, registry, known=known, cache=cache, as_of=options.as_of)
     site = replace(gathered, url=options.url, docs=options.docs)
-    if options.strict and site.notices:
-        raise _not_flawless(results, site.notices)
+    if options.strict and site.results.notices:
+        raise _not_flawless(results, site.results.notices)
     if not site.units:
         check_empty(results, out, strict=options.strict and not site.imported)
     processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1

@@ -2,16 +2,16 @@
 
 from triathlon_site.figures._base import PALETTE, round_ticks
 from triathlon_site.figures._lines import (
+    CURVES_LAYOUT,
     FEWEST_AXES,
     PLOTLY,
+    RADAR_LAYOUT,
     Series,
     curve_path,
     curves,
     curves_frame,
     interactive_curve,
-    interactive_curves_layout,
     interactive_radar,
-    interactive_radar_layout,
     plotly_script,
     plotly_styles,
     radar,
@@ -19,13 +19,10 @@ from triathlon_site.figures._lines import (
     radar_path,
 )
 from triathlon_site.figures._planes import (
-    Axis,
     Border,
     Point,
     PricePoint,
     TokenPoint,
-    interactive_pair_scatter,
-    pair_scatter,
     price_score,
     scatter,
     score_by_tokens,

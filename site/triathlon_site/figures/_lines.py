@@ -6,7 +6,7 @@ interactive figures when a visitor asks for them: a page adds its colours, and w
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import groupby
@@ -93,18 +93,13 @@ def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
     """One shape a model, muted ones in grey; nothing for too few axes."""
     if not any(value for one in series for value in one.values):
         return Markup("")
-    end = _end_of_axes(value for one in series[:PALETTE] for value in one.values)
+    most = max(value for one in series[:PALETTE] for value in one.values)
+    end = next(end for end in (10, 25, 50, 100) if most <= end or end == 100)  # small shapes can be read
     shapes = [
         (one.name, "other" if one.muted else f"c{place}", radar_path([100 * v / end for v in one.values]))
         for place, one in enumerate(series[:PALETTE])
     ]
     return radar_frame(title, axes, shapes, end)
-
-
-def _end_of_axes(values: Iterable[float]) -> float:
-    """100, or 50, 25 or 10 where no value is above that: small shapes can be read."""
-    most = max(values)
-    return next(end for end in (10, 25, 50, 100) if most <= end or end == 100)
 
 
 def radar_frame(title: str, axes: Sequence[str], shapes: Sequence[Any] = (), end: float = 100) -> Markup:
@@ -156,12 +151,11 @@ def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def interactive_curves_layout() -> dict[str, Any]:
-    """The axes of the degradation curves."""
-    return {
-        "xaxis": {"dtick": 1, "title": {"text": "loop"}},
-        "yaxis": {"range": [0, 100], "title": {"text": "still passing, %"}},
-    }
+CURVES_LAYOUT: Final = {
+    "xaxis": {"dtick": 1, "title": {"text": "loop"}},
+    "yaxis": {"range": [0, 100], "title": {"text": "still passing, %"}},
+}
+"""The axes of the degradation curves, for plotly."""
 
 
 def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | None]) -> dict[str, Any]:
@@ -181,15 +175,14 @@ def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | N
     }
 
 
-def interactive_radar_layout() -> dict[str, Any]:
-    """The axes of the radar: the first upwards, the others clockwise."""
-    return {
-        "polar": {
-            "angularaxis": {"direction": "clockwise", "rotation": 90},
-            "bgcolor": "rgba(0,0,0,0)",
-            "radialaxis": {"range": [0, 100]},
-        }
+RADAR_LAYOUT: Final = {
+    "polar": {
+        "angularaxis": {"direction": "clockwise", "rotation": 90},
+        "bgcolor": "rgba(0,0,0,0)",
+        "radialaxis": {"range": [0, 100]},
     }
+}
+"""The axes of the radar, for plotly: the first upwards, the others clockwise."""
 
 
 def _plain_text(name: str) -> str:

@@ -1,11 +1,10 @@
-"""Points in a plane: two columns, prices and scores, tokens and scores."""
+"""Points in a plane: two scores, prices and scores, tokens and scores."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
@@ -32,8 +31,6 @@ from triathlon_site.figures._base import (
 )
 from triathlon_site.render.formats import path_data, shorten
 
-FARTHEST: Final = 3
-"""Models that are named where there are too many to name all: those ranked most differently."""
 PRICES: Final = {"left": 34, "right": 426, "top": 24, "base": 170, "size": 206}
 """Edges of the figure of prices, for its template."""
 PRICES_WIDTH: Final = 440
@@ -106,56 +103,13 @@ def _region(border: Border, x_maximum: float, y_maximum: float) -> list[tuple[fl
     return [(across(x, x_maximum), up(y, y_maximum)) for x, y in (*edge, (x_maximum, 0.0), (0.0, 0.0))]
 
 
-@dataclass(frozen=True)
-class Axis:
-    """A column that is drawn along either axis of several figures."""
-
-    title: str
-    maximum: float
-    points: Mapping[str, tuple[str, float]]
-    """By model, its name and its value."""
-
-    def places(self) -> dict[str, float]:
-        """By model, its place in the order of the values, from 0 to 1."""
-        order = sorted(self.points, key=lambda model: self.points[model][1])
-        return {model: place / len(order) for place, model in enumerate(order)}
-
-
-def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
-    """The models that both columns have; all named if they are at most `most_labels`, first those named."""
-    both = labelled = [model for model in left.points if model in right.points]
-    if len(both) > most_labels:
-        x, y = left.places(), right.places()
-        labelled = nlargest(FARTHEST, both, key=lambda model: abs(x[model] - y[model]))
-    points = [
-        Point(*left.points[model], right.points[model][1], label=model in labelled)
-        for model in dict.fromkeys((*labelled, *both))
-    ]
-    return scatter(
-        f"{right.title} against {left.title}",
-        points,
-        x_title=left.title,
-        y_title=right.title,
-        x_maximum=left.maximum,
-        y_maximum=right.maximum,
-    )
-
-
-def interactive_pair_scatter() -> dict[str, Any]:
-    """The scatter of two columns as plotly's traces and layout, without values: the page fills them in."""
-    points = {"hoverinfo": "text", "marker": {"size": 8}, "mode": "markers", "showlegend": False}
-    axis = {"rangemode": "tozero"}
-    layout = {"hovermode": "closest", "xaxis": axis, "yaxis": axis}
-    return {"data": [points | {"type": "scatter"}], "layout": layout}
-
-
 @dataclass(frozen=True, slots=True)
 class PricePoint:
     """One model."""
 
     name: str
     link: str
-    """Its page, from the site's root; empty where it has none."""
+    """Its page, from the site's root."""
     price: float
     """Dollars per million tokens of output; above 0."""
     score: float
@@ -195,8 +149,22 @@ def price_score(
         first, last = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
         prices = [10.0**power for power in range(first, last + 1)]
     scores = round_ticks(min(point.score for point in points), best, 5)
-    placed = [(point, _price_place(point.price, prices), _fitted(point.score, scores)) for point in points]
-    named = sorted(placed, key=lambda one: (not _is_frontier(one[0], points), -one[0].score))[:NAMED]
+
+    def across(price: float) -> float:
+        return log_place(price, prices, PRICES["left"] + PAD, PRICES["right"] - PAD)
+
+    def up(score: float) -> float:
+        height = PRICES["base"] - PRICES["top"]
+        return PRICES["base"] - (score - scores[0]) / (scores[-1] - scores[0]) * height
+
+    def is_frontier(point: PricePoint) -> bool:
+        """Whether no other is as cheap and as good, of those that can be used."""
+        return not point.gone and not any(
+            other.price <= point.price and other.score > point.score and not other.gone for other in points
+        )
+
+    placed = [(point, across(point.price), up(point.score)) for point in points]
+    named = sorted(placed, key=lambda one: (not is_frontier(one[0]), -one[0].score))[:NAMED]
     names = labels(
         [(point.name, x, y) for point, x, y in named],
         taken=[(x, y) for _, x, y in placed],
@@ -208,28 +176,12 @@ def price_score(
         "names": list(names),
         "left_out": len(priced) - len(points),
         "links": {name: point.link for point in points for name in (shorten(point.name), point.name)},
-        "band": None if band is None else _fitted(band, scores),
-        "x_ticks": [(f"{price:g}", _price_place(price, prices)) for price in prices],
-        "y_ticks": [(f"{score:g}", _fitted(score, scores)) for score in scores],
+        "band": None if band is None else up(band),
+        "x_ticks": [(f"{price:g}", across(price)) for price in prices],
+        "y_ticks": [(f"{score:g}", up(score)) for score in scores],
         "legend": [(name, place, x) for place, (name, x) in enumerate(zip(legend, starts, strict=False))],
     }
     return draw("price_score", title, PRICES_WIDTH, PRICES["size"], edges=PRICES, y_title=y_title, **parts)
-
-
-def _is_frontier(point: PricePoint, points: Sequence[PricePoint]) -> bool:
-    """Whether no other is as cheap and as good, of those that can be used."""
-    return not point.gone and not any(
-        other.price <= point.price and other.score > point.score and not other.gone for other in points
-    )
-
-
-def _price_place(price: float, ticks: Sequence[float]) -> float:
-    return log_place(price, ticks, PRICES["left"] + PAD, PRICES["right"] - PAD)
-
-
-def _fitted(score: float, ticks: Sequence[float]) -> float:
-    height = PRICES["base"] - PRICES["top"]
-    return PRICES["base"] - (score - ticks[0]) / (ticks[-1] - ticks[0]) * height
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +197,6 @@ class TokenPoint:
     most: float | None = None
     """What the score could be at most if no reply had been cut; None where none was."""
 
-    @property
-    def top(self) -> float:
-        """The highest value that is drawn for this point."""
-        return max(self.high, self.most or 0.0)
-
 
 def score_by_tokens(title: str, points: Sequence[TokenPoint], y_title: str, y_maximum: float) -> Markup:
     """A line through the points in the order of their tokens, each with its interval; beside it, dashed, how
@@ -260,14 +207,17 @@ def score_by_tokens(title: str, points: Sequence[TokenPoint], y_title: str, y_ma
     """
     tokens = [max(1.0, point.tokens) for point in points]
     numbers = log_numbers(min(tokens), max(tokens))
-    y_end = min(y_maximum, _round_up(max(point.top for point in points)))
+    highest = max(max(point.high, point.most or 0.0) for point in points)
+    # the next number whose quarters are easy to read
+    size = 10 ** math.floor(math.log10(highest)) if highest > 0 else 1.0
+    y_end = min(y_maximum, next(step * size for step in (1, 2, 4, 6, 8, 10, 20) if step * size >= highest))
     placed, spans = [], []
     for point in sorted(points, key=lambda point: point.tokens):
         x = _token_place(point.tokens, numbers)
-        score, low, high, top = (up(v, y_end) for v in (point.score, point.low, point.high, point.top))
+        score, low, high = (up(value, y_end) for value in (point.score, point.low, point.high))
         most = None if point.most is None else up(point.most, y_end)
         placed.append((point.name, x, score, low, high, most))
-        spans.append((point.name, x, top, low))
+        spans.append((point.name, x, high if most is None else min(high, most), low))
     parts = {
         "x_ticks": list(_token_ticks(numbers)),
         "y_title": y_title,
@@ -308,9 +258,3 @@ def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Note]:
         box = next((box for box in inside if is_free(box, taken)), boxes[1])
         taken.append(box)
         yield name, left + width / 2, box[3] - 3, "middle"
-
-
-def _round_up(value: float) -> float:
-    """The next number whose quarters are easy to read."""
-    size = 10 ** math.floor(math.log10(value)) if value > 0 else 1.0
-    return next(step * size for step in (1, 2, 4, 6, 8, 10, 20) if step * size >= value)

@@ -83,7 +83,9 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
             partial(page.drafts, site)
             for page in (agreement, tasks, compare, published, method, changes, data)
         ),
-        partial(_data_files, site),
+        lambda: data_files(
+            site.boards, site.overalls, site.models, site.results.notices, reported_by_board(site)
+        ),
         *(partial(model.drafts, site, cards, rows) for cards in some),
         *(partial(evidence.drafts, site, cards) for cards in some),
         partial(evidence.imported_drafts, site),
@@ -101,10 +103,6 @@ def _front(site: Gathered, table: AllModels | None) -> Parts:
         yield Draft(FRONT, "front/empty")
     yield from overall.drafts(site)
     yield Draft(MISSING, "missing/page")
-
-
-def _data_files(site: Gathered) -> Parts:
-    return data_files(site.boards, site.overalls, site.models, site.notices, reported_by_board(site))
 
 
 def reported_by_board(site: Gathered) -> Reported:

@@ -8,18 +8,11 @@ from typing import Final, Optional
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
-from triathlon_site.models import ModelInfo, printable
-from triathlon_site.published import (
-    SAME,
-    JoinedModel,
-    Places,
-    Published,
-    join_models,
-    published_tables,
-)
+from triathlon_site.models import ModelInfo
+from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import formats
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores
 from triathlon_site.uncertainty import Interval
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
@@ -40,9 +33,10 @@ class ShownScore:
     grade: str
     """`measured`, `recorded` or `reported`."""
     link: str
-    """Path from the site's root, of the receipt or of the table that the figure was copied from."""
-    date: str
-    note: str
+    """Path from the site's root, of the receipt or of the table that the figure was copied from; empty in a
+    cell without a mark of its grade."""
+    date: str = ""
+    note: str = ""
     """Grade, date and source in words, for the link."""
     source: str = ""
     """Title of the table that a reported figure was copied from."""
@@ -56,12 +50,19 @@ class ShownScore:
     """Independent tasks behind the score; nan where only the column's number of tasks is known."""
     judged_again: bool = False
     """Whether it was measured, and graded again here."""
-    snapshot: str = ""
-    """Which snapshot of a product it is of, in words; empty for a model that is no product."""
     replaced: Optional["ShownScore"] = None
     """The reported figure that is not shown because of this one."""
     rank: Rank | None = None
     """Among the scores of one protocol; None for a reported figure, or one that is in no ranking."""
+    shift: RankShift | None = None
+    """Against plain pass@1; None where the column has none."""
+    apart: str = ""
+    """Why it is in no ranking, tier or test (`OTHER_PROTOCOL`, `UNITS_ARE_OPEN`); empty where it is."""
+
+    @property
+    def mark(self) -> str:
+        """Of a score that is in no ranking; empty where it is in one."""
+        return APART_MARKS[self.apart] if self.apart else ""
 
     @property
     def middle(self) -> float:
@@ -94,11 +95,6 @@ class ReportedTables:
         self.models = join_models(published, boards) if published else ()
         self.boards = {board.id: board for board in boards}
 
-    def facts_of(self, model: JoinedModel) -> ModelInfo:
-        """The model's row of `models-info.csv`; without one, the organisation that a table names."""
-        organization = next((row.organization for row in model.rows.values() if row.organization), None)
-        return self.facts.get(model.name) or ModelInfo(model.name, printable(model.name), organization)
-
     def figure(self, model: JoinedModel, places: Places) -> ShownScore | None:
         """The first figure of a model in these places; None where there is none."""
         for name, field in places:
@@ -126,16 +122,29 @@ class ReportedTables:
         return {column.id: figure.scaled(column.maximum) for column, figure in figures if figure}
 
 
-def places_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> tuple[int, int]:
-    """The place of a figure that is in no ranking: among the ranked scores, and among these and its like.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of one model in one column."""
 
-    Args:
-        value: the figure.
-        graded: the scores that are ranked.
-        reported: the figures that are in no ranking, this one among them.
-    """
+    sort: float
+    """Places in this order are in the order of the scores."""
+    rank: Rank | None = None
+    """Among the scores of one protocol, or in the index."""
+    among_all: int | None = None
+    """The place among all figures, where there is no rank."""
+    beside: bool = True
+    """Whether others in the column have a rank: then this place stands in brackets."""
+
+    @property
+    def text(self) -> str:
+        """Of a place without a rank."""
+        return f"({self.among_all})" if self.beside else str(self.among_all)
+
+
+def place_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> Place:
+    """The place of a reported figure: behind how many ranked scores, and among these and all such figures."""
     rank = 1 + sum(score > value for score in graded)
-    return rank, rank + sum(figure > value for figure in reported)
+    return Place(rank - 0.5, among_all=rank + sum(figure > value for figure in reported))
 
 
 def same_model(
@@ -144,11 +153,7 @@ def same_model(
     """The published model of each model with results, by its id; only where it is certain that they are one.
 
     Of two published models with its name, it is the one with a figure in a column in which it has a score.
-
-    Args:
-        tables: the published tables.
-        names: by id of a model with results, its name in the published tables.
-        boards: the scores of the models.
+    `names`: by id of a model with results, its name in the published tables.
     """
     by_name: dict[str, list[JoinedModel]] = defaultdict(list)
     for joined in tables.models:
@@ -157,86 +162,63 @@ def same_model(
     for model, name in names.items():
         candidates = by_name.get(name, [])
         if len(candidates) > 1:
-            candidates = [joined for joined in candidates if _share_a_column(tables, boards, model, joined)]
+            scored = [(board, c.column.id) for board in boards for c in board.columns if model in c.scores]
+            candidates = [
+                joined
+                for joined in candidates
+                if any(column in tables.on_board(board, joined) for board, column in scored)
+            ]
         if len(candidates) == 1:
             same[model] = candidates[0]
     return same
 
 
-def _share_a_column(tables: ReportedTables, boards: Sequence[Board], model: str, joined: JoinedModel) -> bool:
-    return any(
-        model in column.scores and column.column.id in tables.on_board(board, joined)
-        for board in boards
-        for column in board.columns
+def score_in(column: ColumnScores, model: str) -> ShownScore | None:
+    """The measured or recorded score of a model in a column; None where it has none."""
+    score = column.shown(model)
+    if score is None:
+        return None
+    return ShownScore(
+        score.value,
+        column.column.maximum,
+        score.interval,
+        score.grade,
+        receipt_path(column, model),
+        tier=score.tier,
+        upper=score.upper,
+        tasks=score.tasks,
+        judged_again=score.judged_again,
+        rank=score.rank,
+        shift=score.shift,
+        apart=score.apart,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One score in a table."""
+def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScore | None:
+    """The cell of one model in one column of a board, without a rank among few models.
 
-    score: Score | None
-    maximum: float
-    receipt: str = ""
-    """Address of the receipt from the site's root, where the column has scores that are recorded or were
-    graded again; else empty: no cell needs a mark of its grade."""
-    reported: ShownScore | None = None
-    """The reported figure, where there is no score."""
-    missing: str = ""
-    """Sets that a mean lacks, where there is no score for that."""
-
-    @property
-    def grade(self) -> str:
-        """`measured`, `recorded` or `reported`; empty where there is nothing."""
-        return self.score.grade if self.score else self.reported.grade if self.reported else ""
-
-    @property
-    def apart(self) -> str:
-        """The mark of a score that is in no ranking; empty where it is in one, or there is none."""
-        return APART_MARKS[self.score.apart] if self.score and self.score.apart else ""
-
-    @property
-    def shift(self) -> RankShift | None:
-        """The rank shift against plain pass@1; None where the column has none."""
-        return self.score.shift if self.score else None
-
-
-def cell(
-    column: ColumnScores,
-    model: str,
-    *,
-    marked: bool = False,
-    reported: ShownScore | None = None,
-    missing: str = "",
-) -> Cell:
-    """The cell of one model in one column.
-
-    Args:
-        column: the scores.
-        model: its id.
-        marked: whether the grade is marked also where the column has no recorded score.
-        reported: the reported figure of a model without a score.
-        missing: what a mean lacks, in words.
+    It links its receipt where the column has scores that are recorded or were graded again, where it is
+    `marked`, or where the score is in no ranking; elsewhere no cell needs a mark of its grade.
     """
-    score, maximum = column.shown(model), column.column.maximum
+    score = score_in(column, model)
     if score is None:
-        return Cell(None, maximum, reported=reported, missing=missing)
+        return None
     # among a few models a place says nothing
     if len(column.scores) < FEWEST_RANKED:
         score = replace(score, rank=None, tier=None)
     if score.shift and not score.shift.told:
         score = replace(score, shift=None)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    return Cell(score, maximum, receipt_path(column, model) if has_marks or score.apart else "")
+    return score if has_marks or score.apart else replace(score, link="")
 
 
-def marks_of(cells: Iterable[Cell]) -> set[str]:
+def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:
     """The marks beside these scores: grades that are shown, `again` for a score that was graded again here,
     and the marks of scores in no ranking.
     """
-    marked = [cell for cell in cells if cell.receipt or cell.reported]
-    again = {"again" for cell in marked if cell.score and cell.score.judged_again}
-    return {cell.grade for cell in marked} | {cell.apart for cell in marked if cell.apart} | again
+    marked = [cell for cell in cells if cell and cell.link]
+    again = {"again" for cell in marked if cell.judged_again}
+    return {cell.grade for cell in marked} | {cell.mark for cell in marked if cell.mark} | again
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:

@@ -53,15 +53,14 @@ class Profile:
 
 def profile(model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Models) -> Profile:
     """The contrasts whose direction 97.5 % of the draws share; both ranks are drawn with the same weights."""
-    found = (*_in_boards(model, boards), *_between_boards(model, overalls))
-    contrasts = [contrast for contrast in found if contrast.shift.told]
+    contrasts = [c for c in _contrasts(model, boards, overalls) if c.shift.told]
     sure = [contrast for contrast in contrasts if contrast.shift.significant]
     better = sorted((c for c in sure if c.shift.shift > 0), key=lambda c: (-c.shift.shift, c.column))[:MOST]
     worse = sorted((c for c in sure if c.shift.shift < 0), key=lambda c: (c.shift.shift, c.column))[:MOST]
     return Profile(better, worse, len(contrasts), _radar(model, boards, models))
 
 
-def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
+def _contrasts(model: str, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
     for board in boards:
         headline = board.headline.scores.get(model)
         order = f"{board.plan.discipline} {formats.inside(board.plan.headline.title)}"
@@ -70,9 +69,6 @@ def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
             if headline and headline.rank and score and score.rank and score.contrast:
                 title = dimension_title(board, column)
                 yield Contrast(title, score.rank, headline.rank.rank, order, score.contrast)
-
-
-def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
     for overall in overalls.values():
         for row in overall.rows:
             if row.model == model and row.rank:
@@ -169,10 +165,18 @@ def _sets(board: Board, model: str) -> Iterator[Drop]:
         shares = [_share(single[suite], model) for suite in (seeds, entry.id) if suite]
         if len(shares) < 2 or None in shares:
             continue
-        task, path = _lost_child(board, model, seeds, entry.id)
+        # a task that is failed though what it was evolved from is solved, else one that is failed
+        old, new = _files(board, model, (seeds, entry.id))
+        solved = {task.task_id for task in old.tasks if task.outcome == Outcome.PASSED}
+        failed = [task for task in new.tasks if task.outcome != Outcome.PASSED]
+        lost = [task.task_id for task in failed if task.parents and solved >= {*task.parents}]
+        task = next(iter(lost or [task.task_id for task in failed]), "")
+        addresses = {one.task: one.address for one in read_attempts(new.extracts.read(ATTEMPTS))}
         before, after = (share or 0.0 for share in shares)
         names = [set_title(suite.partition("/")[2].removeprefix("core-")) for suite in (seeds, entry.id)]
-        yield Drop(f"{board.plan.discipline}: {names[0]}", before, names[1], after, task, path)
+        yield Drop(
+            f"{board.plan.discipline}: {names[0]}", before, names[1], after, task, addresses.get(task, "")
+        )
 
 
 def _share(column: ColumnScores, model: str) -> float | None:
@@ -183,16 +187,6 @@ def _share(column: ColumnScores, model: str) -> float | None:
 
 def _files(board: Board, model: str, suites: Sequence[str]) -> list[FileAggregate]:
     return [file for suite in suites for file in board.files[model] if file.suite == suite]
-
-
-def _lost_child(board: Board, model: str, seeds: str, suite: str) -> tuple[str, str]:
-    """A task of the set that is failed though what it was evolved from is solved, else one that is failed."""
-    old, new = _files(board, model, (seeds, suite))
-    solved = {task.task_id for task in old.tasks if task.outcome == Outcome.PASSED}
-    failed = [task for task in new.tasks if task.outcome != Outcome.PASSED]
-    lost = [task for task in failed if task.parents and solved >= {*task.parents}] or failed
-    addresses = {one.task: one.address for one in read_attempts(new.extracts.read(ATTEMPTS))}
-    return (lost[0].task_id, addresses.get(lost[0].task_id, "")) if lost else ("", "")
 
 
 def _lines(board: Board, model: str) -> Iterator[Drop]:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from triathlon_runner import unit_pages
 from triathlon_site.history import History
-from triathlon_site.load import Archived, FileAggregate, Notice, Results
-from triathlon_site.models import ModelInfo, Models
+from triathlon_site.load import Archived, FileAggregate, Results
+from triathlon_site.models import ModelInfo, Models, printable
 from triathlon_site.pages._scores import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
@@ -121,11 +121,6 @@ class Gathered:
         """Units of all measured results."""
         return sum(file.units for file in self.results.files)
 
-    @property
-    def notices(self) -> Sequence[Notice]:
-        """The faults in the results."""
-        return self.results.notices
-
     @cached_property
     def reported(self) -> ReportedTables:
         """The published tables."""
@@ -138,8 +133,27 @@ class Gathered:
 
     @cached_property
     def cards(self) -> Sequence[ModelCard]:
-        """Every model of any source once."""
-        return _cards(self)
+        """Every model once: snapshots of a product in one card, but those that are told from a newer one."""
+        groups: dict[tuple[str, int], list[ModelSnapshot]] = defaultdict(list)
+        """By name, and for a model that is no product or stands apart by its number."""
+        snapshots = list(_snapshots(self))
+        published = [one.joined for one in snapshots if one.joined]
+        for number, one in enumerate(snapshots):
+            joined = one.joined
+            if joined and joined.snapshot and not any(joined.older_than(other) for other in published):
+                groups[joined.snapshot.product, -1].append(one)
+            else:
+                groups[joined.name if joined and joined.snapshot else one.info.name, number].append(one)
+        counts = Counter(name for name, _ in groups)
+        names = [
+            f"{name} ({group[0].source})" if counts[name] > 1 else name for (name, _), group in groups.items()
+        ]
+        slugs = Counter(map(_plain, names))
+        taken = {unit_pages.model_slug(model) for model in self.models}
+        return [
+            _card(self, name, group, _plain(name) if slugs[_plain(name)] == 1 else name, taken)
+            for name, group in zip(names, groups.values(), strict=True)
+        ]
 
     @cached_property
     def card_of(self) -> Mapping[str | tuple[str, str], ModelCard]:
@@ -165,8 +179,17 @@ class Gathered:
 
     @cached_property
     def may_be(self) -> Mapping[str, Sequence[Doubt]]:
-        """By id of a card, the others that may be the same model."""
-        return _doubts(self)
+        """By id of a card, the others that `doubtful_aliases.csv` says may be the same model."""
+        found: dict[str, dict[str, Doubt]] = defaultdict(dict)
+        for row in self.published.doubtful if self.published else ():
+            one, other = (
+                self.card_of.get((row[source], row[name]))
+                for source, name in (("source", "name"), ("other_source", "other_name"))
+            )
+            if one and other and one is not other:
+                found[one.info.id][other.info.id] = other, row["reason"]
+                found[other.info.id][one.info.id] = one, row["reason"]
+        return {name: tuple(doubts.values()) for name, doubts in found.items()}
 
     @cached_property
     def files(self) -> Mapping[str, list[FileAggregate]]:
@@ -183,20 +206,6 @@ class Gathered:
         return max((file.ended for file in files if suites is None or file.suite in suites), default="")
 
 
-def _doubts(site: Gathered) -> Mapping[str, Sequence[Doubt]]:
-    """By id of a card, the others that `doubtful_aliases.csv` says may be the same model."""
-    found: dict[str, dict[str, Doubt]] = defaultdict(dict)
-    for row in site.published.doubtful if site.published else ():
-        one, other = (
-            site.card_of.get((row[source], row[name]))
-            for source, name in (("source", "name"), ("other_source", "other_name"))
-        )
-        if one and other and one is not other:
-            found[one.info.id][other.info.id] = other, row["reason"]
-            found[other.info.id][one.info.id] = one, row["reason"]
-    return {name: tuple(doubts.values()) for name, doubts in found.items()}
-
-
 def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
     """Every model of the published tables, then those that only have results."""
     tables = site.reported
@@ -207,36 +216,15 @@ def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
         ids[id(site.same[model]) if model in site.same else name].append(model)
     for joined in tables.models:
         own = ids.pop(id(joined), [])
-        info = _filled(site.models[own[0]] if own else None, tables.facts_of(joined))
+        # its row of `models-info.csv`; without one, the organisation that a table names
+        organization = next((row.organization for row in joined.rows.values() if row.organization), None)
+        facts = tables.facts.get(joined.name) or ModelInfo(joined.name, printable(joined.name), organization)
+        info = _filled(site.models[own[0]] if own else None, facts)
         yield ModelSnapshot(info, tuple(own), joined, tables.boards[next(iter(joined.rows))].title)
     for key, own in ids.items():
         recorded = all(file.receipt for model in own for file in site.files[model])
         info = _filled(site.models[own[0]], tables.facts.get(str(key)))
         yield ModelSnapshot(info, tuple(own), None, "recorded" if recorded else "measured here")
-
-
-def _cards(site: Gathered) -> list[ModelCard]:
-    """Every model once: snapshots of a product in one card, but those that a source tells from a newer."""
-    groups: dict[tuple[str, int], list[ModelSnapshot]] = defaultdict(list)
-    """By name, and for a model that is no product or stands apart by its number."""
-    snapshots = list(_snapshots(site))
-    published = [one.joined for one in snapshots if one.joined]
-    for number, one in enumerate(snapshots):
-        joined = one.joined
-        if joined and joined.snapshot and not any(joined.older_than(other) for other in published):
-            groups[joined.snapshot.product, -1].append(one)
-        else:
-            groups[joined.name if joined and joined.snapshot else one.info.name, number].append(one)
-    counts = Counter(name for name, _ in groups)
-    names = [
-        f"{name} ({group[0].source})" if counts[name] > 1 else name for (name, _), group in groups.items()
-    ]
-    slugs = Counter(map(_plain, names))
-    taken = {unit_pages.model_slug(model) for model in site.models}
-    return [
-        _card(site, name, group, _plain(name) if slugs[_plain(name)] == 1 else name, taken)
-        for name, group in zip(names, groups.values(), strict=True)
-    ]
 
 
 def _card(site: Gathered, name: str, group: Sequence[ModelSnapshot], slug: str, taken: set[str]) -> ModelCard:

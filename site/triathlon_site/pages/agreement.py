@@ -6,7 +6,9 @@ There are two matrices: of the columns graded here, and of the table of all mode
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
 from itertools import product
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,15 +16,7 @@ from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.exports import table_files
-from triathlon_site.figures import (
-    PLOTLY,
-    Axis,
-    RankLine,
-    interactive_pair_scatter,
-    pair_scatter,
-    plotly_styles,
-    rank_shift,
-)
+from triathlon_site.figures import PLOTLY, Point, RankLine, plotly_styles, rank_shift, scatter
 from triathlon_site.pages._scores import REPORTED, short_title
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.all_models import model_rows
@@ -34,28 +28,42 @@ from triathlon_site.render import Draft, Figure, Page, Section, Value, as_script
 
 PATH: Final = "agreement.html"
 MOST_LABELS: Final = 12
-"""Models that a figure names; of more it names those that the two columns rank most differently."""
+"""Models that a figure names; of more it names the FARTHEST, which the two columns rank most differently."""
+FARTHEST: Final = 3
 FEWEST: Final = 3
 """Models below which two orders always agree or disagree completely."""
+PLOTLY_SCATTER: Final = {
+    "data": [
+        {
+            "hoverinfo": "text",
+            "marker": {"size": 8},
+            "mode": "markers",
+            "showlegend": False,
+            "type": "scatter",
+        }
+    ],
+    "layout": {"hovermode": "closest", "xaxis": {"rangemode": "tozero"}, "yaxis": {"rangemode": "tozero"}},
+}
+"""The interactive scatter of two columns, without values: the page fills them in."""
 MOST_LINES: Final = 30
 COLOURED: Final = 4
 
 
 @dataclass(frozen=True)
-class AgreementColumn(Axis):
-    """A column of a board or of the table of all models, with a title clear among all: `Loop ASL (MBPP+)`."""
+class AgreementColumn:
+    """A column of a board or of the table of all models."""
 
+    title: str
+    """Clear among all: `Loop ASL (MBPP+)`."""
+    maximum: float
+    values: Mapping[str, float]
+    """By model, its score as it is shown."""
     discipline: str
     headline: bool = True
     outside: bool = False
     """Whether it is a published ranking that is no column of a board."""
     reported: frozenset[str] = frozenset()
     """Models whose score here is a reported figure."""
-
-    def value(self, model: str) -> float | None:
-        """A model's score as it is shown; None where it has none."""
-        point = self.points.get(model)
-        return None if point is None else point[1]
 
 
 class Pair(NamedTuple):
@@ -117,7 +125,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             if not pair.too_few:
                 values = {
                     "pair": pair,
-                    "figure": pair_scatter(pair.left, pair.right, most_labels=MOST_LABELS),
+                    "figure": pair_scatter(pair.left, pair.right, matrix.models),
                     "some_named": pair.correlation.n > MOST_LABELS,
                     "places": places,
                     "file": matrix.file("js"),
@@ -133,6 +141,29 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     yield Draft(PATH, "agreement/page", values, tuple(files))
 
 
+def pair_scatter(left: AgreementColumn, right: AgreementColumn, names: Mapping[str, str]) -> Markup:
+    """The models that both columns have; all named if they are few, else those FARTHEST apart in the two."""
+    both = labelled = [model for model in left.values if model in right.values and model in names]
+    if len(both) > MOST_LABELS:
+        places = []
+        for column in (left, right):
+            order = sorted(column.values.items(), key=itemgetter(1))
+            places.append({model: place / len(order) for place, (model, _) in enumerate(order)})
+        labelled = nlargest(FARTHEST, both, key=lambda model: abs(places[0][model] - places[1][model]))
+    points = [
+        Point(names[model], left.values[model], right.values[model], label=model in labelled)
+        for model in dict.fromkeys((*labelled, *both))
+    ]
+    return scatter(
+        f"{right.title} against {left.title}",
+        points,
+        x_title=left.title,
+        y_title=right.title,
+        x_maximum=left.maximum,
+        y_maximum=right.maximum,
+    )
+
+
 def _graded_matrix(site: Gathered) -> Matrix:
     """Every ranked column of every board."""
     columns = []
@@ -142,19 +173,18 @@ def _graded_matrix(site: Gathered) -> Matrix:
         for scores in board.shown:
             column = scores.column
             if column.ranked:
-                points = {
-                    m: (site.models[m].label, formats.in_unit(s.value, column.maximum))
-                    for m, s in sorted(scores.scores.items())
+                values = {
+                    m: formats.in_unit(s.value, column.maximum) for m, s in sorted(scores.scores.items())
                 }
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
                 maximum = formats.in_unit(column.maximum, column.maximum)
-                columns.append(AgreementColumn(title, maximum, points, plan.discipline, column.headline))
+                columns.append(AgreementColumn(title, maximum, values, plan.discipline, column.headline))
     for table, score in _outside_rankings(site):
-        values = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
-        points = {m: (site.models[m].label, s.value) for m, s in values.items() if s and m in site.models}
+        found = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
+        values = {m: s.value for m, s in found.items() if s and m in site.models}
         title = f"{table.title} {score.title}, as published"
-        if len(points) >= FEWEST:
-            columns.append(AgreementColumn(title, score.maximum, points, table.discipline, outside=True))
+        if len(values) >= FEWEST:
+            columns.append(AgreementColumn(title, score.maximum, values, table.discipline, outside=True))
     models = sorted({m for board in site.boards for m in board.models})
     return _matrix(columns, {model: site.models[model].label for model in models}, "agreement")
 
@@ -193,14 +223,14 @@ def _all_models_matrix(site: Gathered) -> Matrix:
             maximum = max(cell.maximum for cell in cells.values())
             maximum = formats.in_unit(maximum, maximum)
             # Rounded as in the table's file: equal scores from two sources stay equal.
-            points = {key: (rows[int(key)].name, maximum * round(c.share, 6)) for key, c in cells.items()}
+            values = {key: maximum * round(cell.share, 6) for key, cell in cells.items()}
             title = f"{column.title} {column.small}" if column.title else column.name
             reported = frozenset(key for key, cell in cells.items() if cell.grade == REPORTED)
             columns.append(
                 AgreementColumn(
                     title,
                     maximum,
-                    points,
+                    values,
                     column.discipline,
                     outside=not column.column,
                     reported=reported,
@@ -213,11 +243,11 @@ def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name:
     """With the pairs of the columns, whose pages are in the folder `name`, if there are models enough."""
     if len(columns) < 2 or len(models) < FEWEST:
         return Matrix(columns, models, name)
-    values = [np.array([column.value(model) for model in models], dtype=float) for column in columns]
+    values = [np.array([column.values.get(model) for model in models], dtype=float) for column in columns]
     pairs = {}
     for (i, j), correlation in correlations(values, "agreement").items():
         left, right = columns[i], columns[j]
-        both = left.points.keys() & right.points.keys()
+        both = left.values.keys() & right.values.keys()
         reported = len(both & (left.reported | right.reported))
         pairs[i, j] = Pair(left, right, correlation, f"{name}/{i + 1}-{j + 1}.html", reported)
     return Matrix(columns, models, name, pairs)
@@ -230,13 +260,13 @@ def _scatter_file(matrix: Matrix) -> Page:
     content = {
         "plotly": f"assets/{PLOTLY}",
         "styles": plotly_styles(),
-        "figure": interactive_pair_scatter(),
+        "figure": PLOTLY_SCATTER,
         "models": list(matrix.models.values()),
         "columns": [
             {
                 "title": column.title,
-                "values": [column.value(model) for model in matrix.models],
-                "shown": [formats.score(column.value(model), column.maximum) for model in matrix.models],
+                "values": [column.values.get(model) for model in matrix.models],
+                "shown": [formats.score(column.values.get(model), column.maximum) for model in matrix.models],
             }
             for column in matrix.columns
         ],
@@ -283,16 +313,13 @@ def _rank_shift(matrix: Matrix) -> Figure:
     """
     by_discipline: dict[str, list[AgreementColumn]] = {}
     for place in matrix.heads:
-        column = matrix.columns[place]
-        if column.outside:
-            continue
-        by_discipline.setdefault(column.discipline, []).append(column)
+        if not (column := matrix.columns[place]).outside:
+            by_discipline.setdefault(column.discipline, []).append(column)
     columns = max(product(*by_discipline.values()), key=lambda chosen: len(_common(chosen)))
     common = _common(columns)[:MOST_LINES]
     if len(common) < FEWEST:
         return Figure(Markup(""), "")
-    points = [column.points for column in columns]
-    ranks = [smallest_ranks([scores[model][1] for model in common]) for scores in points]
+    ranks = [smallest_ranks([column.values[model] for model in common]) for column in columns]
     lines = [
         RankLine(
             matrix.models[model],
@@ -313,6 +340,6 @@ def _common(columns: Sequence[AgreementColumn]) -> list[str]:
     """Models that have all of the columns, by their score in the first."""
     if not columns:
         return []
-    points = [column.points for column in columns]
-    common = [model for model in points[0] if all(model in scores for scores in points)]
-    return sorted(common, key=lambda model: -points[0][model][1])
+    first, *others = (column.values for column in columns)
+    common = [model for model in first if all(model in values for values in others)]
+    return sorted(common, key=lambda model: -first[model])

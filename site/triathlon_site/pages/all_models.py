@@ -10,11 +10,11 @@ import numpy as np
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
-from triathlon_site.pages._scores import REPORTED, ShownScore, places_beside, receipt_path
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore, place_beside, score_in
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
-from triathlon_site.ranking import Rank, smallest_ranks
+from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
 
 FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
@@ -33,8 +33,6 @@ class ModelRow:
     name: str
     """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
-    page: str
-    """Its page, from the site's root."""
     cells: dict[str, ShownScore]
     """By id of a column."""
     date: str
@@ -138,21 +136,15 @@ def _row(
         score = next((cell for model in one.ids if (cell := _score(site, column, model))), None)
         if cell := replace(score, replaced=reported) if score else reported:
             cells[column.id] = cell
-        elif lacks := _missing(site, column, one.ids):
-            missing[column.id] = lacks
+        elif (board := site.board(column.board)) and (scores := _scores(site, column)):
+            # the sets that a mean lacks of the first of these models that has some of them
+            lacks = (missing_suites(board, scores.column, model) for model in one.ids)
+            if text := next(filter(None, lacks), ""):
+                missing[column.id] = text
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
     opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
     date = max(dates, default="")
-    return ModelRow(one.info.name, one.info, one.info.page, cells, date, open_units=opened, missing=missing)
-
-
-def _missing(site: Gathered, column: FrontColumn, models: Sequence[str]) -> str:
-    """The sets that a mean over several lacks of the first of these models that has some of them."""
-    board, scores = site.board(column.board), _scores(site, column)
-    if board is None or scores is None:
-        return ""
-    lacks = (missing_suites(board, scores.column, model) for model in models)
-    return next(filter(None, lacks), "")
+    return ModelRow(one.info.name, one.info, cells, date, open_units=opened, missing=missing)
 
 
 def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
@@ -164,11 +156,10 @@ def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot,
         for name, cell in row.cells.items():
             if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
                 note = "; ".join(filter(None, (cell.note, snapshot.label)))
-                cells[name] = replace(cell, note=note, snapshot=snapshot.label)
+                cells[name] = replace(cell, note=note)
     return ModelRow(
         name=card.info.name,
         info=card.info,
-        page=card.info.page,
         cells=cells,
         date=max(row.date for _, row in rows),
         open_units=sum(row.open_units for _, row in rows),
@@ -187,26 +178,15 @@ def _scores(site: Gathered, column: FrontColumn) -> ColumnScores | None:
 def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None:
     """The measured or recorded score of one model; None where it has none, or has one with open units."""
     board, scores = site.board(column.board), _scores(site, column)
-    score = scores.shown(model) if scores else None
+    score = score_in(scores, model) if scores else None
     if board is None or scores is None or score is None or score.apart == UNITS_ARE_OPEN:
         return None
     date = site.newest(model, {suite for suite, _ in scores.column.parts})
     part = board.part_run(model) if scores is board.headline else ""
     regraded = "graded again here" if score.judged_again else ""
-    return ShownScore(
-        score.value,
-        scores.column.maximum,
-        score.interval,
-        score.grade,
-        receipt_path(scores, model),
-        date,
-        ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks"))),
-        tier=score.tier,
-        upper=score.upper,
-        tasks=min(column.tasks, _independent_tasks(scores, model)),
-        judged_again=score.judged_again,
-        rank=score.rank,
-    )
+    note = ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks")))
+    tasks = min(column.tasks, _independent_tasks(scores, model))
+    return replace(score, date=date, note=note, tasks=tasks)
 
 
 def _independent_tasks(column: ColumnScores, model: str) -> int:
@@ -226,8 +206,10 @@ def _index(rows: Sequence[ModelRow]) -> Index | None:
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
     tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
-    released = np.array([_released(row.info.released or "") for row in rows])
-    return compute_index(shares, tasks, released)
+    days = [row.info.released or "" for row in rows]
+    # in years; the middle of a year without a month, nan for an empty text
+    released = [int(day) + 0.5 if len(day) == 4 else years(day[:7]) for day in days]
+    return compute_index(shares, tasks, np.array(released))
 
 
 def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRow], Index | None]:
@@ -238,25 +220,6 @@ def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRo
     order = sorted(range(len(rows)), key=places.__getitem__)
     ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
     return [replace(rows[place], index=index.rows[place]) for place in order], ordered
-
-
-def _released(day: str) -> float:
-    """The date in years; the middle of a year without a month, nan for an empty text."""
-    return int(day) + 0.5 if len(day) == 4 else years(day[:7])
-
-
-@dataclass(frozen=True, slots=True)
-class FrontRank:
-    """The place of one model in one column."""
-
-    sort: float
-    """Places in this order are in the order of the scores."""
-    rank: Rank | None = None
-    """Among the scores of one protocol, or in the index."""
-    among_all: int | None = None
-    """The place among all figures, where there is no rank."""
-    beside: bool = True
-    """Whether others in the column have a rank: then this place stands in brackets."""
 
 
 def default_column(rows: Sequence[ModelRow]) -> FrontColumn | None:
@@ -287,21 +250,14 @@ def in_order(rows: Sequence[ModelRow], first: FrontColumn | None) -> list[ModelR
     return sorted(rows, key=key)
 
 
-def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, FrontRank]:
+def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Place]:
     """The places in a column, by name of a model that has a score or figure in it."""
     cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
     graded = {name: cell for name, cell in cells.items() if cell.rank}
     others = {name: cell for name, cell in cells.items() if not cell.rank}
-    places = {name: FrontRank(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
-    return places | (_beside(graded, others) if graded else _alone(others))
-
-
-def _beside(graded: Mapping[str, ShownScore], others: Mapping[str, ShownScore]) -> dict[str, FrontRank]:
+    places = {name: Place(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
     middles, values = ([cell.middle for cell in cells.values()] for cells in (graded, others))
-    places = {name: places_beside(cell.middle, middles, values) for name, cell in others.items()}
-    return {name: FrontRank(rank - 0.5, among_all=place) for name, (rank, place) in places.items()}
-
-
-def _alone(others: Mapping[str, ShownScore]) -> dict[str, FrontRank]:
-    places = zip(others, smallest_ranks([cell.middle for cell in others.values()]), strict=True)
-    return {name: FrontRank(place, among_all=place, beside=False) for name, place in places if place}
+    if not graded:
+        alone = zip(others, smallest_ranks(values), strict=True)
+        return {name: Place(place, among_all=place, beside=False) for name, place in alone if place}
+    return places | {name: place_beside(cell.middle, middles, values) for name, cell in others.items()}

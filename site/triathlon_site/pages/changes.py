@@ -44,17 +44,14 @@ def _entry(site: Gathered, change: Change) -> Entry:
     by_others = [event for event in change.events if event.by_others]
     folded = by_others if len(by_others) > FEW else []
     listed = [event for event in change.events if not (folded and event.by_others)]
+    # changes of rank last, of these the largest first
+    listed.sort(key=lambda event: (1, -abs(event.after - event.before)) if event.kind == "moved" else (0, 0))
     return Entry(
         change,
-        [_line(site, event) for event in sorted(listed, key=_weight)],
+        [_line(site, event) for event in listed],
         len(folded) + change.dropped,
         [_line(site, event) for event in folded],
     )
-
-
-def _weight(event: Event) -> int:
-    """Sort key: changes of rank last, of these the largest first."""
-    return -abs(event.after - event.before) if event.kind == "moved" else -(10**9)
 
 
 def _line(site: Gathered, event: Event) -> Line:

@@ -23,6 +23,8 @@ from triathlon_site.uncertainty import Interval, share_interval
 
 PATH: Final = "choose.html"
 DATA: Final = "data/choose.js"
+FILE: Final = "data/choose-{}.js"
+"""Of one score."""
 TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
 STEPS: Final = 4095
@@ -106,9 +108,7 @@ class ScoredModels(NamedTuple):
 def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     """The page with its data files; first of the scores is the discipline's that most models have.
 
-    Args:
-        table: the table of all models.
-        solved: by name of a model, what a solved task cost, in dollars.
+    `solved`: by name of a model, what a solved task cost, in dollars.
     """
     ranked = {row.name: row for row in table.rows if row.index}
     known = {name: known_costs(row, solved) for name, row in ranked.items()}
@@ -126,7 +126,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     }
     content = {
         "models": [_model(ranked[name], known[name], costs) for name in shown],
-        "scores": [of.score._asdict() | {"file": _path(of)} for of in scored],
+        "scores": [of.score._asdict() | {"file": FILE.format(of.score.id)} for of in scored],
         "costs": [cost._asdict() for cost in costs],
         "leastShare": LEAST_SHARE,
         "named": NAMED,
@@ -161,7 +161,7 @@ def scored_models(
         value=ends[:, 0],
         low=ends[:, 1],
         high=ends[:, 2],
-        page=[row.page for row in rows],
+        page=[row.info.page for row in rows],
         shown=[f"{value} ({low}–{high})" for value, low, high in texts],
         recommended=[row.info.usable is True and row.mostly_ran for row in rows],
         open=[OPENNESS[row.info.open_weights] for row in rows],
@@ -270,7 +270,7 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
     """What the page's script filters by and shows of a model."""
     return {
         "name": row.name,
-        "page": row.page,
+        "page": row.info.page,
         "license": row.info.license or "",
         "open": OPENNESS[row.info.open_weights],
         "usable": row.info.usable is True,
@@ -295,11 +295,7 @@ def _draws(names: Sequence[str], scored: ScoredModels) -> Page:
         "high": scored.frame["high"].round(4).tolist(),
         "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
     }
-    return Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
-
-
-def _path(scored: ScoredModels) -> str:
-    return f"data/choose-{scored.score.id}.js"
+    return Page(FILE.format(scored.score.id), f"window.triathlonScore({as_script(content)});\n")
 
 
 def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:

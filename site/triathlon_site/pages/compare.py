@@ -12,14 +12,14 @@ import numpy as np
 
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.figures import (
+    CURVES_LAYOUT,
     FEWEST_AXES,
     PLOTLY,
+    RADAR_LAYOUT,
     curve_path,
     curves_frame,
     interactive_curve,
-    interactive_curves_layout,
     interactive_radar,
-    interactive_radar_layout,
     plotly_styles,
     radar_frame,
     radar_path,
@@ -31,7 +31,7 @@ from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
 from triathlon_site.render import Draft, Figure, Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores, Overall
-from triathlon_site.uncertainty import Difference, Differences
+from triathlon_site.uncertainty import Difference
 
 BEST: Final = 5
 """Models that are compared each with each."""
@@ -67,7 +67,12 @@ class ModelPair:
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
-    curves = _degradation_curves(site.boards)
+    # the degradation curve of each model, on the first board that has one of it
+    curves: dict[str, list[float]] = {}
+    for board in site.boards:
+        for model in board.models:
+            if model not in curves and (line := degradation_curve(board, model)):
+                curves[model] = [_short(value) for value in line]
     if len(site.results.models) > 1:
         compared = ((family, neighbours(overall, site.models)) for family, overall in site.overalls.items())
         values = {
@@ -77,9 +82,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             "neighbours": {family: found for family, found in compared if found[1]},
         }
         yield Draft("compare.html", "compare/page", values)
-    measured = {id(joined) for joined in site.same.values()}
-    reported = sorted(joined.name for joined in site.reported.models if id(joined) not in measured)
-    yield from _files(site, curves, reported)
+    yield from _files(site, curves)
 
 
 def _frames(boards: Sequence[Board], curves: Mapping[str, list[float]]) -> list[Figure]:
@@ -116,7 +119,11 @@ def neighbours(overall: Overall, models: Models) -> tuple[tuple[Board, ...], lis
     """
     ranked, boards = _order(overall)
     order = ranked[:MOST]
-    columns = [(_differences(board, order), board.plan.headline.maximum) for board in boards]
+    columns = []
+    for board in boards:
+        known = board.headline.samples[0].models
+        differences = board.headline.differences.among([known.index(model) for model in order])
+        columns.append((differences, board.plan.headline.maximum))
     pairs = [
         ModelPair(
             models[order[higher]],
@@ -129,20 +136,8 @@ def neighbours(overall: Overall, models: Models) -> tuple[tuple[Board, ...], lis
     return boards, pairs
 
 
-def _differences(board: Board, order: Sequence[str]) -> Differences:
-    """Between the models of the order, in the board's headline."""
-    models = board.headline.samples[0].models
-    return board.headline.differences.among([models.index(model) for model in order])
-
-
-def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence[str]) -> Iterator[Page]:
-    """The index, then a file for each model.
-
-    Args:
-        site: all data.
-        curves: degradation curves by id of a model.
-        reported: names of the models of which there are reported figures alone.
-    """
+def _files(site: Gathered, curves: Mapping[str, list[float]]) -> Iterator[Page]:
+    """The index, then a file for each model."""
     boards, models = site.boards, site.models
     columns = {
         f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown
@@ -151,19 +146,21 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
     tasks = list(dict.fromkeys(column.samples[0].clusters for column in solving.values()))
     ids = list(dict.fromkeys(model for board in boards for model in board.models))
     paths = {model: f"data/compare/{models[model].slug}.js" for model in ids}
+    measured = {id(joined) for joined in site.same.values()}
     index = {
         "models": [
             {
-                "id": model,
-                "name": models[model].label,
-                "page": models[model].page,
-                "data": paths[model],
-                "facts": _facts(models[model]),
+                "id": info.id,
+                "name": info.label,
+                "page": info.page,
+                "data": paths[info.id],
+                "facts": [price_out, price_in, info.parameters or "", info.license or ""],
             }
-            for model in ids
+            for info in (models[model] for model in ids)
+            for price_in, price_out in [(f"{price:g}" for price in info.price) if info.price else ("", "")]
         ],
         "facts": ["Price out, $/M", "Price in, $/M", "Size", "Licence"],
-        "reported": list(reported),
+        "reported": sorted(one.name for one in site.reported.models if id(one) not in measured),
         "columns": [
             {
                 "id": name,
@@ -176,7 +173,7 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
         ],
         "clusters": tasks,
         "clustersOf": {suite: tasks.index(column.samples[0].clusters) for suite, column in solving.items()},
-        "layouts": {"curve": interactive_curves_layout(), "radar": interactive_radar_layout()},
+        "layouts": {"curve": CURVES_LAYOUT, "radar": RADAR_LAYOUT},
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
@@ -196,28 +193,19 @@ def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence
                 if file.has_lines
             },
             "columns": [
-                {"id": name, **_column(board, column, model), "minus": minus[name][model]}
+                {
+                    "id": name,
+                    "label": dimension_title(board, column),
+                    "headline": column.column.headline,
+                    "shown": formats.known_range(score.value, score.upper, column.column.maximum),
+                    "interval": formats.span(score.interval, column.column.maximum),
+                    "minus": minus[name][model],
+                }
                 for name, (board, column) in columns.items()
-                if model in column.scores
+                if (score := column.scores.get(model))
             ],
         }
         yield Page(paths[model], f"window.triathlonModel({as_script(content)});\n")
-
-
-def _facts(info: ModelInfo) -> list[str]:
-    """In the order of the index's titles; empty where one is not known."""
-    price_in, price_out = (f"{price:g}" for price in info.price) if info.price else ("", "")
-    return [price_out, price_in, info.parameters or "", info.license or ""]
-
-
-def _degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:
-    """The degradation curve of each model, on the first board that has one of it."""
-    curves: dict[str, list[float]] = {}
-    for board in boards:
-        for model in board.models:
-            if model not in curves and (values := degradation_curve(board, model)):
-                curves[model] = [_short(value) for value in values]
-    return curves
 
 
 def _lines(
@@ -234,16 +222,6 @@ def _lines(
         "radarPath": radar_path(shares) if has_radar else None,
         "curve": interactive_curve(name, curve) if curve else None,
         "radar": interactive_radar(name, titles, short) if has_radar else None,
-    }
-
-
-def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
-    score = column.scores[model]
-    return {
-        "label": dimension_title(board, column),
-        "headline": column.column.headline,
-        "shown": formats.known_range(score.value, score.upper, column.column.maximum),
-        "interval": formats.span(score.interval, column.column.maximum),
     }
 
 

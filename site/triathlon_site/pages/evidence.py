@@ -89,7 +89,7 @@ def _imported_row(
     return {
         "info": info,
         # A mark of what is in no ranking says nothing here, and would link to a page of measured results.
-        "cells": [replace(cell(column, model), receipt="") for column in columns],
+        "cells": [score and replace(score, link="") for score in (cell(column, model) for column in columns)],
         "files": files,
         "outcomes": sum((Counter(file.outcomes) for file in files), Counter[str]()),
         "units": imported_page(info.slug),

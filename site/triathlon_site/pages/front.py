@@ -1,7 +1,7 @@
 """The front page: the best of each discipline in pictures, and all models in one table."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ import pandas as pd
 from triathlon_site.exports import csv_file
 from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
 from triathlon_site.overall_index import CENTRE, POINTS
-from triathlon_site.pages._scores import REPORTED, ShownScore
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.all_models import (
@@ -19,7 +19,6 @@ from triathlon_site.pages.all_models import (
     RANKED_BY,
     SHOWN,
     AllModels,
-    FrontRank,
     ModelRow,
     default_column,
     in_order,
@@ -27,6 +26,7 @@ from triathlon_site.pages.all_models import (
 )
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.render import Draft, Figure, Page
+from triathlon_site.uncertainty import Interval
 
 TABLE: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
@@ -52,14 +52,19 @@ _MOST_INTERVALS: Final = 4
 def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     """The front page, its other rows, its CSV files and the list of all models."""
     first = default_column(table.rows)
-    rows = [_on_one_scale(row) for row in in_order(table.rows, first) if _is_ranked(row)]
+    rows = [
+        _on_one_scale(row)
+        for row in in_order(table.rows, first)
+        if row.index or any(column.id in row.cells for column in RANKED_BY)
+    ]
     columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
     ranked_by = [column for column in RANKED_BY if column in columns]
+    index_ranks = {row.name: Place(row.index.rank.rank, row.index.rank) for row in rows if row.index}
     shared: dict[str, Any] = {
         "columns": columns,
         # the column that the page is ranked by at first
         "first": first.id if first else INDEX,
-        "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
+        "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: index_ranks},
         # ids of the models that the page of comparisons has
         "compared": site.results.models if len(site.results.models) > 1 else (),
     }
@@ -96,20 +101,11 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     yield Draft(LIST, "front/list")
 
 
-def _is_ranked(row: ModelRow) -> bool:
-    """Whether the table shows a score of it: in a column that it can be ranked by, or in the index."""
-    return row.index is not None or any(column.id in row.cells for column in RANKED_BY)
-
-
 def _on_one_scale(row: ModelRow) -> ModelRow:
     """The row with each cell on the scale of its column: scores are shares of 1, figures often per cent."""
     maxima = {column.id: column.maximum for column in (*SHOWN, *BESIDE)}
     cells = {name: cell.scaled(maxima[name]) for name, cell in row.cells.items() if name in maxima}
     return replace(row, cells=cells)
-
-
-def _index_ranks(rows: Sequence[ModelRow]) -> Mapping[str, FrontRank]:
-    return {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
 
 
 def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
@@ -133,7 +129,7 @@ def _line(row: ModelRow) -> dict[str, Any]:
         "availability": info.status,
         "price_in": info.price[0] if info.price else None,
         "price_out": info.price[1] if info.price else None,
-        "page": row.page,
+        "page": info.page,
         "newest_result": row.date,
     }
     if place:
@@ -166,7 +162,9 @@ def _chart(
     """Lengths are in per cent of the width of the plot."""
     cells = [cell for _, cell in scored]
     shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
-    numbers = _axis([cell for _, cell in shown])
+    # round numbers from below every interval to above
+    spans = [cell.interval or Interval(cell.middle, cell.middle) for _, cell in shown]
+    numbers = round_ticks(min(s.low for s in spans), max(s.high for s in spans), _MOST_INTERVALS, least=0.1)
     low, width = numbers[0], numbers[-1] - numbers[0]
 
     def across(value: float) -> float:
@@ -203,13 +201,6 @@ def _alike(cells: Sequence[ShownScore]) -> list[float]:
     return [cell.middle for cell in cells if cell.tier == 1]
 
 
-def _axis(cells: Sequence[ShownScore]) -> list[float]:
-    """Round numbers from below every interval to above."""
-    lows = [cell.interval.low if cell.interval else cell.middle for cell in cells]
-    highs = [cell.interval.high if cell.interval else cell.middle for cell in cells]
-    return round_ticks(min(lows), max(highs), _MOST_INTERVALS, least=0.1)
-
-
 def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | None:
     """The price of a million tokens of output against the score; None where too few models have both."""
     priced = [row for row in rows if row.info.price and row.mostly_ran]
@@ -221,7 +212,7 @@ def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | Non
     points = [
         PricePoint(
             row.name,
-            row.page,
+            row.info.page,
             row.info.price[1],
             cell.middle,
             colour=colours.get(row.info.organization or ""),

@@ -22,14 +22,11 @@ from triathlon_site.pages._sides import drops_of, falls_of, profile
 from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.all_models import BESIDE, FRONT, ModelRow
 from triathlon_site.pages.board import missing_suites, view_of
-from triathlon_site.published import PublishedColumn, PublishedScore, PublishedTable
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, formats
 from triathlon_site.scores import Board
 from triathlon_site.tasks import score_noise, solving_metric
 
-ReportedNumber = tuple[PublishedTable, PublishedColumn, PublishedScore, str, str]
-"""A figure that others published, the model's name there, and which snapshot of a product it is of."""
 USUAL: Final = tuple(Outcome)[:-1]
 """Outcomes that have a column even where no unit ended so."""
 
@@ -60,7 +57,15 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "cells": [
                 (c.name, place.cells[c.id]) for c in (*FRONT, *BESIDE) if place and c.id in place.cells
             ],
-            "numbers": list(reported_numbers(site, card)),
+            # every figure of every ranking that has the model, its name there, and the snapshot of a product
+            "numbers": [
+                (table, column, score, row.name, one.label)
+                for one in card.snapshots
+                for table_id, row in (one.joined.rows if one.joined else {}).items()
+                for table in [site.reported.boards[table_id]]
+                for column in table.columns
+                if (score := row.scores.get(column.id))
+            ],
             "may_be": site.may_be.get(card.info.id, ()),
             "servers": "; ".join(
                 sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})
@@ -150,16 +155,6 @@ def unit_draft(
     ]
     values = {"info": info, "suites": suites, "home": home, "imported": imported}
     return Draft(path, "model/units", values)
-
-
-def reported_numbers(site: Gathered, card: ModelCard) -> Iterator[ReportedNumber]:
-    """Every figure of every ranking that has the model, snapshot by snapshot."""
-    for one in card.snapshots:
-        for table_id, row in (one.joined.rows if one.joined else {}).items():
-            table = site.reported.boards[table_id]
-            for column in table.columns:
-                if score := row.scores.get(column.id):
-                    yield table, column, score, row.name, one.label
 
 
 def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,8 @@ from triathlon_site.render import Draft
 from triathlon_site.scores import Overall, OverallRow
 
 OLD_DAYS: Final = 183
-"""Days older than the newest result from which a result is marked: servers and prompts changed since."""
+"""Days older than the newest result from which a result is marked: servers and prompts changed since.
+Today's date plays no part."""
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
 
 
@@ -41,6 +42,10 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> dic
     boards = [board for board in overall.boards if row.model in board.models]
     files = [file for board in boards for file in board.files[row.model]]
     ended = max((file.ended for file in files), default="")
+    try:
+        old = (date.fromisoformat(newest) - date.fromisoformat(ended)).days > OLD_DAYS
+    except ValueError:
+        old = False  # a manifest that somebody wrote by hand
     return {
         "info": site.models[row.model],
         "row": row,
@@ -51,14 +56,6 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> dic
         "cost": run_cost(files, site.models[row.model].price).cost_usd,
         # day of its newest result, and whether that is long before the newest of the board
         "date": ended,
-        "old": is_old(ended, newest),
+        "old": old,
         "measured": any(file.manifest and not file.receipt for file in files),
     }
-
-
-def is_old(ended: str, newest: str) -> bool:
-    """Whether a result is old beside the newest one; today's date plays no part."""
-    try:
-        return (date.fromisoformat(newest) - date.fromisoformat(ended)).days > OLD_DAYS
-    except ValueError:
-        return False  # a manifest that somebody wrote by hand

@@ -18,13 +18,7 @@ from triathlon_site.pages._scores import ShownScore, receipt_path
 from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, old_against_new, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
-from triathlon_site.published import (
-    ONLY_PUBLISHED,
-    SAME,
-    JoinedModel,
-    PublishedColumn,
-    PublishedTable,
-)
+from triathlon_site.published import ONLY_PUBLISHED, SAME, JoinedModel, PublishedColumn, PublishedTable
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
@@ -76,11 +70,17 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
     for (table_id, name), info in site.published_infos.items():
         if table_id in infos:
             infos[table_id][name] = info
-    sections = [
-        (_linked(section, infos[table.id]), f"data/published-{table.id}-{section.anchor}.csv")
-        for table in tables
-        for section in analyses(table)
-    ]
+    sections = []
+    for table in tables:
+        own = infos[table.id]
+        for section in analyses(table):
+            # the name of a model in a first cell leads to its page
+            rows = (
+                (replace(name, link=own[name.text].page) if name.text in own else name, *cells)
+                for name, *cells in section.rows
+            )
+            path = f"data/published-{table.id}-{section.anchor}.csv"
+            sections.append((replace(section, rows=tuple(rows)), path))
     columns = [(table, column) for table in tables for column in table.columns]
     reasons = ((column, ONLY_PUBLISHED.get((table.id, column.id))) for table, column in columns)
     values = {
@@ -96,15 +96,6 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
     }
     files = [file for section, path in sections for file in table_files(path, section)]
     return Draft(page, "published/tables", values, (*files, *map(_latex, tables)))
-
-
-def _linked(section: Section, infos: Mapping[str, ModelInfo]) -> Section:
-    """The section with the name of each model in a first cell leading to the model's page."""
-    rows = (
-        (replace(name, link=infos[name.text].page) if name.text in infos else name, *cells)
-        for name, *cells in section.rows
-    )
-    return replace(section, rows=tuple(rows))
 
 
 def _on_boards(

@@ -88,7 +88,11 @@ class Environment:
     @cached_property
     def assets(self) -> dict[str, str]:
         """Source name → published path with a content hash, so that a browser may keep a file for ever."""
-        return {name: _published(name, content) for name, content in self.asset_contents.items()}
+        paths = {}
+        for name, content in self.asset_contents.items():
+            stem, dot, suffix = name.partition(".")
+            paths[name] = f"assets/{stem}-{hashlib.sha256(content).hexdigest()[:10]}{dot}{suffix}"
+        return paths
 
     @cached_property
     def asset_contents(self) -> dict[str, bytes]:
@@ -104,12 +108,6 @@ class Environment:
         """The hash by which the content policy admits an inline script or style."""
         digest = hashlib.sha256(self.asset_contents[name]).digest()
         return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _published(name: str, content: bytes) -> str:
-    """`site.css` → `assets/site-0123456789.css`."""
-    stem, dot, suffix = name.partition(".")
-    return f"assets/{stem}-{hashlib.sha256(content).hexdigest()[:10]}{dot}{suffix}"
 
 
 @cache

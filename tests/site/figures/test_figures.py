@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from triathlon_site.figures import (
-    Axis,
     Border,
     DotRow,
     Point,
@@ -19,7 +18,6 @@ from triathlon_site.figures import (
     curves,
     dots,
     grid,
-    pair_scatter,
     price_score,
     radar,
     radar_path,
@@ -126,30 +124,6 @@ def test_neighbouring_cells_of_a_wide_grid_are_one_stroke() -> None:
     figure = grid("t", ["m"], shares)
     assert 'class="cell solved" d="M380 29.5h6M998 29.5h2"' in figure
     assert 'class="cell failed" d="M180 29.5h200M386 29.5h612"' in figure
-
-
-def test_a_pair_of_columns_is_the_scatter_of_the_models_that_both_have() -> None:
-    """Each named beside its dot where there are few of them."""
-    left = Axis("Left & co", 1.0, {"a": ("A", 0.1), "b": (HOSTILE, 0.5), "c": ("C", 0.3)})
-    right = Axis("Right", 100.0, {"b": (HOSTILE, 70.0), "d": ("D", 9.0), "c": ("C", 20.0)})
-    points = [Point(HOSTILE, 0.5, 70, label=True), Point("C", 0.3, 20, label=True)]
-    assert pair_scatter(left, right, most_labels=2) == scatter(
-        "Right against Left & co",
-        points,
-        x_title="Left & co",
-        y_title="Right",
-        x_maximum=1.0,
-        y_maximum=100.0,
-    )
-
-
-def test_of_many_models_a_pair_names_those_that_it_places_most_apart() -> None:
-    """The last of ten by one column that is the first by the other, not those in the same place."""
-    names = [f"m{place}" for place in range(10)]
-    left = Axis("x", 1.0, {name: (name, place / 10) for place, name in enumerate(names)})
-    right = Axis("y", 1.0, {name: (name, ((place + 1) % 10) / 10) for place, name in enumerate(names)})
-    named = re.findall(r'class="note"[^>]*>(\w+)<', pair_scatter(left, right, most_labels=9))
-    assert named[0] == "m9" and len(named) == 3
 
 
 def test_a_border_parts_the_plane_of_a_scatter() -> None:

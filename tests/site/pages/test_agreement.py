@@ -15,6 +15,8 @@ from plotly import graph_objects
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import add_published, entries, rendered_texts, small_results
 from triathlon_site.build import gather
+from triathlon_site.figures import Point, scatter
+from triathlon_site.pages.agreement import AgreementColumn, pair_scatter
 
 
 def test_every_pair_of_columns_has_a_page_a_row_and_a_scatter(tmp_path: Path) -> None:
@@ -88,3 +90,33 @@ def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None
         (row,) = (row for row in found if {row["Left"], row["Right"]} == {title, other})
         assert int(row["Models"]) >= 3 and -1 <= float(row["Spearman"]) <= 1
     assert "published/outside.html" in pages and "GPT-4o" in pages["published/outside.html"]
+
+
+def column(title: str, values: dict[str, float], maximum: float = 100.0) -> AgreementColumn:
+    return AgreementColumn(title, maximum, values, "loop")
+
+
+def test_a_pair_of_columns_is_the_scatter_of_the_models_that_both_have() -> None:
+    """Each named beside its dot where there are few of them."""
+    names = {"a": "A", "<b>": "<B>", "c": "C", "d": "D"}
+    left = column("Left & co", {"a": 0.1, "<b>": 0.5, "c": 0.3}, 1.0)
+    points = [Point("<B>", 0.5, 70, label=True), Point("C", 0.3, 20, label=True)]
+    assert pair_scatter(left, column("Right", {"<b>": 70.0, "d": 9.0, "c": 20.0}), names) == scatter(
+        "Right against Left & co",
+        points,
+        x_title="Left & co",
+        y_title="Right",
+        x_maximum=1.0,
+        y_maximum=100.0,
+    )
+
+
+def test_of_many_models_a_pair_names_those_that_it_places_most_apart() -> None:
+    """The last of thirteen by one column that is the first by the other, not those in the same place."""
+    names = [f"m{place}" for place in range(13)]
+    left = column("x", {name: place for place, name in enumerate(names)})
+    right = column("y", {name: (place + 1) % 13 for place, name in enumerate(names)})
+    named = re.findall(
+        r'class="note"[^>]*>(\w+)<', pair_scatter(left, right, dict(zip(names, names, strict=True)))
+    )
+    assert named[0] == "m12" and len(named) == 3

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from triathlon_site.pages import Cell
+from triathlon_site.pages import ShownScore
 from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.render import installed_environment
-from triathlon_site.scores import Score
 from triathlon_site.uncertainty import Interval
 
 FALLEN = RankShift(-2, significant=False)
+SCORE = ShownScore(0.5, 1.0, Interval(0.4, 0.6), "measured", "")
 CELLS = "shared/cells"
 
 
@@ -34,8 +34,8 @@ def test_only_a_fall_links_to_its_reasons(shift: int, why: str, link: bool) -> N
 
 def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
     """The number and its interval always; a dash for no score."""
-    found = Score(0.5, Interval(0.4, 0.6), 20, Rank(2, tied=True, low=1, high=3), 1, FALLEN)
-    cell = Cell(found, 1.0)
+    rank = Rank(2, tied=True, low=1, high=3)
+    cell = replace(SCORE, rank=rank, tier=1, shift=FALLEN)
     plain = '<td class="score" data-v="0.5"><b>50.0</b> <small>40.0–60.0</small>'
     assert macro("score", cell) == f"{plain}</td>"
     assert macro("score", cell, placed=True) == f'{plain} <small class="place">rank =2</small></td>'
@@ -43,7 +43,7 @@ def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
     assert re.sub(r"\s+", " ", ranked) == (
         f'{plain} <small class="place">rank =2 (1–3), tier 1, −2?</small></td>'
     )
-    assert "–" in macro("score", Cell(None, 1.0))
+    assert "–" in macro("score", None)
 
 
 def test_a_rank_is_heard_and_copied_in_words() -> None:
@@ -54,8 +54,7 @@ def test_a_rank_is_heard_and_copied_in_words() -> None:
 
 def test_only_a_score_that_was_judged_again_has_the_tick() -> None:
     """The letter is that of the grade in both cases; the title says the rest in words."""
-    score = Score(0.5, Interval(0.4, 0.6), 20)
-    plain = macro("grade", Cell(score, 1.0, "models/m.html#receipt"), "")
-    again = macro("grade", Cell(replace(score, judged_again=True), 1.0, "models/m.html#receipt"), "")
+    score = replace(SCORE, link="models/m.html#receipt")
+    plain, again = (macro("grade", replace(score, judged_again=judged), "") for judged in (False, True))
     assert 'title="measured: where it comes from">m</a>' in plain
     assert 'title="measured, graded again here: where it comes from">m✓</a>' in again

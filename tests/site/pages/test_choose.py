@@ -52,7 +52,7 @@ def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRo
     known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
     cell = ShownScore(score, maximum, known, "recorded", "", "", "")
     place = IndexRow(50.0, 40.0, 60.0, Rank(1, tied=False, low=1, high=5), 1)
-    return ModelRow(name, info, f"models/{name.lower()}.html", {"runtime_output": cell}, "", place)
+    return ModelRow(name, info, {"runtime_output": cell}, "", place)
 
 
 def rows_of(rows: Sequence[ModelRow]) -> Mapping[str, Sequence[str]]:

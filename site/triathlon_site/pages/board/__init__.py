@@ -16,26 +16,3 @@ from triathlon_site.pages.board._page import (
 from triathlon_site.pages.board._parts import FrontColumn, curve_columns, degradation_curve, shift_sentences
 from triathlon_site.pages.board._runtime_answers import LINE_KINDS
 from triathlon_site.pages.board.runtime import left_out_programs, question_columns
-
-__all__ = [
-    "ARTICLES",
-    "FRONT",
-    "LINE_KINDS",
-    "FrontColumn",
-    "board_models",
-    "changes_by_kind",
-    "curve_columns",
-    "degradation_curve",
-    "drafts",
-    "drops_by_model",
-    "finding",
-    "heading_of",
-    "left_out_programs",
-    "missing_suites",
-    "old_against_new",
-    "question_columns",
-    "reported_scores",
-    "shift_sentences",
-    "view_named",
-    "view_of",
-]

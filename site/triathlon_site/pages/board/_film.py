@@ -39,7 +39,8 @@ def film(record: LoopRecord) -> Iterator[Scene]:
     previous: LoopStep | None = None
     scene: Scene | None = None
     for step in record.loops:
-        if scene and previous and _alike(step, previous):
+        shown = step.prompt, step.program, step.outcome
+        if scene and previous and shown == (previous.prompt, previous.program, previous.outcome):
             scene = scene._replace(last=step.loop)
         else:
             if scene:
@@ -51,10 +52,6 @@ def film(record: LoopRecord) -> Iterator[Scene]:
         previous = step
     if scene:
         yield scene
-
-
-def _alike(step: LoopStep, other: LoopStep) -> bool:
-    return (step.prompt, step.program, step.outcome) == (other.prompt, other.program, other.outcome)
 
 
 def fixed_from(record: LoopRecord) -> int | None:
@@ -80,13 +77,6 @@ def _lost(record: LoopRecord) -> tuple[LoopStep, LoopStep] | None:
     return (before, lost) if lost.outcome != Outcome.PASSED else None
 
 
-def _words_gone(before: LoopStep, lost: LoopStep) -> str:
-    if lost.language:
-        return ""
-    gone = (run.text.strip() for run in changed_words(before.prompt, lost.prompt) if run.kind == "gone")
-    return formats.shorten(" … ".join(gone), LONGEST)
-
-
 def loop_kinds(record: LoopRecord) -> Iterator[str]:
     """What a list of loop tasks can be filtered by."""
     if record.outcome != Outcome.PASSED:
@@ -104,8 +94,10 @@ def loop_reason(record: LoopRecord) -> str:
     """Where a task was lost, which words were gone by then, and the value that was wrong."""
     parts = [f"lost in loop {record.sustained_loops + 1}"]
     if pair := _lost(record):
-        gone = _words_gone(*pair)
-        parts.append(UNCHANGED if pair[0].prompt == pair[1].prompt else f"without “{gone}”" if gone else "")
+        before, lost = pair
+        words = [] if lost.language else changed_words(before.prompt, lost.prompt)
+        gone = formats.shorten(" … ".join(run.text.strip() for run in words if run.kind == "gone"), LONGEST)
+        parts.append(UNCHANGED if before.prompt == lost.prompt else f"without “{gone}”" if gone else "")
     return "; ".join(filter(None, [*parts, reason(record.loops[-1]) if record.loops else ""]))
 
 

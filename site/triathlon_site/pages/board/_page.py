@@ -15,12 +15,13 @@ from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import ReportedScore, section_path, table_files
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._scores import ShownScore, cell, marks_of, places_beside
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore, cell, marks_of, place_beside
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board._parts import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
+from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Link
 from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
 
@@ -79,10 +80,8 @@ class BoardModel:
     """Reported figures by id of the column, where the model has no score."""
     has_results: bool
     """Whether the board has results of it, and not only reported figures."""
-    rank: int | None = None
-    """Where a reported figure places it: 1 + how many of the board's models have higher scores."""
-    among_all: int | None = None
-    """The place of such a row among all scores and figures."""
+    place: Place | None = None
+    """By its score, else by its reported figure; None for a model without either, or without a rank."""
 
 
 def board_models(site: Gathered, board: Board) -> list[BoardModel]:
@@ -118,11 +117,14 @@ def _in_order(board: Board, rows: Sequence[BoardModel]) -> list[BoardModel]:
     reported = [row.figures[column].value for row in rows if column in row.figures]
     keyed: list[tuple[tuple[bool, float, bool], BoardModel]] = []
     for row in rows:
-        if row.id in scores:
-            keyed.append(((False, -scores[row.id].middle, False), row))
+        if score := scores.get(row.id):
+            # among a few models a place says nothing
+            ranked = score.rank if len(scores) >= FEWEST_RANKED else None
+            place = Place(ranked.rank, ranked) if ranked else None
+            keyed.append(((False, -score.middle, False), replace(row, place=place)))
         elif figure := row.figures.get(column):
-            rank, among_all = places_beside(figure.value, middles, reported)
-            keyed.append(((False, -figure.value, True), replace(row, rank=rank, among_all=among_all)))
+            place = place_beside(figure.value, middles, reported)
+            keyed.append(((False, -figure.value, True), replace(row, place=place)))
         elif row.has_results:
             keyed.append(((True, -known_share(row.id, board.columns), False), row))
         else:
@@ -165,9 +167,9 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
             f.name for f in fields(RunCost) if any(getattr(r["cost"], f.name) is not None for r in rows)
         ],
         "rows": rows,
-        "graded": any(cell.receipt or cell.reported for cell in cells),
+        "graded": any(cell and cell.link for cell in cells),
         "marks": marks_of(cells),
-        "reported": sorted({(c.reported.source, c.reported.link) for c in cells if c.reported}),
+        "reported": sorted({(c.source, c.link) for c in cells if c and c.grade == REPORTED}),
         "finding": finding(board, models),
         "figures": list(view.figures(board, board.models[: view.models_drawn], models)),
         "sections": sections,
@@ -181,27 +183,24 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
 
 def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, marked: bool) -> dict[str, Any]:
     """The row of a model of the board, or of a published model, which has reported figures only."""
-    cells = [
-        cell(
-            column,
-            model.id,
-            marked=marked,
-            reported=model.figures.get(column.column.id),
-            missing=missing_suites(board, column.column, model.id),
-        )
-        for column in columns
-    ]
+    ids = [column.column.id for column in columns]
+    scores = (cell(column, model.id, marked=marked) for column in columns)
+    cells = [score or model.figures.get(name) for name, score in zip(ids, scores, strict=True)]
     opened = board.open_units(model.id) if model.has_results else None
     part = (board.part_run(model.id), board.samples_run(model.id)) if model.has_results else ()
     return {
         "model": model,
         "cells": cells,
+        # the headline, where the board ranks the model by a score of its own
+        "best": cells[0] if cells[0] and cells[0].grade != REPORTED else None,
+        # of each column the sets that a mean lacks, where there is no score for that
+        "missing": [missing_suites(board, column.column, model.id) for column in columns],
         "cost": run_cost(board.files.get(model.id, ()), model.info.price),
         # None for a model of which the board has reported figures only
         "open_units": opened,
         # beside the name: that a part of the tasks was planned, that units are open
         "flags": list(filter(None, (", ".join(filter(None, part)), f"{opened} open" if opened else ""))),
-        "grades": list(dict.fromkeys(cell.grade for cell in cells if cell.grade)),
+        "grades": list(dict.fromkeys(cell.grade for cell in cells if cell)),
     }
 
 

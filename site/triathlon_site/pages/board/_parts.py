@@ -258,8 +258,12 @@ def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
 
 
 def curve_and_radar(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
-    """The degradation curves, then the radar; a figure without data is left out."""
-    figures = (_degradation_figure(board, shown, models), _radar_figure(board, shown, models))
+    """The degradation curves, then a radar of every ranked column beside the headline; none without data."""
+    axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
+    series = [Series(models[m].label, values) for m in shown if (values := _values(axes, m)) is not None]
+    svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
+    caption = "Every column of the board in per cent of its maximum; the ring with a number is the end."
+    figures = (_degradation_figure(board, shown, models), Figure(svg, caption))
     yield from (figure for figure in figures if figure.svg)
 
 
@@ -290,17 +294,6 @@ def _ends(board: Board, order: Sequence[str]) -> list[str]:
         return (model for model in models if mostly_ran(share_that_ran(board.files[model])))
 
     return [*islice(ran(order), BEST), *reversed(list(islice(ran(reversed(order)), WORST)))]
-
-
-def _radar_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
-    """Every ranked column beside the headline, one shape a model."""
-    axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
-    series = [Series(models[m].label, values) for m in shown if (values := _values(axes, m)) is not None]
-    svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
-    return Figure(
-        svg,
-        "Every column of the board in per cent of its maximum; the ring with a number is the end.",
-    )
 
 
 def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import AnswerRecord, Outcome, PredictionRecord, RuntimeRecord, StatementRecord
+from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord
 from triathlon_runner.runtime import chains
 from triathlon_site.evidence import expected_and_got
 from triathlon_site.models import Models
@@ -70,11 +70,6 @@ def mistake(answer: AnswerRecord) -> str:
     return "another form" if answer.why.startswith(FORMS) else "another value"
 
 
-def predicted_rows(record: PredictionRecord) -> Iterator[AnswerRow]:
-    """The one answer."""
-    yield AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
-
-
 def runtime_rows(record: RuntimeRecord) -> Iterator[AnswerRow]:
     """A row for each chain, then the answer about the output."""
     all_right = True
@@ -109,23 +104,13 @@ def _answers(record: RuntimeRecord) -> Iterator[tuple[str, AnswerRecord]]:
 
 def runtime_reason(record: RuntimeRecord) -> str:
     """How many answers are wrong, and the output where it is."""
-    wrong = [name for name, answer in _answers(record) if not answer.correct]
-    count = f"{len(wrong)} of {3 * len(record.statements) + 1} answers wrong"
-    return count if record.output.correct else f"{count}; output {_wrong(record.output)}"
+    mistaken = [name for name, answer in _answers(record) if not answer.correct]
+    count = f"{len(mistaken)} of {3 * len(record.statements) + 1} answers wrong"
+    return count if record.output.correct else f"{count}; output {wrong(record.output)}"
 
 
-def predicted_kinds(record: PredictionRecord) -> Iterator[str]:
-    """What a list of predictions can be filtered by."""
-    if kind := mistake(record.prediction):
-        yield kind
-
-
-def predicted_reason(record: PredictionRecord) -> str:
-    """The answer beside the right one."""
-    return _wrong(record.prediction)
-
-
-def _wrong(answer: AnswerRecord) -> str:
+def wrong(answer: AnswerRecord) -> str:
+    """The answer beside the right one; without one the mistake."""
     if answer.answer is None:
         return mistake(answer)
     return expected_and_got(answer.expected[0] if answer.expected else "", answer.answer)
@@ -148,55 +133,46 @@ _RETURN: Final = re.compile(r"\s*return\b")
 def runtime_summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
     """Counts over all answers of a file: constant answers, lines by kind, chains, mistakes, cut replies."""
     statements = [one for record in records for one in record.statements]
-    outputs = [record.output for record in records]
     lines: dict[str, list[list[int]]] = {kind: [[0, 0] for _ in STEPS] for kind in LINE_KINDS}
     seen: Counter[str] = Counter()
     for record in records:
         text = record.program.splitlines()
         for one in record.statements:
-            for kind in _kinds_of(one, text):
+            line = text[one.line - 1] if one.line <= len(text) else ""
+            for kind in (
+                "executed" if "YES" in one.coverage.expected else "not executed",
+                "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other",
+            ):
                 for place, step in enumerate(STEPS):
                     lines[kind][place][0] += getattr(one, step).correct
                     lines[kind][place][1] += 1
         seen.update(pattern(chain.right) for chain in chains(record))
-    given = {"YES": "coverage", "Nil": "state", "-1": "path"}
+
+    def giving(constant: str, step: str) -> int:
+        answers = (getattr(one, step).answer or "" for one in statements)
+        plain = (answer.strip().strip("`").partition(";")[0].strip() for answer in answers)
+        return sum(answer.upper() == constant.upper() for answer in plain)
+
     return {
         "statements": len(statements),
         "given": {
-            answer: sum(_is(getattr(one, step).answer, answer) for one in statements)
-            for answer, step in given.items()
+            "YES": giving("YES", "coverage"),
+            "Nil": giving("Nil", "state"),
+            "-1": giving("-1", "path"),
         },
         "lines": lines,
         "chains": dict(sorted(seen.items(), reverse=True)),
         "mistakes": {
-            **{step: _mistakes(getattr(one, step) for one in statements) for step in STEPS},
-            "output": _mistakes(outputs),
+            **{step: mistakes(getattr(one, step) for one in statements) for step in STEPS},
+            "output": mistakes(record.output for record in records),
         },
         "most_ic": _most_consistency(records),
     }
 
 
-def predicted_summary(records: Sequence[PredictionRecord]) -> Mapping[str, Any]:
-    """How many predictions are wrong in which way, of how many."""
-    return {"answers": len(records), "mistakes": {"output": _mistakes(one.prediction for one in records)}}
-
-
-def _mistakes(answers: Iterable[AnswerRecord]) -> dict[str, int]:
+def mistakes(answers: Iterable[AnswerRecord]) -> dict[str, int]:
+    """How many are wrong in which way."""
     return dict(Counter(kind for answer in answers if (kind := mistake(answer))))
-
-
-def _is(answer: str | None, constant: str) -> bool:
-    return (
-        answer is not None and answer.strip().strip("`").partition(";")[0].strip().upper() == constant.upper()
-    )
-
-
-def _kinds_of(one: StatementRecord, text: Sequence[str]) -> Iterator[str]:
-    """Whether the line is executed, and what it is."""
-    executed = "YES" in one.coverage.expected
-    yield "executed" if executed else "not executed"
-    line = text[one.line - 1] if one.line <= len(text) else ""
-    yield "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other"
 
 
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
@@ -291,9 +267,14 @@ def _mistaken_outputs(suite: str, summaries: Summaries, score: Score, models: Mo
                 model: count_cell(sum(summary["mistakes"][step].get(kind, 0) for step in STEPS))
                 for model, summary in summaries.items()
             }
-        columns["IC with more tokens"] = {
-            model: _most(score(model, "ic"), summary["most_ic"]) for model, summary in summaries.items()
-        }
+        columns["IC with more tokens"] = {}
+        for model, summary in summaries.items():
+            most, now = summary["most_ic"], score(model, "ic").number
+            columns["IC with more tokens"][model] = (
+                Value("nothing was cut")
+                if most is None or now is None
+                else Value(f"at most {formats.signed(max(0.0, most - now), 100)}", number=most)
+            )
     return model_table(
         "How wrong outputs are wrong",
         "Another value than the program returned; a right or wrong value in another form than was asked for;"
@@ -302,12 +283,6 @@ def _mistaken_outputs(suite: str, summaries: Summaries, score: Score, models: Mo
         summaries,
         columns,
     )
-
-
-def _most(score: Value, most: float | None) -> Value:
-    if most is None or score.number is None:
-        return Value("nothing was cut", number=None)
-    return Value(f"at most {formats.signed(max(0.0, most - score.number), 100)}", number=most)
 
 
 def _lines(summaries: Summaries, models: Models) -> Section:

@@ -292,17 +292,18 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
             passed = [round(part.numerator) for part in totals]
             reached = [round(totals[0].denominator), *passed]
             for language, tried, passing in zip(TARGETS, reached, passed, strict=False):
-                columns.setdefault(f"into {LANGUAGES[language]}", {})[model] = _step(tried, passing)
+                columns.setdefault(f"into {LANGUAGES[language]}", {})[model] = (
+                    Value(
+                        formats.percent(passing / tried),
+                        f"{passing} of {tried}",
+                        100 * passing / tried,
+                        {"passed": passing, "reached": tried},
+                    )
+                    if tried
+                    else Value(formats.NONE, "none reached it", details={"reached": 0})
+                )
         if files:
             yield model_table("Where the chain breaks", text, models, files, columns)
-
-
-def _step(reached: int, passed: int) -> Value:
-    """The share of the right programs whose translation into a language passes."""
-    if not reached:
-        return Value(formats.NONE, "none reached it", details={"reached": 0})
-    details = {"passed": passed, "reached": reached}
-    return Value(formats.percent(passed / reached), f"{passed} of {reached}", 100 * passed / reached, details)
 
 
 TRANSLATION = DisciplineView(

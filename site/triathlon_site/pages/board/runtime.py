@@ -25,15 +25,16 @@ from triathlon_site.pages.board._parts import (
     repeats_of,
 )
 from triathlon_site.pages.board._runtime_answers import (
+    Answer,
+    AnswerRow,
     detail_sections,
-    predicted_kinds,
-    predicted_reason,
-    predicted_rows,
-    predicted_summary,
+    mistake,
+    mistakes,
     runtime_kinds,
     runtime_reason,
     runtime_rows,
     runtime_summary,
+    wrong,
 )
 from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
@@ -243,11 +244,20 @@ PREDICTION = DisciplineView(
     articles={
         PredictionRecord: Article(
             "board/runtime_unit",
-            predicted_rows,
-            predicted_kinds,
-            predicted_reason,
-            lambda record: (record.prediction.answer, record.prediction.outcome, record.prediction.why),
-            predicted_summary,
+            rows=lambda record: [
+                AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
+            ],
+            kinds=lambda record: filter(None, [mistake(record.prediction)]),
+            reason=lambda record: wrong(record.prediction),
+            alike=lambda record: (
+                record.prediction.answer,
+                record.prediction.outcome,
+                record.prediction.why,
+            ),
+            summary=lambda records: {
+                "answers": len(records),
+                "mistakes": {"output": mistakes(one.prediction for one in records)},
+            },
         )
     },
 )
