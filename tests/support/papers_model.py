@@ -10,8 +10,9 @@ from support.core_model import dice
 from support.official_data import official_store
 from support.server_replies import Asked
 from triathlon_runner.datasets import Problem, official
+from triathlon_runner.datasets.rows import EvoEvalSet
 
-SETS: tuple[official.EvoEvalSet, ...] = (
+SETS: tuple[EvoEvalSet, ...] = (
     "difficult",
     "creative",
     "subtle",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.datasets.official import (
+from triathlon_runner.datasets.rows import (
     EVOEVAL_SETS,
     EvoEvalSet,
     Row,
