@@ -24,7 +24,7 @@ from triathlon_runner import catalogue
 from triathlon_runner.records import PredictionRecord
 
 POOL = tuple(FakeModel(f"pool-{place}", -2 + place / 2, 0.5 + place / 18) for place in range(9))
-"""Each of the many takes every unit from one of these that is near its own strength, so that no two are alike."""
+"""Each of the many takes every unit from one of these near its own strength, so that no two are alike."""
 TASKS = {"loop": 200, "translation": 200, "runtime": 500, "evolved": 100}
 """Of a suite under `run --profile full` with the official data, in the mean of a discipline."""
 
