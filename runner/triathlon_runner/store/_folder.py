@@ -199,9 +199,8 @@ def read_manifest_file(path: Path, root: Path, model: str, suite: str, schema: t
         return validation_fault(error)
     except ValueError as error:
         return f"it is no JSON object ({error})"
-    if (manifest.model, manifest.suite) != (model, suite):
-        return f"it is that of {manifest.model!r} on {manifest.suite!r}"
-    return manifest
+    is_asked = (manifest.model, manifest.suite) == (model, suite)
+    return manifest if is_asked else f"it is that of {manifest.model!r} on {manifest.suite!r}"
 
 
 @dataclass(frozen=True, slots=True)
