@@ -169,9 +169,8 @@ async def check_join(sandbox: Sandbox, seed: CoreProblem) -> list[str]:
     joined = "\n\n\n".join([*(half.reference for half in halves), join])
     programs = [outcomes(program, problem.entry_point) for program in (problem.reference, joined)]
     truth, got = await run_batch(sandbox, problem.inputs, programs)
-    findings = [
-        f"the join does not call {half.entry_point}" for half in halves if half.entry_point not in join
-    ]
+    unused = [half.entry_point for half in halves if half.entry_point not in join]
+    findings = [f"the join does not call {name}" for name in unused]
     if not _all_same(truth, got, problem.comparison):
         findings.append("the two halves, joined, do not solve the seed")
     return findings

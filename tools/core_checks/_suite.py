@@ -34,13 +34,13 @@ async def check_translations(sandbox: Sandbox, core: CoreProblem) -> list[str]:
     if task is None:
         return ["has translations, but a value of its inputs or results does not cross languages"]
     findings = []
-    for name, program in {"python": task.start, **core.translations}.items():
+    for name in ("python", *LANGUAGES):
+        program = task.start if name == "python" else core.translations[name]
         verdict = await task.grade(program, Language(name), sandbox)
-        case = verdict.failing
-        said = (
-            f" on ({case.input}): {case.expected} expected, got {case.got}" if case else f": {verdict.detail}"
-        )
         if verdict.outcome is not Outcome.PASSED:
+            case, said = verdict.failing, f": {verdict.detail}"
+            if case is not None:
+                said = f" on ({case.input}): {case.expected} expected, got {case.got}"
             findings.append(f"the {name} translation {verdict.outcome.value}{said}")
     return findings
 
