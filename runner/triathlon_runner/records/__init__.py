@@ -1,7 +1,6 @@
 """What is written to `results/`: one strict, versioned schema per kind of record."""
 
 from triathlon_runner.records._base import (
-    KNOWN_PROTOCOLS,
     SCHEMA_VERSION,
     FailingCase,
     Finish,
