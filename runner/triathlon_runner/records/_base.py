@@ -61,7 +61,7 @@ def _hash(fields: str | Mapping[str, Any]) -> str:
 
 @functools.cache
 def known_protocols() -> Mapping[tuple[str, str], ProtocolHashes]:
-    """Returns protocols by suite and earlier version's only hash; by suite and "" those of today."""
+    """Returns protocols by suite and the one hash of an earlier version; by suite and "" those of today."""
     text = (files("triathlon_runner.records") / "known_protocols.csv").read_text("utf-8")
     return {
         (row["suite"], row["before"]): ProtocolHashes(asked=row["asked"], graded=row["graded"])
