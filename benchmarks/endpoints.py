@@ -13,20 +13,48 @@ import argparse
 import asyncio
 import itertools
 import os
+import random
+import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from benchmarks.fixed_server import fixed_server
-
+from support.model_server import ModelServer
+from support.server_replies import Asked
 from triathlon_runner.llm import Chat, Message, ModelSettings, OpenAI, ReplyCache, Sampling, open_model
 
 PROMPT = "Write a function that returns the second largest number of a list.\n" * 10
+REPLY = "```python\ndef second(numbers):\n" + "    pass\n" * 40
 OURS = ModelSettings(engine="benchmark")
+
+
+async def serve(latency: float, vary: float) -> None:
+    """Prints its address, then answers every question after about the same time."""
+
+    async def reply(_asked: Asked) -> str:
+        await asyncio.sleep(random.uniform(latency * (1 - vary), latency * (1 + vary)))
+        return REPLY
+
+    async with ModelServer(reply) as server:
+        print(server.base_url, flush=True)
+        await asyncio.Event().wait()
+
+
+@contextmanager
+def served(latency: float, vary: float) -> Iterator[str]:
+    """The base URL of such a server, in a process of its own."""
+    command = [sys.executable, __file__, "--serve", "--latency", str(latency), "--vary", str(vary)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 async def ours(base_url: str, slots: int, count: int, cached: bool) -> dict[str, float]:
@@ -71,12 +99,15 @@ def main() -> None:
     parser.add_argument("--vary", type=float, default=0.1, help="how far a reply's time varies, as a share")
     parser.add_argument("--seconds", type=float, default=30.0, help="length of each measurement at the ideal")
     parser.add_argument("--slots", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     latency, vary = arguments.latency, arguments.vary
+    if arguments.serve:
+        asyncio.run(serve(latency, vary))
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; replies after {latency:g} s +- {vary:.0%}")
     header = f"{'client':<18} {'slots':>5} {'replies/s':>9} {'ideal':>7} {'share':>7}"
     print(f"{header} {'CPU ms/request':>14} {'core':>6}")
-    with fixed_server(latency, vary=vary) as base_url:
+    with served(latency, vary) as base_url:
         for slots in arguments.slots:
             ideal = slots / latency
             count = round(arguments.seconds * ideal)

@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.datasets.official import HUMANEVAL, humaneval
-from triathlon_runner.datasets.official._files import read_rows
+from triathlon_runner.datasets.official import HUMANEVAL, humaneval, read_rows
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Call, Job, Sandbox, open_sandbox

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from core_checks import detail
 from triathlon_runner.datasets import DataStore, Problem, core, official
-from triathlon_runner.datasets.official._files import read_rows
 from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.evolved.problem_pairs import composed, composed_reference, problem_hash, prompt_parts
 from triathlon_runner.sandbox import (
@@ -257,7 +256,7 @@ async def _main(sets: Sequence[str], store: DataStore) -> None:
             requires = {name: f"assert {text}" for name, text in details.items() if text}
             await _rewrite("core", seeds, requires, CORE_PAIRS, sandbox)
         if "humaneval" in sets:
-            rows = read_rows(store, official.HUMANEVAL_PLUS)
+            rows = official.read_rows(store, official.HUMANEVAL_PLUS)
             contracts = {row["task_id"]: row["contract"] for row in rows}
             await _rewrite("humaneval", official.humaneval(store), contracts, HUMANEVAL_PAIRS, sandbox)
 

@@ -59,7 +59,11 @@ class Catalogue:
         Raises:
             UserError: an id that is not in the catalogue, a kind that no suite has, two suites of one id.
         """
-        of_user = {text: entry for text in ids or () if (entry := self._suite_of_user(text, prompts))}
+        of_user = {}
+        for text in ids or ():
+            of_file = (discipline.suite_of_file(text, prompts) for discipline in DISCIPLINES)
+            if entry := self._at_temperature(text, prompts) or next(filter(None, of_file), None):
+                of_user[text] = entry
         if ids is not None:
             known = [*self.ids, *of_user]
             check_names(ids, known, what="suite", command="triathlon suites --variants")
@@ -83,16 +87,8 @@ class Catalogue:
         """Returns the suite of results, one of the user's own too; None where nothing is known of it."""
         known = {entry.id: entry for entry in self.entries()}
         of_results = (discipline.suite_of_results(suite_id) for discipline in DISCIPLINES)
-        return (
-            known.get(suite_id)
-            or self._at_temperature(suite_id, None)
-            or next(filter(None, of_results), None)
-        )
-
-    def _suite_of_user(self, text: str, prompts: Path | None) -> SuiteEntry | None:
-        """Returns a suite at a temperature, or of a file of the user's own; None for other texts."""
-        of_file = (discipline.suite_of_file(text, prompts) for discipline in DISCIPLINES)
-        return self._at_temperature(text, prompts) or next(filter(None, of_file), None)
+        found = known.get(suite_id) or self._at_temperature(suite_id, None)
+        return found or next(filter(None, of_results), None)
 
     def _at_temperature(self, suite_id: str, prompts: Path | None) -> SuiteEntry | None:
         """`evolved/core-seeds@temperature-0.7`; None for other ids, and for suites of the catalogue."""
@@ -197,18 +193,14 @@ def read_catalogue(suites_file: Path) -> Catalogue:
                     f" with {_RESERVED!r}, got {data.id!r}; rename it"
                 )
     for number, data in enumerate(listed):
-        _check_seeds(data, Catalogue(listed[:number]))
+        before = Catalogue(listed[:number]).entries()
+        sets = [entry.id for entry in before if entry.set_name and entry.variant_of is None]
+        if data.seeds is not None and data.seeds not in sets:
+            raise UserError(
+                f"{data.listed_at}: expected seeds: to name a set of the evolved discipline that is built in"
+                f" or listed above, one of {', '.join(sorted(sets))}; got {data.seeds!r}"
+            )
     return Catalogue(listed)
-
-
-def _check_seeds(data: UserDataSet, before: Catalogue) -> None:
-    """Raises a UserError where `seeds:` names no set of the evolved discipline that comes before this one."""
-    sets = [entry.id for entry in before.entries() if entry.set_name and entry.variant_of is None]
-    if data.seeds is not None and data.seeds not in sets:
-        raise UserError(
-            f"{data.listed_at}: expected seeds: to name a set of the evolved discipline that is built in or"
-            f" listed above, one of {', '.join(sorted(sets))}; got {data.seeds!r}"
-        )
 
 
 def discipline(name: str) -> DisciplineEntry:

@@ -50,14 +50,13 @@ async def in_other_process(
 def _processes() -> ProcessPoolExecutor:
     """The processes, started when they are needed first; they end with this one, which no fork copies."""
     context = multiprocessing.get_context("spawn")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return ProcessPoolExecutor(min(4, cores), context, initializer=_begin, initargs=(os.getpid(),))
+    processes = min(4, len(os.sched_getaffinity(0)))
+    return ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(os.getpid(),))
 
 
 def _begin(parent: int) -> None:
     """Leaves Ctrl-C to the parent, and ends with it, though it may be killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "sched_getaffinity"):  # Linux
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)

@@ -93,10 +93,10 @@ def read(path: Path) -> YamlFile:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {str(path)!r}: expected UTF-8 text, got {error}") from None
     try:
-        loader = _Loader(text)
+        loader = _Loader(path, text)
         nothing = yaml.ScalarNode(f"{_TAG}null", "", yaml.Mark("", 0, 0, 0, None, 0))
         root = loader.get_single_node() or nothing
-        _Checker(path, loader).size(root)
+        loader.size(root)
         return YamlFile(path, text, root, loader.construct_document(root))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -110,20 +110,16 @@ def read(path: Path) -> YamlFile:
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader without dates."""
+    """Knows no dates; refuses what JSON does not have, keys that stand twice, and aliases for too much."""
 
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-class _Checker:
-    """Refuses what JSON does not have, keys that stand twice, and aliases that stand for too much."""
-
-    def __init__(self, path: Path, loader: _Loader) -> None:
-        self._path, self._loader = path, loader
+    def __init__(self, path: Path, text: str) -> None:
+        super().__init__(text)
+        self._path = path
         self._sizes: dict[int, int] = {}
         """By node; 0 while its values are being counted."""
 
@@ -165,7 +161,7 @@ class _Checker:
 
     def _check_number(self, node: yaml.ScalarNode, place: Place) -> None:
         try:
-            value = self._loader.construct_object(node)
+            value = self.construct_object(node)
         except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
             value = math.nan
         if isinstance(value, float) and not math.isfinite(value):

@@ -3,7 +3,6 @@
 import ast
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Final, get_args
 
@@ -11,14 +10,15 @@ import pytest
 
 from support.code_path import Follower, documented_path, documented_steps
 from support.hashes import hashes
+from support.loop_fakes import FakeModel
 from support.runtime_models import ScriptedModel, right_on, truths
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind
 from triathlon_runner.metrics import Contribution
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord, Usage
+from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord
 from triathlon_runner.runtime import (
     METRICS,
     Chain,
@@ -150,19 +150,6 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     assert follower.files == documented(1, 2, 3, 4, 5, 6)
 
 
-@dataclass
-class Predictor:
-    """Answers every question with one assertion."""
-
-    answer: str
-    kind: ModelKind
-    id: str = "predictor"
-
-    async def ask(self, _prompt: Chat | Completion, _sampling: Sampling, *, sample: int = 0) -> Answer:
-        text = f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n{self.answer}\n"
-        return Answer(Reply(text=text), Usage(requests=1), 0.01, self.id)
-
-
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     ("asked", "right"),
@@ -180,10 +167,10 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
     follower = Follower(STAGES, MARKS, look_into=(list, tuple))
     wrong = right.replace("['marked'", "['also', 'marked'")
     for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
+        reply = f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n{answer}\n"
+        model = FakeModel(lambda _, reply=reply: reply, model_kind)  # type: ignore[misc]
         with follower:
-            record = await suite.run(
-                UnitRun(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
-            )
+            record = await suite.run(UnitRun(PREDICTED.task_id, 0, model, grader, hashes("p")))
             scores = [metric.score([record]) for metric in PREDICTION_METRICS]
         assert scores[0] == score
     assert follower.files == documented(*((2, 4, 5, 7) if asked == "output" else (2, 5, 7)))

@@ -1,6 +1,5 @@
 """What an entry of the catalogue states of its suite is what the suite does."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -8,11 +7,11 @@ import pytest
 
 from support.built_questions import source
 from support.hashes import hashes
+from support.loop_fakes import FakeModel
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.llm import ModelKind, Sampling
 from triathlon_runner.runtime import write_questions
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Wanted, build_suite
@@ -27,29 +26,16 @@ SUITES: Final = (
 )
 
 
-@dataclass
-class Listener:
-    """A model without an answer that remembers how it was asked."""
-
-    kind: ModelKind
-    id: str = "listener"
-    asked: list[Sampling] = field(default_factory=list)
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        self.asked.append(sampling)
-        return Answer(Reply(text=""), Usage(), 0.0, self.id)
-
-
 async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling, list[Sampling]]:
     """How the entry says that a model is asked, and how it was."""
     (entry,) = catalogue.select([suite])
-    model = Listener(kind)
+    model = FakeModel(lambda _: "", kind)
     async with open_sandbox(jobs=1) as sandbox:
         grader = ProgramGrader(sandbox, root / "keys")
         data = DataStore(cache=root / "data", fetch=False)
         built = await build_suite(entry, data, grader, Wanted(limit=1))
         await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
-    return entry.sampling_of(kind), model.asked
+    return entry.sampling_of(kind), [sampling for _, sampling, _ in model.asked]
 
 
 @pytest.mark.parametrize("kind", ["instruct", "base"])

@@ -17,18 +17,13 @@ _MADE = re.compile(r"^(back|boxed|only)_")
 
 
 @cache
-def _core() -> tuple[Problem, ...]:
-    return core.problems("seeds")
-
-
-@cache
 def _humaneval() -> tuple[Problem, ...]:
     return official.humaneval(official_store())
 
 
 def answer(asked: Asked) -> str:
     """Evolves and solves our own seeds."""
-    return _answer(asked, _core())
+    return _answer(asked, core.problems("seeds"))
 
 
 def humaneval(asked: Asked) -> str:

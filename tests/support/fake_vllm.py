@@ -79,12 +79,12 @@ class _Handler(BaseHTTPRequestHandler):
             {"model": asked["model"], "choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}
         )
 
-    def _send(self, body: object, status: int = 200) -> None:
-        self._send_text(json.dumps(body), status)
+    def _send(self, body: object) -> None:
+        self._send_text(json.dumps(body))
 
-    def _send_text(self, text: str, status: int = 200) -> None:
+    def _send_text(self, text: str) -> None:
         data = text.encode()
-        self.send_response(status)
+        self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
@@ -107,22 +107,16 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _first_time(what: str) -> bool:
-    mark = Path(os.environ["FAKE_VLLM_FOLDER"]) / what
-    seen = mark.exists()
-    mark.touch()
-    return not seen
-
-
-def _fail(message: str) -> None:
-    _say(f"Traceback (most recent call last):\n  somewhere\n{message}")
-    sys.exit(1)
-
-
 def _prepare(behaviour: str) -> None:
     """Does what a behaviour does before the port is opened."""
-    if behaviour == "dies" or (behaviour == "dies_second_time" and not _first_time("started")):
-        _fail("RuntimeError: Engine core initialization failed. See root cause above.")
+    if behaviour == "dies_second_time":
+        started = Path(os.environ["FAKE_VLLM_FOLDER"]) / "started"
+        behaviour = "dies" if started.exists() else "answers"
+        started.touch()
+    if behaviour == "dies":
+        _say("Traceback (most recent call last):\n  somewhere")
+        _say("RuntimeError: Engine core initialization failed. See root cause above.")
+        sys.exit(1)
     if behaviour in {"hangs", "late"}:
         time.sleep(600 if behaviour == "hangs" else 1)
 

@@ -7,6 +7,7 @@ a surrogate pair as a character (an endpoint replaces these); escapes of one it 
 
 import itertools
 from collections.abc import Iterator
+from functools import partial, reduce
 from typing import Final
 
 from hypothesis import strategies as st
@@ -105,13 +106,7 @@ than the reply."""
 
 def shaped(shape: str, text: str) -> str:
     """A text in one shape."""
-    return (
-        shape.replace("{{", "\1")
-        .replace("}}", "\2")
-        .replace("{}", text)
-        .replace("\1", "{")
-        .replace("\2", "}")
-    )
+    return shape.replace("{}", "\1").replace("{{", "{").replace("}}", "}").replace("\1", text)
 
 
 def replies() -> Iterator[str]:
@@ -135,12 +130,5 @@ def generated() -> st.SearchStrategy[str]:
     joined = st.lists(part, min_size=1, max_size=4).flatmap(
         lambda parts: st.sampled_from(["", " ", "\n", ", ", "; ", ": "]).map(lambda mark: mark.join(parts))
     )
-    return st.lists(st.sampled_from(SHAPES), max_size=3).flatmap(
-        lambda shapes: joined.map(lambda text: _wrapped(text, shapes))
-    )
-
-
-def _wrapped(text: str, shapes: list[str]) -> str:
-    for shape in shapes:
-        text = shaped(shape, text)
-    return text
+    shapes = st.lists(st.sampled_from(SHAPES), max_size=3)
+    return st.builds(partial(reduce, lambda text, shape: shaped(shape, text)), shapes, joined)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from support.core_model import problems
+from support.core_model import problem_in
 from support.server_replies import Asked
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.grading import ProgramGrader
@@ -109,12 +109,6 @@ class LoopRun:
         return Registry.model_validate(content)
 
 
-def problem_in(text: str) -> Problem:
-    """The problem of `core` that a question is about: the last function of one that it names."""
-    names = [name for name in re.findall(r"\w+", text) if name in problems()]
-    return problems()[names[-1]]
-
-
 def asks_for_words(text: str) -> bool:
     """Whether a question of our built-in prompts, in any of the six forms, asks for a summary."""
     return "Reply with the complete program" not in text
@@ -125,6 +119,7 @@ def programmer(write: Write) -> Callable[[Asked], str]:
 
     def say(asked: Asked) -> str:
         problem = problem_in(asked.prompt)
+        assert problem is not None
         if asks_for_words(asked.prompt):
             done = re.search(r"# loop (\d+)", asked.prompt)
             number = int(done[1]) + 1 if done else 2

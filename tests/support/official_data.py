@@ -7,13 +7,21 @@ import pytest
 
 from triathlon_runner.datasets import DataStore
 
-_CHECKOUT = Path(__file__).resolve().parents[2]
+
+def data_folder() -> Path:
+    """The folder of `TRIATHLON_DATA`, else `../shared/datasets` of the checkout; it need not be there."""
+    beside = Path(__file__).resolve().parents[3] / "shared" / "datasets"
+    return Path(os.environ.get("TRIATHLON_DATA") or beside)
+
+
+def recordings() -> Path:
+    """The folder of recorded runs, beside the data; it need not be there."""
+    return data_folder().parent / "recorded"
 
 
 def official_store() -> DataStore:
-    """A store over `TRIATHLON_DATA`, else `../shared/datasets` of the checkout; skips where neither is."""
-    named = os.environ.get("TRIATHLON_DATA")
-    folder = Path(named) if named else _CHECKOUT.parent / "shared" / "datasets"
+    """A store over the folder of the data; skips where it is not there."""
+    folder = data_folder()
     if not folder.is_dir():
         pytest.skip(f"needs the official data files: no folder {str(folder)!r}; name one in TRIATHLON_DATA")
     return DataStore(cache=folder, folder=folder, fetch=False)

@@ -10,16 +10,7 @@ from support.core_model import dice
 from support.official_data import official_store
 from support.server_replies import Asked
 from triathlon_runner.datasets import Problem, official
-
-SETS: tuple[official.EvoEvalSet, ...] = (
-    "difficult",
-    "creative",
-    "subtle",
-    "combine",
-    "tool_use",
-    "verbose",
-    "concise",
-)
+from triathlon_runner.datasets.rows import EVOEVAL_SETS
 
 
 @cache
@@ -27,7 +18,7 @@ def references() -> dict[str, str]:
     """Right programs by the name of their function; the last set that has a name keeps it."""
     store = official_store()
     problems = [*official.mbpp_plus(store), *official.humaneval_plus(store)]
-    problems += [problem for name in SETS for problem in official.evoeval(store, name=name)]
+    problems += [problem for name in EVOEVAL_SETS for problem in official.evoeval(store, name=name)]
     return {problem.entry_point: problem.reference for problem in problems if isinstance(problem, Problem)}
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from support.official_data import official_store
 from triathlon_runner.catalogue import entries
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.records import KNOWN_PROTOCOLS, ProtocolHashes, known_protocols
+from triathlon_runner.records import ProtocolHashes, known_protocols
 
 Table = dict[tuple[str, str], ProtocolHashes]
 HEAD: Final = ("suite", "before", "asked", "graded")
@@ -26,7 +26,7 @@ def todays_protocols(store: DataStore) -> Table:
 def rewrite() -> None:
     """Replaces the rows of today's suites; those of earlier versions stay."""
     kept = {key: hashes for key, hashes in known_protocols().items() if key[1]}
-    path = Path(str(files("triathlon_runner.records") / KNOWN_PROTOCOLS))
+    path = Path(str(files("triathlon_runner.records") / "known_protocols.csv"))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)

@@ -9,17 +9,15 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from support.official_data import official_store, recordings
 from support.server_replies import Asked
 from triathlon_runner import evolved
-from triathlon_runner.datasets import DataStore
 
 SUBSET = "TRIATHLON_TEST_SUBSET"
-_SHARED = Path(__file__).resolve().parents[3] / "shared"
-RECORDING = _SHARED / "recorded" / "evolved-chatgpt.jsonl.gz"
-"""GPT-3.5's greedy solutions with the official verdicts, beside the folder of data files."""
+RECORDING = recordings() / "evolved-chatgpt.jsonl.gz"
+"""GPT-3.5's greedy solutions with the official verdicts."""
 
 
 def recorded() -> Iterator[dict[str, Any]]:
@@ -32,16 +30,15 @@ def recorded() -> Iterator[dict[str, Any]]:
 
 def chatgpt(asked: Asked) -> str:
     """Its solution to the problem whose prompt was asked, as a chat model fences it."""
-    known = _solutions(os.environ[SUBSET], os.environ["TRIATHLON_DATA"])
+    known = _solutions(os.environ[SUBSET])
     prompt = next(prompt for prompt in known if prompt in asked.prompt)
     return f"Here is the function.\n\n```python\n{known[prompt]}\n```\n"
 
 
 @cache
-def _solutions(suite_id: str, data: str) -> dict[str, str]:
-    store = DataStore(cache=Path(data), folder=Path(data), fetch=False)
+def _solutions(suite_id: str) -> dict[str, str]:
     entry = next(entry for entry in evolved.catalogue() if entry.id == suite_id)
-    suite = entry.build(store)
+    suite = entry.build(official_store())
     assert isinstance(suite, evolved.EvolvedSuite)
     solutions = {row["task_id"]: row["solution"] for row in recorded() if row["suite"] == suite_id}
     return {problem.prompt.strip("\n"): solutions[problem.task_id] for problem in suite.problems.values()}

@@ -7,25 +7,17 @@ A recording is a JSON object whose keys are loops sustained and whose values lis
 
 import gzip
 import json
-import os
 import re
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.official_data import recordings
 from support.server_replies import Asked
 
-_CHECKOUT = Path(__file__).resolve().parents[2]
 _TASK = re.compile(r'"""\n.*\n"""', re.DOTALL)
 _CODE = re.compile(r"```python\n(.*)\n```", re.DOTALL)
-
-
-def recordings() -> Path:
-    """The folder of stored runs, which need not be there."""
-    data = os.environ.get("TRIATHLON_DATA")
-    return (Path(data).parent if data else _CHECKOUT.parent / "shared") / "recorded"
 
 
 def recording(name: str) -> list[dict[str, Any]]:

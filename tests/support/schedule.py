@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 from support.fake_suite import GRADER, FakeModel, FakeOpener, FakeSuite, entry_of
 from triathlon_runner.models_yaml import ModelRow, Registry
@@ -51,7 +52,13 @@ class Bench:
 
     async def run(self, limit: int | None = None) -> Summary:
         plan = self.plan(limit)
-        progress = cast(ConsoleProgress, _Quiet(self.said, self.from_earlier_run))
+        progress = Mock(spec=ConsoleProgress)
+        progress.say.side_effect = self.said.append
+        progress.failed.side_effect = lambda _model, _suite, reason: self.said.append(reason)
+        progress.broke.side_effect = lambda unit, _error: self.said.append(unit)
+        progress.finished.side_effect = lambda _record, from_earlier_run: self.from_earlier_run.append(
+            from_earlier_run
+        )
         self.runner = Runner(self.folder, GRADER, cast(Any, self.opener), progress, self.control)
         return await self.runner.run(plan)
 
@@ -62,23 +69,3 @@ class Bench:
 
     def records(self) -> list[UnitRecord]:
         return list(read_records(self.folder.lines("m", self.suite.id), UnitRecord))
-
-
-class _Quiet:
-    def __init__(self, said: list[str], from_earlier_run: list[bool]) -> None:
-        self.said, self.from_earlier_run = said, from_earlier_run
-
-    def plan(self, *args: object, **kwargs: object) -> None: ...
-    def start(self, *args: object) -> None: ...
-    def attach(self, *args: object) -> None: ...
-    def finished(self, _record: object, *, from_earlier_run: bool) -> None:
-        self.from_earlier_run.append(from_earlier_run)
-
-    def failed(self, model: str, suite: str, reason: str) -> None:
-        self.said.append(reason)
-
-    def broke(self, unit: str, _error: Exception) -> None:
-        self.said.append(unit)
-
-    def say(self, message: str) -> None:
-        self.said.append(message)

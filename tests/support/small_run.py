@@ -45,6 +45,7 @@ class SmallRun:
             patch.chdir(self.root)
             patch.setenv("TRIATHLON_CACHE", str(self.root / "cache"))
             patch.setenv("SMALL_RUN_KEY", KEY)
+            patch.delenv("TRIATHLON_MODELS", raising=False)
             return CliRunner().invoke(app, arguments)
 
     def says(self, *arguments: str) -> tuple[int, str]:

@@ -5,15 +5,11 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
-from typer.testing import CliRunner
-
+from support.small_run import SmallRun
 from support.user_problems import ROW, SUITES, write_problems
-from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 from triathlon_site import cli as site_commands
 
-add_commands()
 assert site_commands
 
 
@@ -31,11 +27,7 @@ class Place:
 
     def call(self, *arguments: str, code: int = 0) -> str:
         """What one `triathlon` command in this folder says, which is to end with this exit code."""
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(self.root)
-            patch.setenv("TRIATHLON_CACHE", str(self.root / "cache"))
-            patch.delenv("TRIATHLON_MODELS", raising=False)
-            result = CliRunner().invoke(app, arguments)
+        result = SmallRun(self.root).call(*arguments)
         for_user = isinstance(result.exception, UserError)  # the entry point prints it and ends with 2
         said = f"{result.output}{result.exception}" if for_user else result.output
         assert (2 if for_user else result.exit_code) == code, said

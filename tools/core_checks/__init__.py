@@ -2,25 +2,7 @@
 
 from core_checks._alive import Report
 from core_checks._classes import check_class, class_findings
-from core_checks._details import CoreClass, CoreProblem, Wrong, class_detail, detail
+from core_checks._details import CoreClass, CoreProblem, class_detail, detail
 from core_checks._originality import public_rows, public_texts, shared_runs
 from core_checks._rules import still_findings
 from core_checks._suite import check_problem, check_problems, check_translations
-
-__all__ = [
-    "CoreClass",
-    "CoreProblem",
-    "Report",
-    "Wrong",
-    "check_class",
-    "check_problem",
-    "check_problems",
-    "check_translations",
-    "class_detail",
-    "class_findings",
-    "detail",
-    "public_rows",
-    "public_texts",
-    "shared_runs",
-    "still_findings",
-]

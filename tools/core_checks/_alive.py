@@ -8,10 +8,10 @@ from core_checks import _details
 from core_checks._details import CoreProblem
 from core_checks._execute import (
     SECONDS_OF_A_REFERENCE,
-    Expression,
     Outcome,
-    Program,
+    outcomes,
     run_batch,
+    shown,
 )
 from core_checks._mutants import Mutant, mutants
 from triathlon_runner.datasets import Comparison
@@ -64,10 +64,6 @@ def _all_same(expected: _Outcomes, got: _Outcomes, comparison: Comparison) -> bo
     )
 
 
-def _examples(core: CoreProblem) -> list[tuple[str, str]]:
-    return _load.examples(core.problem.prompt)
-
-
 def _promises(core: CoreProblem) -> list[str]:
     """For each input the expression that says whether it keeps what the docstring promises."""
     if not core.requires:
@@ -75,12 +71,6 @@ def _promises(core: CoreProblem) -> list[str]:
     asked = _load.asked_function(core.problem.prompt)
     parameters = ", ".join(argument.arg for argument in asked.args.args)
     return [f"bool((lambda {parameters}: {core.requires})(*{text}))" for text in core.problem.inputs]
-
-
-def _parents(core: CoreProblem) -> list[CoreProblem]:
-    if core.set_name == "decompose":
-        return []
-    return [_details.detail(parent) for parent in core.problem.parents]
 
 
 def _reference_findings(seen: _Outcomes, again: _Outcomes, core: CoreProblem) -> Iterator[str]:
@@ -94,7 +84,7 @@ def _reference_findings(seen: _Outcomes, again: _Outcomes, core: CoreProblem) ->
 
 
 def _example_findings(seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[str]:
-    for (call, want), (outcome, *_) in zip(_examples(core), seen, strict=True):
+    for (call, want), (outcome, *_) in zip(_load.examples(core.problem.prompt), seen, strict=True):
         if outcome != Outcome("value", want):
             yield f"the example {call} shows {want}, the reference gives {outcome.value}"
 
@@ -106,34 +96,28 @@ def _promise_findings(seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[
 
 
 def _wrong_findings(truth: _Outcomes, seen: Sequence[_Outcomes], core: CoreProblem) -> Iterator[str]:
-    for wrong, outcomes in zip(core.wrong, seen, strict=True):
-        if _all_same(truth, outcomes, core.problem.comparison):
+    for wrong, got in zip(core.wrong, seen, strict=True):
+        if _all_same(truth, got, core.problem.comparison):
             yield f"the wrong solution passes: {wrong.why}"
-        elif outcomes[0].kind == "raised" and len(outcomes) == 1:
-            yield f"the wrong solution does not load ({outcomes[0].value}): {wrong.why}"
-        elif all(outcome.kind != "value" for outcome in outcomes):
+        elif got[0].kind == "raised" and len(got) == 1:
+            yield f"the wrong solution does not load ({got[0].value}): {wrong.why}"
+        elif all(outcome.kind != "value" for outcome in got):
             yield f"the wrong solution never returns: {wrong.why}"
 
 
 def _parent_findings(
     truth: _Outcomes, seen: Sequence[_Outcomes], parents: Sequence[CoreProblem], core: CoreProblem
 ) -> Iterator[str]:
-    for parent, outcomes in zip(parents, seen, strict=True):
-        if _all_same(truth, outcomes, core.problem.comparison):
+    comparison = core.problem.comparison
+    for parent, got in zip(parents, seen, strict=True):
+        differs = any(
+            theirs.kind == "value" and not _same(ours, theirs, comparison)
+            for ours, theirs in zip(truth, got, strict=False)
+        )
+        if _all_same(truth, got, comparison):
             yield f"its parent {parent.name} solves it"
-        elif _signature(core) == _signature(parent) and not _differ(truth, outcomes, core):
+        elif _details.types(core.problem.prompt) == _details.types(parent.problem.prompt) and not differs:
             yield f"its parent {parent.name} gives no other value on any shared input"
-
-
-def _signature(core: CoreProblem) -> tuple[str, ...]:
-    return _details.types(core.problem.prompt)
-
-
-def _differ(truth: _Outcomes, outcomes: _Outcomes, core: CoreProblem) -> bool:
-    return any(
-        got.kind == "value" and not _same(expected, got, core.problem.comparison)
-        for expected, got in zip(truth, outcomes, strict=False)
-    )
 
 
 async def check_alive(sandbox: Sandbox, core: CoreProblem) -> Report:
@@ -142,33 +126,32 @@ async def check_alive(sandbox: Sandbox, core: CoreProblem) -> Report:
     Raises:
         SandboxError: our machinery failed.
     """
-    problem, parents = core.problem, _parents(core)
-    changed = mutants(problem.reference)
-    reference = Program(problem.reference, problem.entry_point, SECONDS_OF_A_REFERENCE)
-    parts: list[list[Program | Expression]] = [
+    problem, changed = core.problem, mutants(core.problem.reference)
+    parents = [_details.detail(name) for name in problem.parents] if core.set_name != "decompose" else []
+    reference = outcomes(problem.reference, problem.entry_point, SECONDS_OF_A_REFERENCE)
+    parts = [
         [reference, reference],
-        [Expression(problem.reference, call) for call, _ in _examples(core)],
-        [Expression(problem.reference, promise) for promise in _promises(core)],
-        [Program(wrong.code, problem.entry_point) for wrong in core.wrong],
-        [Program(parent.problem.reference, parent.problem.entry_point) for parent in parents],
-        [Program(mutant.source, problem.entry_point) for mutant in changed],
+        [shown(problem.reference, call) for call, _ in _load.examples(problem.prompt)],
+        [shown(problem.reference, promise) for promise in _promises(core)],
+        [outcomes(wrong.code, problem.entry_point) for wrong in core.wrong],
+        [outcomes(parent.problem.reference, parent.problem.entry_point) for parent in parents],
+        [outcomes(mutant.source, problem.entry_point) for mutant in changed],
     ]
-    answers = iter(
-        await run_batch(sandbox, problem.inputs, [question for part in parts for question in part])
+    answers = iter(await run_batch(sandbox, problem.inputs, [call for part in parts for call in part]))
+    (truth, again), examples, promises, wrong, of_parents, of_mutants = (
+        [next(answers) for _ in part] for part in parts
     )
-    seen = [[next(answers) for _ in part] for part in parts]
-    truth = seen[0][0]
     alive = [
         mutant.name
-        for mutant, outcomes in zip(changed, seen[5], strict=True)
-        if _all_same(truth, outcomes, problem.comparison)
+        for mutant, got in zip(changed, of_mutants, strict=True)
+        if _all_same(truth, got, problem.comparison)
     ]
     findings = (
-        *_reference_findings(truth, seen[0][1], core),
-        *_example_findings(seen[1], core),
-        *_promise_findings(seen[2], core),
-        *_wrong_findings(truth, seen[3], core),
-        *_parent_findings(truth, seen[4], parents, core),
+        *_reference_findings(truth, again, core),
+        *_example_findings(examples, core),
+        *_promise_findings(promises, core),
+        *_wrong_findings(truth, wrong, core),
+        *_parent_findings(truth, of_parents, parents, core),
     )
     return judged(findings, changed, alive, core.survivors)
 
@@ -181,12 +164,12 @@ async def check_join(sandbox: Sandbox, seed: CoreProblem) -> list[str]:
     """
     if not seed.halves:
         return []
+    problem, join = seed.problem, _details.join(seed.name)
     halves = [_details.detail(half).problem for half in seed.halves]
-    joined = "\n\n\n".join([*(half.reference for half in halves), _details.join(seed.name)])
-    problem = seed.problem
-    unused = [half.entry_point for half in halves if half.entry_point not in _details.join(seed.name)]
-    questions = [Program(problem.reference, problem.entry_point), Program(joined, problem.entry_point)]
-    truth, got = await run_batch(sandbox, problem.inputs, questions)
+    joined = "\n\n\n".join([*(half.reference for half in halves), join])
+    programs = [outcomes(program, problem.entry_point) for program in (problem.reference, joined)]
+    truth, got = await run_batch(sandbox, problem.inputs, programs)
+    unused = [half.entry_point for half in halves if half.entry_point not in join]
     findings = [f"the join does not call {name}" for name in unused]
     if not _all_same(truth, got, problem.comparison):
         findings.append("the two halves, joined, do not solve the seed")

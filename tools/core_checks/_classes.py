@@ -6,7 +6,7 @@ from typing import Final
 
 from core_checks._alive import Report, judged
 from core_checks._details import CoreClass
-from core_checks._execute import SECONDS_OF_A_REFERENCE, Outcome, Tests, run_batch
+from core_checks._execute import SECONDS_OF_A_REFERENCE, run_batch, tested
 from core_checks._mutants import mutants
 from core_checks._rules import IMPORTS, WIDTH, imports, label_findings
 from triathlon_runner.datasets import ClassProblem
@@ -75,27 +75,20 @@ def class_findings(core: CoreClass) -> list[str]:
     return [*_shape(problem), *_text(core), *labels]
 
 
-def _passed(outcomes: tuple[Outcome, ...]) -> bool:
-    return outcomes[0].kind == "value"
-
-
-def _own_findings(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
-    if not _passed(outcomes):
-        yield f"its own tests do not pass: {outcomes[0].value}"
-    elif outcomes[0].value < TESTS:
-        yield f"{outcomes[0].value} tests, {TESTS} needed"
-
-
 async def check_class(sandbox: Sandbox, core: CoreClass) -> Report:
     """Runs a class's tests on itself and on each of its mutants, in one process.
 
     Raises:
         SandboxError: our machinery failed.
     """
-    problem = core.problem
-    changed = mutants(problem.reference)
-    questions = [Tests(problem.reference, problem.test, SECONDS_OF_A_REFERENCE)]
-    questions += [Tests(mutant.source, problem.test) for mutant in changed]
-    reference_outcomes, *seen = await run_batch(sandbox, (), questions)
-    alive = [mutant.name for mutant, outcomes in zip(changed, seen, strict=True) if _passed(outcomes)]
-    return judged([*class_findings(core), *_own_findings(reference_outcomes)], changed, alive, core.survivors)
+    problem, changed = core.problem, mutants(core.problem.reference)
+    calls = [tested(problem.reference, problem.test, SECONDS_OF_A_REFERENCE)]
+    calls += [tested(mutant.source, problem.test) for mutant in changed]
+    (own, *_), *seen = await run_batch(sandbox, (), calls)
+    alive = [mutant.name for mutant, (got, *_) in zip(changed, seen, strict=True) if got.kind == "value"]
+    findings = class_findings(core)
+    if own.kind != "value":
+        findings.append(f"its own tests do not pass: {own.value}")
+    elif own.value < TESTS:
+        findings.append(f"{own.value} tests, {TESTS} needed")
+    return judged(findings, changed, alive, core.survivors)

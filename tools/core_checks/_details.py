@@ -8,19 +8,15 @@ from typing import Final
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.core import _load, classes, problems
-from triathlon_runner.datasets.core._load import SurvivorEntry, asked_function, with_helpers
+from triathlon_runner.datasets.core._load import (
+    SurvivorEntry,
+    WrongEntry,
+    asked_function,
+    with_helpers,
+)
 
 _ENTRIES_OF: Final = {"tool_use-main_only": "tool_use", "verbose": "seeds", "concise": "seeds"}
 """Sets whose problems differ from those of another set in their prompts only."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """A plausible wrong solution; some input must tell it from the reference."""
-
-    why: str
-    code: str
-    """A complete program that defines the entry point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,8 @@ class CoreProblem:
     """One for each of `problem.inputs`: what the input is there for."""
     requires: str = ""
     """What the docstring promises about the arguments, as an expression over the parameters."""
-    wrong: tuple[Wrong, ...] = ()
+    wrong: Sequence[WrongEntry] = ()
+    """Plausible wrong solutions, each a complete program; some input must tell it from the reference."""
     survivors: Sequence[SurvivorEntry] = ()
     helpers: str = ""
     """tool_use: the functions that the prompt offers."""
@@ -73,7 +70,7 @@ def detail(task_id: str) -> CoreProblem:
         name=name,
         input_names=tuple(entry.inputs),
         requires=entry.requires,
-        wrong=tuple(Wrong(wrong.why, with_helpers(entry, wrong.code)) for wrong in entry.wrong),
+        wrong=[WrongEntry(why=each.why, code=with_helpers(entry, each.code)) for each in entry.wrong],
         survivors=entry.survivors,
         helpers=entry.helpers,
         translations=entry.translations,

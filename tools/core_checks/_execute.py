@@ -109,39 +109,19 @@ DIED: Final = (Outcome("died", ""),)
 """What a program that takes the whole process down gave."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program to be called with every input of the problem."""
-
-    source: str
-    entry_point: str
-    seconds: float = SECONDS_AN_INPUT
-
-    def call(self) -> Call:
-        return Call("outcomes", (self.source, self.entry_point, self.seconds))
+def outcomes(source: str, entry_point: str, seconds: float = SECONDS_AN_INPUT) -> Call:
+    """Calls a program with every input of the problem."""
+    return Call("outcomes", (source, entry_point, seconds))
 
 
-@dataclass(frozen=True, slots=True)
-class Tests:
-    """A class with its unittest tests; the outcome is how many of them ran, where all passed."""
-
-    source: str
-    test: str
-    seconds: float = SECONDS_AN_INPUT
-
-    def call(self) -> Call:
-        return Call("tested", (self.source, self.test, self.seconds))
+def tested(source: str, test: str, seconds: float = SECONDS_AN_INPUT) -> Call:
+    """Runs a class's unittest tests; the outcome is how many of them ran, where all passed."""
+    return Call("tested", (source, test, seconds))
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """An expression to be evaluated beside a program; its outcome is the value's `repr`."""
-
-    source: str
-    text: str
-
-    def call(self) -> Call:
-        return Call("shown", (self.source, self.text))
+def shown(source: str, expression: str) -> Call:
+    """Evaluates an expression beside a program; the outcome is the value's `repr`."""
+    return Call("shown", (source, expression))
 
 
 def _read(result: Returned | Raised) -> tuple[Outcome, ...]:
@@ -156,9 +136,9 @@ def _read(result: Returned | Raised) -> tuple[Outcome, ...]:
 
 
 async def run_batch(
-    sandbox: Sandbox, inputs: Sequence[str], questions: Sequence[Program | Expression | Tests]
+    sandbox: Sandbox, inputs: Sequence[str], questions: Sequence[Call]
 ) -> list[tuple[Outcome, ...]]:
-    """The outcomes of each question: of a program one an input, ending where it is endless.
+    """What each question gave: a program one outcome an input, ending where it is endless.
 
     Raises:
         SandboxError: our machinery failed.
@@ -166,7 +146,7 @@ async def run_batch(
     harness = f"_INPUTS = {list(inputs)!r}\n{_HARNESS}"
     gathered: list[tuple[Outcome, ...]] = []
     while len(gathered) < len(questions):
-        calls = tuple(question.call() for question in questions[len(gathered) :])
+        calls = tuple(questions[len(gathered) :])
         limits = Limits(cpu_seconds=5.0 + len(calls) * 2 * SECONDS_AN_INPUT, wall_seconds=300.0)
         execution = await sandbox.run(Job(program=harness, calls=calls, limits=limits))
         gathered.extend(_read(result) for result in execution.results)

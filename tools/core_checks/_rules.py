@@ -51,14 +51,9 @@ def _signature(core: CoreProblem) -> Iterator[str]:
     if len(_load.examples(problem.prompt)) < EXAMPLES:
         yield f"the docstring needs {EXAMPLES} examples"
     yield from (f"line too long: {line}" for line in problem.prompt.splitlines() if len(line) > WIDTH)
-    yield from (
-        f"a quotation goes on in the next line: {line}" for line in _prose(asked) if line.count('"') % 2
-    )
-
-
-def _prose(asked: ast.FunctionDef) -> list[str]:
-    """The lines of a docstring without its examples."""
-    return [line for line in (ast.get_docstring(asked) or "").splitlines() if ">>>" not in line]
+    for line in _load.docstring(problem.prompt).splitlines():
+        if ">>>" not in line and line.count('"') % 2:
+            yield f"a quotation goes on in the next line: {line}"
 
 
 def _programs(core: CoreProblem) -> Iterator[str]:

@@ -12,15 +12,3 @@ from triathlon_runner.datasets._problem import (
     TestedProblem,
 )
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
-
-__all__ = [
-    "AnyProblem",
-    "ClassProblem",
-    "Comparison",
-    "DataFile",
-    "DataStore",
-    "DataUnavailableError",
-    "FunctionProblem",
-    "Problem",
-    "TestedProblem",
-]

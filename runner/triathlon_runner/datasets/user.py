@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.datasets.official import (
+from triathlon_runner.datasets.rows import (
     EVOEVAL_SETS,
     EvoEvalSet,
     Row,
@@ -108,12 +108,12 @@ def _user_problem(place: str, problem: AnyProblem, text: str, seeds: str | None)
         problem = replace(problem, assertion=example)
     if isinstance(problem, TestedProblem):
         return UserProblem(place, problem)
-    tested = tuple(_tested(problem, tests) for tests in (text, problem.assertion) if tests)
+    tested = tuple(
+        TestedProblem(problem.task_id, problem.entry_point, problem.prompt, tests, problem.reference)
+        for tests in (text, problem.assertion)
+        if tests
+    )
     return UserProblem(place, problem, tested)
-
-
-def _tested(problem: Problem, tests: str) -> TestedProblem:
-    return TestedProblem(problem.task_id, problem.entry_point, problem.prompt, tests, problem.reference)
 
 
 def check_examples(problems: UserProblems) -> None:
@@ -134,28 +134,24 @@ def check_examples(problems: UserProblems) -> None:
 
 
 def with_inputs(problem: FunctionProblem) -> Problem:
-    """Returns the problem with inputs to trace: its own, or those of the calls in its tests."""
+    """Returns the problem with inputs to trace: its own, or the plain values in the calls of its tests."""
     if isinstance(problem, Problem):
         return problem
+    inputs = []
+    for name, call in named_calls(parse_or_none(problem.tests) or ast.Module([], [])):
+        arguments = ast.Tuple(call.args, ast.Load())
+        if name in (_CALLED_AS, problem.entry_point) and not call.keywords and is_literal(arguments):
+            inputs.append(ast.unparse(arguments))
     return Problem(
         task_id=problem.task_id,
         entry_point=problem.entry_point,
         prompt=problem.prompt,
         reference=problem.reference,
-        inputs=tuple(dict.fromkeys(_called_with(problem.tests, problem.entry_point))),
+        inputs=tuple(dict.fromkeys(inputs)),
         assertion=problem.assertion,
         libraries=third_party(problem.reference),
         level=problem.level,
     )
-
-
-def _called_with(tests: str, entry_point: str) -> Iterator[str]:
-    """The arguments of each call of the function in the tests, where they are plain values."""
-    module = parse_or_none(tests)
-    for name, call in named_calls(module) if module is not None else ():
-        arguments = ast.Tuple(call.args, ast.Load())
-        if name in (_CALLED_AS, entry_point) and not call.keywords and is_literal(arguments):
-            yield ast.unparse(arguments)
 
 
 def problem_file(path: Path) -> tuple[AnyProblem, ...]:
@@ -213,43 +209,36 @@ def _read(row: Row, place: str, name: str) -> tuple[AnyProblem, str, bool | None
 
 
 def _problem_of_row(row: Row, name: str) -> AnyProblem:
+    """Returns the problem of a row; the name of its file tells EvoEval's sets apart."""
+    problem: FunctionProblem
     if "solution_code" in row:
         return class_problem(row)
-    problem = _function_of_row(row, name)
-    return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
-
-
-def _function_of_row(row: Row, name: str) -> FunctionProblem:
     if "reference" in row:
-        return evolved_problem(row)
-    if "test_list" in row:
-        return _mbpp_of(row)
-    if "base_input" in row:
-        is_mbpp = row["task_id"].startswith("Mbpp/")
-        return mbpp_problem(row) if is_mbpp else humaneval_problem(row)
-    if "inputs" in row:
-        return evoeval_problem(row, _set_of(row, name))
-    solution = row.get("canonical_solution", "")
-    reference = f"{row['prompt']}{solution}" if solution else ""
-    return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
+        problem = evolved_problem(row)
+    elif "test_list" in row:
+        problem = _mbpp_of(row)
+    elif "base_input" in row:
+        problem = (mbpp_problem if row["task_id"].startswith("Mbpp/") else humaneval_problem)(row)
+    elif "inputs" in row:
+        # The oracle depends on the set, and the row's number does not tell it.
+        guessed: EvoEvalSet = "combine" if "p1" in row else "tool_use"
+        problem = evoeval_problem(row, next((known for known in EVOEVAL_SETS if known in name), guessed))
+    else:
+        solution = row.get("canonical_solution", "")
+        reference = f"{row['prompt']}{solution}" if solution else ""
+        problem = TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
+    return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
 
 
 def _mbpp_of(row: Row) -> TestedProblem:
     """A row of MBPP's own release, asked as EvalPlus asks MBPP+: the text and the first test."""
     tests = "\n".join([row.get("test_setup_code", ""), *row["test_list"]]).strip()
     prompt = f'"""\n{(row["text"] if "text" in row else row["prompt"]).strip()}\n{row["test_list"][0]}\n"""\n'
-    entry_point = tested_function(row["code"], tests)
     return TestedProblem(
         f"Mbpp/{row['task_id']}" if isinstance(row["task_id"], int) else row["task_id"],
-        entry_point,
+        tested_function(row["code"], tests),
         prompt,
         tests,
         row["code"],
         assertion=row["test_list"][0],
     )
-
-
-def _set_of(row: Row, name: str) -> EvoEvalSet:
-    """The EvoEval set of a row: the oracle depends on it, and the row's number does not tell it."""
-    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in EVOEVAL_SETS if set_name in name)
-    return named[0] if named else "combine" if "p1" in row else "tool_use"

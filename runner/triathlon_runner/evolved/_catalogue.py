@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, Problem, core, official
+from triathlon_runner.datasets.rows import EvoEvalSet
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet
 from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
@@ -15,7 +16,7 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
-SEMANTIC_ALTERING: Final[tuple[official.EvoEvalSet, ...]] = (
+SEMANTIC_ALTERING: Final[tuple[EvoEvalSet, ...]] = (
     "difficult",
     "creative",
     "subtle",
@@ -79,7 +80,7 @@ def _official(name: str, title: str, file: DataFile, load: Load, *, inputs: Inpu
     return _Set(name, title, lambda store: (DataSetInfo.of(file), load(store)), inputs)
 
 
-def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:
+def _evoeval(name: EvoEvalSet, inputs: Inputs = "all") -> _Set:
     load = partial(official.evoeval, name=name)
     return _official(name, f"EvoEval {name}: {_ABOUT[name]}", official.EVOEVAL[name], load, inputs=inputs)
 

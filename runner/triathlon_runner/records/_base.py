@@ -20,9 +20,6 @@ from pydantic import (
 )
 
 SCHEMA_VERSION: Final = 1
-KNOWN_PROTOCOLS: Final = "known_protocols.csv"
-"""Beside this module: `suite, before, asked, graded`. `before` is empty for a suite of today, else the single
-hash that lines of earlier versions have."""
 _DIGITS: Final = 16
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """Spreadsheets and scripts cannot read larger numbers exactly."""
@@ -64,8 +61,8 @@ def _hash(fields: str | Mapping[str, Any]) -> str:
 
 @functools.cache
 def known_protocols() -> Mapping[tuple[str, str], ProtocolHashes]:
-    """Returns protocols by suite and earlier hash; by suite and "" those of today."""
-    text = (files("triathlon_runner.records") / KNOWN_PROTOCOLS).read_text("utf-8")
+    """Returns protocols by suite and the one hash of an earlier version; by suite and "" those of today."""
+    text = (files("triathlon_runner.records") / "known_protocols.csv").read_text("utf-8")
     return {
         (row["suite"], row["before"]): ProtocolHashes(asked=row["asked"], graded=row["graded"])
         for row in csv.DictReader(text.splitlines())

@@ -221,34 +221,29 @@ class RuntimeRecord(UnitRecord):
 
     def questions(self) -> Iterator[Question]:
         """Returns every question behind the program and the input; all of a unit's are asked at once."""
-        for name, answer in self._answers():
+        for _, name, answer in self._answers():
             text = f"{self.program}\n\n{self.input}\n\n{answer.question}"
             extracted, expected = answer.answer or "", answer.expected
             yield Question(text, answer.reply, extracted, expected, answer.question, name, answer.outcome)
 
     def fault(self) -> str:
         """Returns how the outcomes of the unit and of its answers contradict what is right."""
-        answers = {
-            f"statements[{position}].{kind}": getattr(statement, kind)
-            for position, statement in enumerate(self.statements)
-            for kind in ("coverage", "state", "path")
-        } | {"output": self.output}
-        for field, answer in answers.items():
+        for field, _, answer in self._answers():
             if fault := answer.fault(field):
-                return str(fault)
-        all_right = all(answer.correct for answer in answers.values())
+                return fault
+        all_right = all(answer.correct for *_, answer in self._answers())
         if all_right != (self.outcome is Outcome.PASSED):
             verdict = "every answer is" if all_right else "not every answer is"
             return f"outcome: {self.outcome.value!r}, but {verdict} right"
         return ""
 
-    def _answers(self) -> Iterator[tuple[str, AnswerRecord]]:
-        for statement in self.statements:
+    def _answers(self) -> Iterator[tuple[str, str, AnswerRecord]]:
+        """Yields each answer with its field and with the name of its question."""
+        for position, statement in enumerate(self.statements):
             place = f"line-{statement.line}-{statement.variable}"
-            yield f"coverage-{place}", statement.coverage
-            yield f"state-{place}", statement.state
-            yield f"path-{place}", statement.path
-        yield "output", self.output
+            for kind in ("coverage", "state", "path"):
+                yield f"statements[{position}].{kind}", f"{kind}-{place}", getattr(statement, kind)
+        yield "output", "output", self.output
 
     @staticmethod
     def question_in(prompt: str) -> str:

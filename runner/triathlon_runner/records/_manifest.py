@@ -99,11 +99,7 @@ def _check_known(parts: type[_Known]) -> Callable[[dict[str, Any]], dict[str, An
     return check
 
 
-def _check_outcome(name: str) -> str:
-    return Outcome(name).value
-
-
-Outcomes = dict[Annotated[str, AfterValidator(_check_outcome)], Count]
+Outcomes = dict[Annotated[str, AfterValidator(lambda name: Outcome(name).value)], Count]
 """Units by outcome."""
 
 

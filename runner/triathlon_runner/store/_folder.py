@@ -187,27 +187,20 @@ def read_manifest_file(path: Path, root: Path, model: str, suite: str, schema: t
     try:
         content = path.read_bytes()
         document = parse_json(content)
-        manifest = schema.model_validate_json(content) if _schema_of(document) == SCHEMA_VERSION else None
+        if not isinstance(document, dict):
+            raise ValueError(f"got {str(document)[:40]!r}")
+        version = document.get("schema", document.get("schema_version", SCHEMA_VERSION))
+        if version != SCHEMA_VERSION:
+            return f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
+        manifest = schema.model_validate_json(content)
     except OSError as error:
-        fault = f"it cannot be read ({error.strerror})"
+        return f"it cannot be read ({error.strerror})"
     except ValidationError as error:
-        fault = validation_fault(error)
+        return validation_fault(error)
     except ValueError as error:
-        fault = f"it is no JSON object ({error})"
-    else:
-        if manifest is not None and (manifest.model, manifest.suite) == (model, suite):
-            return manifest
-        fault = f"it has schema {_schema_of(document)!r}, this version of the program reads {SCHEMA_VERSION}"
-        if manifest is not None:
-            fault = f"it is that of {manifest.model!r} on {manifest.suite!r}"
-    return fault
-
-
-def _schema_of(document: object) -> object:
-    """Returns the schema that a manifest names; the current one where it names none."""
-    if not isinstance(document, dict):
-        raise ValueError(f"got {str(document)[:40]!r}")
-    return document.get("schema", document.get("schema_version", SCHEMA_VERSION))
+        return f"it is no JSON object ({error})"
+    is_asked = (manifest.model, manifest.suite) == (model, suite)
+    return manifest if is_asked else f"it is that of {manifest.model!r} on {manifest.suite!r}"
 
 
 @dataclass(frozen=True, slots=True)

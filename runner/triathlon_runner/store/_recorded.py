@@ -33,13 +33,8 @@ class RecordedFile:
     suite: str
 
     @property
-    def folder(self) -> str:
-        """The source's folder, relative to the results folder."""
-        return f"{RECORDED}/{self.source}"
-
-    @property
     def lines(self) -> Path:
-        return self.root / self.folder / self.model / f"{self.suite}{_LINES}"
+        return self.root / RECORDED / self.source / self.model / f"{self.suite}{_LINES}"
 
     @property
     def manifest(self) -> Path:

@@ -12,8 +12,8 @@ import pytest
 from support.asl import Interval, asl
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
-from support.official_data import official_store
-from support.replay_loop import LoopReplay, recording, recordings
+from support.official_data import official_store, recordings
+from support.replay_loop import LoopReplay, recording
 from triathlon_runner import loop
 from triathlon_runner.datasets import official
 from triathlon_runner.loop._prompt import first_prompt, next_prompt

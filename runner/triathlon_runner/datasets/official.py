@@ -1,24 +1,35 @@
-"""Every official file that the project reads, pinned in `files.csv`, and the prompts in some of them.
+"""Official benchmark data, read from its released files, pinned in `official.csv`. None of it ships with us.
 
-Of the files that are not sets of function problems every row has a type here.
+Every function that takes a `DataStore` raises a `DataUnavailableError` where a file is not there and cannot
+be fetched.
 """
 
 import csv
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import Field, TypeAdapter
 
-from triathlon_runner.datasets._problem import ClassProblem
+from triathlon_runner.datasets._problem import ClassProblem, Problem, TestedProblem
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
-from triathlon_runner.syntax import third_party
+from triathlon_runner.datasets.rows import (
+    EVOEVAL_SETS,
+    TYPED,
+    EvoEvalSet,
+    Row,
+    class_problem,
+    evoeval_problem,
+    humaneval_problem,
+    mbpp_problem,
+    pro_problem,
+)
+from triathlon_runner.syntax import import_statements, third_party
 
-EvoEvalSet = Literal["difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise"]
-EVOEVAL_SETS: Final[tuple[EvoEvalSet, ...]] = get_args(EvoEvalSet)
 MbxpLanguage = Literal["python", "php", "ruby", "javascript", "perl"]
 MBXP_LANGUAGES: Final[tuple[MbxpLanguage, ...]] = get_args(MbxpLanguage)
 PromptStyle = Literal["direct", "cot"]
@@ -26,8 +37,8 @@ PromptKind = Literal["coverage", "path", "state", "output"]
 
 
 def _pinned() -> dict[str, DataFile]:
-    """Returns each line of `files.csv` by its name: where a file is released, its SHA-256, its licence."""
-    lines = (files("triathlon_runner.datasets.official") / "files.csv").read_text("utf-8").splitlines()
+    """Returns each line of the table by its name: where a file is released, its SHA-256, its licence."""
+    lines = (files("triathlon_runner.datasets") / "official.csv").read_text("utf-8").splitlines()
     rows: list[dict[str, Any]] = list(csv.DictReader(lines))
     return {row["name"]: DataFile(**row) for row in rows}
 
@@ -80,7 +91,6 @@ def runtime_prompts(store: DataStore, style: PromptStyle) -> dict[str, str]:
     return {kind: store.read(file).decode() for kind, file in RUNTIME_PROMPTS[style].items()}
 
 
-Row = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -143,15 +153,12 @@ def read_rows(store: DataStore, file: DataFile) -> list[Row]:
     """The rows of a JSONL file, or of a file that is one JSON array."""
     text = store.read(file).decode()
     try:
+        if file.name.endswith(".json"):
+            return list(json.loads(text))
         # `splitlines` would also cut at the line separators that stand inside JSON strings.
-        rows = (
-            json.loads(text)
-            if file.name.endswith(".json")
-            else [json.loads(line) for line in text.split("\n") if line.strip()]
-        )
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
     except json.JSONDecodeError as error:
         raise DataUnavailableError(f"{file.name!r} holds something that is not JSON: {error}") from error
-    return list(rows)
 
 
 def _parsed(rows: Iterable[Row], schema: type[T]) -> tuple[T, ...]:
@@ -170,8 +177,9 @@ def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
     """DREval's 154 programs with the lines and variables that its questions are about."""
     tasks = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
     rows = enumerate(read_rows(store, DREVAL_DATA))
-    asked = (row | {"questions": tuple(map(_dreval_input, tasks[index]))} for index, row in rows)
-    return _parsed(asked, DrevalProgram)
+    return _parsed(
+        (row | {"questions": tuple(map(_dreval_input, tasks[index]))} for index, row in rows), DrevalProgram
+    )
 
 
 def _dreval_input(task: Row) -> DrevalInput:
@@ -187,13 +195,77 @@ def classeval(store: DataStore) -> tuple[ClassProblem, ...]:
     return tuple(map(class_problem, read_rows(store, CLASSEVAL)))
 
 
-def class_problem(row: Row) -> ClassProblem:
-    """One row in ClassEval's form."""
-    reference = "\n".join([*row.get("import_statement", ()), row["solution_code"]])
-    libraries = third_party(reference, row["test"])
-    return ClassProblem(row["task_id"], row["class_name"], reference, row["test"], libraries)
-
-
 def cruxeval(store: DataStore) -> tuple[CruxevalTask, ...]:
     """CRUXEval's 800 programs."""
     return _parsed(read_rows(store, CRUXEVAL), CruxevalTask)
+
+
+def humaneval(store: DataStore) -> tuple[Problem, ...]:
+    """HumanEval's 164 problems with their base inputs, in EvalPlus' form, which EvoEval's board uses."""
+    return tuple(humaneval_problem({**row, "plus_input": []}) for row in read_rows(store, HUMANEVAL_PLUS))
+
+
+@lru_cache(maxsize=1)  # the variants of a suite share one copy of its problems
+def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
+    """HumanEval+ v0.1.10: 164 problems, 1,570 base and 122,683 additional inputs."""
+    return tuple(map(humaneval_problem, read_rows(store, HUMANEVAL_PLUS)))
+
+
+def humaneval_original(store: DataStore) -> tuple[Problem, ...]:
+    """HumanEval with the solutions of its own release, on its base inputs in EvalPlus' form.
+
+    EvalPlus wrote other solutions. DREval was made of these: 83 of its 85 functions are among them to the
+    last statement, 2 are among EvalPlus'.
+    """
+    prompts = {
+        row["task_id"]: (row["prompt"], row["canonical_solution"]) for row in read_rows(store, HUMANEVAL)
+    }
+    problems = []
+    for problem in humaneval(store):
+        prompt, solution = prompts[problem.task_id]
+        reference = f"{prompt}{solution}"
+        libraries = third_party(reference)
+        problems.append(replace(problem, prompt=prompt, reference=reference, libraries=libraries))
+    return tuple(problems)
+
+
+@lru_cache(maxsize=1)  # as `humaneval_plus`
+def mbpp_plus(store: DataStore) -> tuple[Problem, ...]:
+    """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs."""
+    return tuple(map(mbpp_problem, read_rows(store, MBPP_PLUS)))
+
+
+def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
+    """One EvoEval set: 100 problems, verbose and concise 164. `EvoEval/N` is unique only within a set."""
+    rows = read_rows(store, EVOEVAL[name])
+    if name in ("verbose", "concise"):
+        return tuple(graded_typed(humaneval_problem(row, parents=(row["task_id"],))) for row in rows)
+    return tuple(evoeval_problem(row, name) for row in rows)
+
+
+def evoeval_main_only(store: DataStore) -> tuple[Problem, ...]:
+    """The tool_use problems without their helper functions but with their imports, which signatures name."""
+    problems = []
+    for row in read_rows(store, EVOEVAL["tool_use"]):
+        imports = "".join(f"{line}\n" for line in import_statements(row["helpers"]))
+        prompt = f"{imports}\n\n{row['main']}" if imports else row["main"]
+        problems.append(replace(evoeval_problem(row, "tool_use"), prompt=prompt))
+    return tuple(problems)
+
+
+def graded_typed(problem: Problem) -> Problem:
+    """The problem with EvoEval's comparison in place of EvalPlus'; its board grades HumanEval so too."""
+    return replace(problem, comparison=TYPED) if problem.comparison.oracle == "close" else problem
+
+
+def humaneval_pro(store: DataStore) -> tuple[TestedProblem, ...]:
+    """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`."""
+    rows = read_rows(store, HUMANEVAL_PRO)
+    return tuple(pro_problem(row, "HumanEvalPro", f"HumanEval/{row['id']}") for row in rows)
+
+
+def mbpp_pro(store: DataStore) -> tuple[TestedProblem, ...]:
+    """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0."""
+    parents = [row["task_id"] for row in read_rows(store, MBPP_PLUS)]
+    rows = read_rows(store, MBPP_PRO)
+    return tuple(pro_problem(row, "MbppPro", parents[row["id"]]) for row in rows)

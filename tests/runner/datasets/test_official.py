@@ -9,7 +9,7 @@ import pytest
 
 from support.official_data import official_store
 from triathlon_runner.datasets import Comparison, DataStore, Problem, official
-from triathlon_runner.datasets.official import _files
+from triathlon_runner.datasets.rows import EVOEVAL_SETS, EvoEvalSet
 
 pytestmark = [
     pytest.mark.official,
@@ -122,8 +122,8 @@ def test_assertions_are_the_prompts(mbpp: dict[str, Problem], humaneval: dict[st
         assert f"{problem.entry_point}(" in problem.assertion
 
 
-@pytest.mark.parametrize("name", official.EVOEVAL_SETS)
-def test_evoeval_sets(store: DataStore, name: official.EvoEvalSet) -> None:
+@pytest.mark.parametrize("name", EVOEVAL_SETS)
+def test_evoeval_sets(store: DataStore, name: EvoEvalSet) -> None:
     """Every EvoEval set has its size, knows its HumanEval parents and names its own checks."""
     problems = official.evoeval(store, name)
     assert len(problems) == (164 if name in ("verbose", "concise") else 100)
@@ -176,7 +176,7 @@ def test_dreval(store: DataStore) -> None:
 
 def test_catalogue(store: DataStore) -> None:
     """Every file of the catalogue has its own name and hash, and the folder's files are these."""
-    files = _files.FILES.values()
+    files = official.FILES.values()
     assert len(files) == 31
     assert len({file.name for file in files}) == len({file.sha256 for file in files}) == len(files)
     for file in files:
