@@ -191,11 +191,6 @@ class Decomposition:
         """Seeds that it does not solve."""
         return self.failed_both + self.failed_one + self.failed_none
 
-    @property
-    def n(self) -> int:
-        """Seeds that were asked together with both halves."""
-        return self.passed + self.failed
-
 
 def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
     """One model's decomposition (table 3) over the seeds with exactly two halves; None where none has."""
@@ -292,15 +287,12 @@ class Placed:
     region: Region
 
 
-def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR) -> dict[str, Placed]:
+def regions(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, Placed]:
     """Every model that has both scores, with its place against the Theil-Sen line of all (EvoEval, figure 2).
 
-    Raises:
-        ValueError: fewer than three models have both.
+    Some models have both.
     """
     models = [model for model in old if model in new]
-    if len(models) < 3:
-        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
     pairs = permutations([(old[model], new[model]) for model in models], 2)
     rises = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in pairs if x2 > x1]
     slope = median(rises) if rises else 0.0  # equal old scores have no slope
@@ -351,10 +343,6 @@ class Measured:
     def seed(self) -> str:
         """The set that the others evolved from: `seeds`, `humaneval`, or a user's own."""
         return next(iter(self.sets))
-
-    @cached_property
-    def _names(self) -> dict[str, str]:
-        return {entry.id: name for name, entry in self.sets.items()}
 
     def seed_of(self, name: str) -> str:
         """The set that one set evolved from, which for the sets on MBPP is another than `seed`.

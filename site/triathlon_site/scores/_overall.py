@@ -103,7 +103,11 @@ def overall(boards: Sequence[Board]) -> Overall:
         return Overall(tuple(boards), tuple(unranked))
     shares = np.array([percentiles(board.headline.values(complete)) for board in boards]).T
     means, wins = rounded(shares.mean(axis=1)), wins_by_weighting(shares)
-    drawn = [_among(board, complete) for board in boards]
+    drawn = []
+    for board in boards:  # its ranks among the complete models, which are in the order of their names
+        chosen = np.isin(sorted(board.models), complete)
+        best, worst = ranks_among(board.headline.ranked, chosen)
+        drawn.append(DrawnRanks(best[:, chosen], worst[:, chosen]))
     best, worst = (-np.mean([ends[end] for ends in drawn], axis=0) for end in (0, 1))
     overall_ranks = ranks(means, better_in_draws(worst, best))
     overall_drawn = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
@@ -125,13 +129,6 @@ def overall(boards: Sequence[Board]) -> Overall:
     ]
     rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
     return Overall(tuple(boards), (*rows, *unranked))
-
-
-def _among(board: Board, models: Sequence[str]) -> DrawnRanks:
-    """The headline's ranks among some of the board's models, in the order of their names."""
-    chosen = np.isin(sorted(board.models), models)
-    best, worst = ranks_among(board.headline.ranked, chosen)
-    return DrawnRanks(best[:, chosen], worst[:, chosen])
 
 
 @dataclass(frozen=True, slots=True)
