@@ -171,11 +171,7 @@ def _write(draft: Path, path: str, content: bytes) -> str:
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """No page may replace another, on a disk that does not tell upper from lower case either.
-
-    Raises:
-        UserError: two pages of one name.
-    """
+    """No page may replace another, on a disk that does not tell upper from lower case either."""
     seen: dict[str, str] = {}
     for name in names:
         key = name.casefold()

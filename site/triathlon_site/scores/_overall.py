@@ -40,8 +40,10 @@ def _shifted(board: Board, boards: Sequence[Board]) -> Board:
     baseline = source and _baseline(source)
     if not source or not baseline:
         return board
-    models, headline = sorted(board.models), board.headline
-    ranked = _ranks_of(source, baseline, models)
+    models, headline, ranked = sorted(board.models), board.headline, baseline.ranked
+    if sorted(source.models) != models:  # models that are not on the source's board come last
+        ends = [pd.DataFrame(-end, columns=sorted(source.models)).reindex(columns=models) for end in ranked]
+        ranked = drawn_ranks(ends[1].to_numpy(float), ends[0].to_numpy(float))
     shifts = rank_shifts(headline.values(models), headline.ranked, baseline.values(models), ranked)
     scores = {
         model: replace(headline.scores[model], shift=shift)
@@ -50,14 +52,6 @@ def _shifted(board: Board, boards: Sequence[Board]) -> Board:
     }
     columns = tuple(replace(c, scores=scores) if c is headline else c for c in board.columns)
     return replace(board, columns=columns, baseline=f"{source.plan.discipline} {baseline.column.title}")
-
-
-def _ranks_of(board: Board, column: ColumnScores, models: list[str]) -> DrawnRanks:
-    """The ranks among `models`, in their order; models that are not on the board come last."""
-    if sorted(board.models) == models:
-        return column.ranked
-    ends = [pd.DataFrame(-end, columns=sorted(board.models)).reindex(columns=models) for end in column.ranked]
-    return drawn_ranks(ends[1].to_numpy(float), ends[0].to_numpy(float))
 
 
 @dataclass(frozen=True, slots=True)
