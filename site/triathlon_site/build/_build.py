@@ -1,11 +1,14 @@
-"""The build: gather everything, check it, then write."""
+"""The build: gather everything, check it, then write; nothing where the site is there already."""
 
 import gc
+import hashlib
+import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -14,20 +17,22 @@ from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.records import Strict
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import counted
 from triathlon_site.build._gather import gather
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
-from triathlon_site.load import AggregateCache, Notice
+from triathlon_site.load import AggregateCache, Notice, code_fingerprint, file_state
 from triathlon_site.pages import Gathered, Rendering, imported_files
-from triathlon_site.render import installed_environment
+from triathlon_site.render import find_templates, installed_environment
 from triathlon_site.workers import PROCESSES
 
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
 OBJECTS_A_COLLECTION: Final = 100_000
 """Between two looks for garbage in cycles: a build makes many objects, and hardly any in cycles."""
+PACKAGES: Final = ("jinja2", "markdown-it-py", "numpy", "pandas", "plotly", "pyarrow", "scipy")
+"""Whose versions shape pages and data files."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,14 @@ class BuildReport(Strict):
     notices: tuple[Notice, ...]
 
 
+class LastBuild(Strict):
+    """What a site was made from; a file of the cache for each. Where nothing changed, nothing is written."""
+
+    state: str
+    """Of what the site was built from and of its files, as `_state_of` has it."""
+    report: BuildReport
+
+
 def build(
     results: Path,
     out: Path,
@@ -66,7 +79,7 @@ def build(
     known: Catalogue = BUILT_IN,
     cache: Path | None = None,
 ) -> BuildReport:
-    """Writes the site of these results to `out`, whole or not at all.
+    """Writes the site of these results to `out`, whole or not at all; nothing where it is there already.
 
     Args:
         results: the folder of results; nothing is written into it but, where that is asked, `history.json`.
@@ -74,7 +87,7 @@ def build(
         registry: what is known of the models.
         options: left out, the defaults.
         known: all suites that there are: the built-in ones and those of a suites.yaml.
-        cache: where is kept what was read; left out, every results file is read.
+        cache: where is kept what was read; left out, every results file is read and the site written anew.
 
     Raises:
         UserError: an address is none, or a day; where faults end the build, there is something to warn of, or
@@ -85,20 +98,14 @@ def build(
     options = options or Options()
     options = replace(options, url=checked_url(options.url), as_of=checked_day(options.as_of))
     sweep(out.resolve())
+    shaping = repr((known, options, os.environ.get("SOURCE_DATE_EPOCH"), registry))
+    inputs = _inputs_of(results, shaping) if cache else ""
+    if cache and not options.strict and (report := _last_report(cache, out, _state_of(inputs, results, out))):
+        return report.model_copy(update={"seconds": time.monotonic() - started})
     gc.set_threshold(OBJECTS_A_COLLECTION)
     with tempfile.TemporaryDirectory() as temporary:
-        cache = cache or Path(temporary)
-        gathered = gather(results, registry, known=known, cache=cache, as_of=options.as_of)
-        site = replace(gathered, url=options.url, docs=options.docs)
-        if options.strict and site.notices:
-            raise _not_flawless(results, site.notices)
-        if not site.units:
-            check_empty(results, out, strict=options.strict and not site.imported)
-        processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
-        rendering = Rendering(site, installed_environment())
-        pages = write_site(out, rendering, evidence_files(site), processes=processes)
-        AggregateCache(cache).prune()
-    return BuildReport(
+        site, pages = _write(results, out, registry, options, known, cache or Path(temporary))
+    report = BuildReport(
         pages=pages,
         models=len(site.results.models),
         units=site.units,
@@ -106,6 +113,29 @@ def build(
         seconds=time.monotonic() - started,
         notices=(*site.notices, *(_write_history(results, site) if options.history else ())),
     )
+    if cache:
+        path = _last_path(cache, out)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        last = LastBuild(state=_state_of(inputs, results, out), report=report)
+        replace_file(path, last.model_dump_json())
+    return report
+
+
+def _write(
+    results: Path, out: Path, registry: Registry | None, options: Options, known: Catalogue, cache: Path
+) -> tuple[Gathered, int]:
+    """Gathers, checks and writes the site; returns it and the number of its files."""
+    gathered = gather(results, registry, known=known, cache=cache, as_of=options.as_of)
+    site = replace(gathered, url=options.url, docs=options.docs)
+    if options.strict and site.notices:
+        raise _not_flawless(results, site.notices)
+    if not site.units:
+        check_empty(results, out, strict=options.strict and not site.imported)
+    processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
+    rendering = Rendering(site, installed_environment())
+    pages = write_site(out, rendering, evidence_files(site), processes=processes)
+    AggregateCache(cache).prune()
+    return site, pages
 
 
 def _not_flawless(results: Path, notices: Sequence[Notice]) -> UserError:
@@ -165,3 +195,45 @@ def _write_history(results: Path, site: Gathered) -> list[Notice]:
     except (OSError, UserError) as error:
         return [Notice(file=HISTORY_FILE, message=f"cannot be written ({error}): the site is complete")]
     return []
+
+
+def _inputs_of(results: Path, options: str) -> str:
+    """Returns a hash of everything that shapes a site but its history: results, templates, code, options."""
+    files = (state for state in _files(results) if not state.startswith(f"{HISTORY_FILE} "))
+    return _hash(
+        code_fingerprint(),
+        *map(version, PACKAGES),
+        str(results.resolve()),
+        options,
+        *files,
+        *_files(find_templates()),
+    )
+
+
+def _state_of(inputs: str, results: Path, out: Path) -> str:
+    """Returns a hash of what shapes the site, its history included, and of the site as it is."""
+    return _hash(inputs, file_state(results / HISTORY_FILE), *_files(out))
+
+
+def _last_report(cache: Path, out: Path, state: str) -> BuildReport | None:
+    """Returns what the build reported that wrote this very site of these inputs; None where there is none."""
+    try:
+        last = LastBuild.model_validate_json(_last_path(cache, out).read_bytes())
+    except (OSError, ValueError):
+        return None  # never built, or by another version
+    return last.report if last.state == state else None
+
+
+def _last_path(cache: Path, out: Path) -> Path:
+    return cache / "built" / f"{_hash(str(out.resolve()))[:32]}.json"
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Name, size and time of each file in a folder, in the order of their names."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir():
+            yield f"{path.relative_to(folder).as_posix()} {file_state(path)}"
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
