@@ -8,8 +8,7 @@ without error in any order: the same results have the same coefficients on every
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist, fmean
@@ -19,7 +18,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_runner.metrics import Contribution
 from triathlon_site.ranking import smallest_ranks
 from triathlon_site.uncertainty import DIGITS, LEVEL, generator
 
@@ -177,8 +175,8 @@ def _central(draws: Array) -> Spans:
     return ends[0], ends[1]
 
 
-ByModel = Mapping[str, Sequence[Contribution]]
-"""One metric of one suite: what the tasks of each model contribute."""
+ByModel = Mapping[str, Mapping[str, float]]
+"""One metric of one suite, by model and task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +223,8 @@ class Comparison:
     variants: dict[str, dict[str, float]]
     """Score by variant and model."""
     tasks: int
-    left_out: dict[str, tuple[str, ...]]
-    """Models that were not run everywhere, with the variants that they lack."""
+    left_out: list[str]
+    """Models that were not run everywhere."""
 
 
 def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
@@ -237,43 +235,28 @@ def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
     compare.
     """
     run = {name: by_model for name, by_model in variants.items() if any(by_model.values())}
-    lacking = {
-        model: tuple(name for name, by_model in run.items() if not by_model.get(model))
-        for model, contributions in baseline.items()
-        if contributions
-    }
-    models = [model for model, names in lacking.items() if not names]
-    tables = [
-        {model: _by_task(by_model[model]) for model in models} for by_model in (baseline, *run.values())
-    ]
-    tasks = [by_task.keys() for by_model in tables for by_task in by_model.values()]
-    shared = set(tasks[0]).intersection(*tasks) if tasks else set()
+    asked = [model for model, tasks in baseline.items() if tasks]
+    models = [model for model in asked if all(by_model.get(model) for by_model in run.values())]
+    tables = (baseline, *run.values())
+    tasks = [set(by_model[model]) for by_model in tables for model in models]
+    shared = set.intersection(*tasks) if tasks else set()
     before, *after = (
-        {model: fmean(by_task[task] for task in shared) for model, by_task in by_model.items() if shared}
+        {model: fmean(by_model[model][task] for task in shared) for model in models if shared}
         for by_model in tables
     )
     varied = dict(zip(run, after, strict=True))
-    left_out = {model: names for model, names in lacking.items() if names}
+    left_out = [model for model in asked if model not in models]
     return Comparison(sensitivity(before, varied), before, varied, len(shared), left_out)
 
 
 def scores_before_and_after(baseline: ByModel, varied: ByModel) -> dict[str, dict[str, tuple[float, float]]]:
     """By model and task, the score without and with a variant (an attack: EVALOOOP, table 1).
 
-    Only of tasks on both sides, each with the mean over its samples; in the order of the baseline.
+    Only of tasks on both sides, in the order of the baseline.
     """
     pairs_by_model = {}
-    for model, contributions in baseline.items():
-        before, after = _by_task(contributions), _by_task(varied.get(model, ()))
+    for model, before in baseline.items():
+        after = varied.get(model, {})
         if pairs := {task: (score, after[task]) for task, score in before.items() if task in after}:
             pairs_by_model[model] = pairs
     return pairs_by_model
-
-
-def _by_task(contributions: Iterable[Contribution]) -> dict[str, float]:
-    """The mean over each task's samples."""
-    parts: dict[str, list[Contribution]] = defaultdict(list)
-    for part in contributions:
-        parts[part.cluster].append(part)
-    counts = {task: sum(part.denominator for part in of_task) for task, of_task in parts.items()}
-    return {task: sum(part.numerator for part in parts[task]) / n for task, n in counts.items() if n}

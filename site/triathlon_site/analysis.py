@@ -110,20 +110,15 @@ def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired | None:
     `second` is covered so, those of `first` are (a set of combined problems before one of single ones). None
     where there are none of these either.
     """
-    if links := _covered(first, second):
-        return _paired(links, first, second)
-    if links := _covered(second, first):
-        swapped = _paired(links, second, first)
-        return replace(swapped, first_only=swapped.second_only, second_only=swapped.first_only)
+    for parts, wholes in ((first, second), (second, first)):
+        if links := _covered(parts, wholes):
+            by_parts = {whole for whole, names in links.items() if parts.solved.issuperset(names)}
+            solved = wholes.solved & links.keys()
+            only = [len(by_parts - solved), len(solved - by_parts)]
+            first_only, second_only = only if parts is first else reversed(only)
+            neither = len(links) - len(by_parts | solved)
+            return Paired(len(by_parts & solved), first_only, second_only, neither)
     return None
-
-
-def _paired(parts_of_whole: Mapping[str, tuple[str, ...]], parts: Outcomes, wholes: Outcomes) -> Paired:
-    """Each whole against its parts, all of which must be solved."""
-    by_parts = {whole for whole, names in parts_of_whole.items() if parts.solved.issuperset(names)}
-    solved = wholes.solved & parts_of_whole.keys()
-    both, neither = len(by_parts & solved), len(parts_of_whole) - len(by_parts | solved)
-    return Paired(both, len(by_parts - solved), len(solved - by_parts), neither)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +127,6 @@ class SameSeeds:
 
     seeds: float
     """pass@1 in per cent on the parents of the set's problems."""
-    evolved: float
     drop: float
     """Relative decrease in per cent; nan where no seed was solved."""
     problems: int
@@ -150,7 +144,7 @@ def against_same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
         return None
     before = 100 * ((counts.both + counts.first_only) / counts.n)
     after = 100 * ((counts.both + counts.second_only) / counts.n)
-    return SameSeeds(before, after, relative_drop(before, after) if before else float("nan"), counts.n)
+    return SameSeeds(before, relative_drop(before, after) if before else float("nan"), counts.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +191,6 @@ class Decomposition:
         """Seeds that it does not solve."""
         return self.failed_both + self.failed_one + self.failed_none
 
-    @property
-    def n(self) -> int:
-        """Seeds that were asked together with both halves."""
-        return self.passed + self.failed
-
 
 def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
     """One model's decomposition (table 3) over the seeds with exactly two halves; None where none has."""
@@ -213,12 +202,6 @@ def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
         if len(solved_halves) == 2:
             counts[seed in seeds.solved, solved_halves.count(False)] += 1
     return Decomposition(*counts.values()) if any(counts.values()) else None
-
-
-def row_of(units: Mapping[str, Sequence[TaskResult]]) -> dict[str, float]:
-    """One model's row from its results by set; with several samples of a task, their mean."""
-    shares = {name: pass_at_k_by_task(results, 1).values() for name, results in units.items()}
-    return {name: 100 * fmean(by_task) for name, by_task in shares.items() if by_task}
 
 
 def column(board: Board, name: str) -> dict[str, float]:
@@ -245,18 +228,17 @@ class Drops:
     """By model: mean of its drops on the five sets; `overall` is their mean."""
     per_model: Mapping[str, float]
     """From the seed set to the EvoEval average (the paper: 19.6 to 47.7)."""
-    models: int
+
+    @property
+    def models(self) -> int:
+        return len(self.per_model)
 
 
-def drops(board: Board, seed: str = SEED) -> Drops:
-    """Drops over the models that have all six scores and solve something of the seed set.
-
-    Raises:
-        ValueError: there is no such model.
-    """
+def drops(board: Board, seed: str = SEED) -> Drops | None:
+    """Drops over the models that have all six scores and solve something of the seed set, if any do."""
     averages = {m: average for m, average in evoeval_column(board, seed).items() if board[m][seed] > 0}
     if not averages:
-        raise ValueError(f"expected a model with scores on {seed!r} and {SEMANTIC_ALTERING}, got none")
+        return None
     table = {
         model: {name: relative_drop(board[model][seed], board[model][name]) for name in SEMANTIC_ALTERING}
         for model in averages
@@ -264,7 +246,7 @@ def drops(board: Board, seed: str = SEED) -> Drops:
     overall = fmean(fmean(row[name] for row in table.values()) for name in SEMANTIC_ALTERING)
     of_five_sets = {model: fmean(row.values()) for model, row in table.items()}
     per_model = {model: relative_drop(board[model][seed], average) for model, average in averages.items()}
-    return Drops(overall, of_five_sets, per_model, len(table))
+    return Drops(overall, of_five_sets, per_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,33 +254,23 @@ class Change:
     """Mean relative change from one set to another over some models, in per cent (positive: more solved)."""
 
     change: float
-    before: float
-    """Mean pass@1 on the first set, in per cent."""
-    after: float
     models: int
 
 
 def change(board: Board, before: str, after: str) -> Change | None:
     """The mean over the models that have both scores and solve something of the first set, if any do."""
     pairs = [(row[before], row[after]) for row in board.values() if row.get(before) and after in row]
-    if not pairs:
-        return None
-    return Change(
-        change=fmean(100 * (new - old) / old for old, new in pairs),
-        before=fmean(old for old, _ in pairs),
-        after=fmean(new for _, new in pairs),
-        models=len(pairs),
-    )
+    return Change(fmean(100 * (new - old) / old for old, new in pairs), len(pairs)) if pairs else None
 
 
 def change_by_kind(
     board: Board, kinds: Mapping[str, ModelKind], after: str, before: str = SEED
 ) -> dict[str, Change]:
     """`change` for `instruct` and `base` models apart (EvoEval, sections 4.1 and 4.3)."""
-    rows = {
-        kind: {m: row for m, row in board.items() if kinds.get(m) == kind} for kind in ("instruct", "base")
+    changes = {
+        kind: change({m: row for m, row in board.items() if kinds.get(m) == kind}, before, after)
+        for kind in ("instruct", "base")
     }
-    changes = {kind: change(rows_of_kind, before, after) for kind, rows_of_kind in rows.items()}
     return {kind: result for kind, result in changes.items() if result is not None}
 
 
@@ -315,15 +287,12 @@ class Placed:
     region: Region
 
 
-def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR) -> dict[str, Placed]:
+def regions(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, Placed]:
     """Every model that has both scores, with its place against the Theil-Sen line of all (EvoEval, figure 2).
 
-    Raises:
-        ValueError: fewer than three models have both.
+    Some models have both.
     """
     models = [model for model in old if model in new]
-    if len(models) < 3:
-        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
     pairs = permutations([(old[model], new[model]) for model in models], 2)
     rises = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in pairs if x2 > x1]
     slope = median(rises) if rises else 0.0  # equal old scores have no slope
@@ -335,7 +304,7 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
     placed = {}
     for model, miss in misses.items():
         distance = miss / deviation if deviation else 0.0
-        region: Region = "better on the old" if distance < -far else "aligned"
+        region: Region = "better on the old" if distance < -FAR else "aligned"
         placed[model] = Placed(old[model], new[model], expected[model], distance, region)
     return placed
 
@@ -375,16 +344,13 @@ class Measured:
         """The set that the others evolved from: `seeds`, `humaneval`, or a user's own."""
         return next(iter(self.sets))
 
-    @cached_property
-    def _names(self) -> dict[str, str]:
-        return {entry.id: name for name, entry in self.sets.items()}
-
     def seed_of(self, name: str) -> str:
         """The set that one set evolved from, which for the sets on MBPP is another than `seed`.
 
         Its own name where its problems are seeds.
         """
-        return self._names.get(self.sets[name].seeds or "", name)
+        seeds = self.sets[name].seeds
+        return next((seed for seed, entry in self.sets.items() if entry.id == seeds), name)
 
     def made_by(self, *transformations: str) -> list[str]:
         """The sets that were evolved from seeds in these ways, a user's own among them."""
@@ -399,7 +365,10 @@ class Measured:
     @cached_property
     def board(self) -> Board:
         """pass@1 in per cent by model and set; with several samples a task their mean."""
-        return {model: row_of(sets) for model, sets in self.units.items()}
+        return {
+            model: {name: 100 * fmean(pass_at_k_by_task(units, 1).values()) for name, units in sets.items()}
+            for model, sets in self.units.items()
+        }
 
     @cached_property
     def _outcomes(self) -> dict[str, dict[str, Outcomes]]:
@@ -417,8 +386,7 @@ class Measured:
     @cached_property
     def drops(self) -> Drops | None:
         """Relative drops per set and overall, as section 4.1 has them: over models with all six sets."""
-        solves = any(self.board[model][self.seed] > 0 for model in self.averages)
-        return drops(self.board, self.seed) if solves else None
+        return drops(self.board, self.seed)
 
     @cached_property
     def changes(self) -> dict[str, Change]:

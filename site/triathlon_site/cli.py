@@ -260,11 +260,6 @@ def _score(row: dict[str, Any]) -> str:
     return low if upper is None or f"{upper:.4g}" == low else f"{low}–{upper:.4g}"
 
 
-def _of_whole(row: dict[str, Any]) -> str:
-    """Of how many tasks an imported score is a part or the whole."""
-    return f" of {row['tasks_in_suite']}" if row.get("tasks_in_suite") else ""
-
-
 def _rank(row: dict[str, Any]) -> str:
     """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
     if row["rank"] is None:
@@ -324,9 +319,10 @@ def _print_board(board: "Board", rows: list[_Row], counts: Sequence[str], prefix
     shown.columns[0].max_width = _NAME_WIDTH if narrow else None
     shown.columns[1].min_width = _TITLE_WIDTH
     for row in rows:
+        whole = f" of {row['tasks_in_suite']}" if row.get("tasks_in_suite") else ""  # of an imported score
         cells = {
             "rank": _rank(row).partition(" ")[0] if narrow else _rank(row),
-            "tasks": f"{row['tasks']}{_of_whole(row)}",
+            "tasks": f"{row['tasks']}{whole}",
             "open": row["open_units"],
         }
         interval = f"{row['low']:.4g}–{row['high']:.4g}"

@@ -208,11 +208,6 @@ def read_history(results: Path) -> tuple[History, list[Notice]]:
         return History(), [Notice(file=HISTORY_FILE, message=message)]
 
 
-def history_text(history: History) -> str:
-    """The content of the file: one line of JSON."""
-    return history.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
-
-
 def write_history(results: Path, history: History) -> None:
     """Written only where it differs.
 
@@ -220,7 +215,7 @@ def write_history(results: Path, history: History) -> None:
         OSError: what is there cannot be read.
         UserError: the folder cannot be written; the site is complete without.
     """
-    text = history_text(history)
+    text = history.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
     path = results / HISTORY_FILE
     if not path.exists() or path.read_bytes() != text.encode():
         replace_file(path, text)

@@ -203,11 +203,7 @@ def _info(row: ModelRow) -> ModelInfo:
 
 
 def _info_of_facts(row: Record) -> ModelInfo:
-    """The size is a number of billions or a word, such as `undisclosed`.
-
-    Raises:
-        ValueError: a number, a date or a status is none.
-    """
+    """The size is a number of billions or a word, such as `undisclosed`."""
     known = {column: cell or None for column, cell in row.items()}
     size, active = known["parameters_b"], known["active_b"]
     if size and size[0].isdecimal():
@@ -234,11 +230,7 @@ def _info_of_facts(row: Record) -> ModelInfo:
 
 
 def _availability(row: Record) -> Availability | None:
-    """What the row says of the model's availability; None where it says nothing.
-
-    Raises:
-        ValueError: its status is none, a date is none, or one of them is missing.
-    """
+    """What the row says of the model's availability; None where it says nothing."""
     said, end, read = (row[f"availability{part}"] for part in ("", "_date", "_read"))
     if not (said or end or read):
         return None

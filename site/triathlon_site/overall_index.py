@@ -78,8 +78,8 @@ class Cells:
         (models,). Half a task is added to the solved and to the unsolved, so that 0 and 1 have a logit.
         """
         known = released[~np.isnan(released)]
-        mean = float(np.mean(known)) if len(known) else 0.0
-        dates = np.nan_to_num((released - mean) / _spread(known))
+        mean, spread = (float(np.mean(known)), float(np.std(known))) if len(known) else (0.0, 0.0)
+        dates = np.nan_to_num((released - mean) / (spread if spread > SMALLEST_SPREAD else 1.0))
         model, column = np.nonzero(~np.isnan(scores))
         count = np.broadcast_to(tasks, scores.shape)[model, column]
         share = (scores[model, column] * count + 0.5) / (count + 1)
@@ -291,12 +291,6 @@ def _equal_rows(scores: Array, tasks: Array, released: Array) -> list[Places]:
     table = np.column_stack([scores, np.broadcast_to(tasks, scores.shape), released])
     _, group = np.unique(np.nan_to_num(table, nan=-1.0), axis=0, return_inverse=True)
     return [np.flatnonzero(group.ravel() == number) for number in range(int(group.max()) + 1)]
-
-
-def _spread(values: Array) -> float:
-    """The standard deviation; 1 where all values are equal but for rounding errors, or there are none."""
-    spread = float(np.std(values)) if len(values) else 0.0
-    return spread if spread > SMALLEST_SPREAD else 1.0
 
 
 def _unit(means: Array) -> float:

@@ -76,16 +76,11 @@ def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
     return [None if np.isnan(place) else int(place) for place in places]
 
 
-def rank_draws(draws: Draws) -> Places:
-    """Ranks within each draw; models without a score share the last place and so take no other's."""
-    ranked = pd.DataFrame(draws).rank(axis=1, method="min", ascending=False, na_option="bottom")
-    return ranked.to_numpy().astype(np.int32)
-
-
 def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
     """Ranks within each draw; `draws` are of the lower ends, where scores are only known as ranges."""
-    if upper is None:
-        places = rank_draws(draws)
+    if upper is None:  # models without a score share the last place and so take no other's
+        ranked = pd.DataFrame(draws).rank(axis=1, method="min", ascending=False, na_option="bottom")
+        places = ranked.to_numpy().astype(np.int32)
         return DrawnRanks(places, places)
     pairs = list(zip(draws, upper, strict=True))
     best = np.array([_ranks_against(low, high) for low, high in pairs], dtype=np.int32)

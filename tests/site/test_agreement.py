@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from triathlon_runner.metrics import Contribution
 from triathlon_site.agreement import (
-    ByModel,
     compare,
     correlate,
     correlations,
@@ -122,29 +120,21 @@ BASELINE: Scores = {
 }
 
 
-def by_model(*samples: Scores) -> ByModel:
-    """What a reader of the results keeps of them; each sample of a task is a contribution."""
-    return {
-        model: [Contribution(task, n, 1) for scores in samples for task, n in scores[model].items()]
-        for model in samples[0]
-    }
-
-
 def test_ranks_that_hold_correlate_fully() -> None:
     """Where every variant orders the models as the baseline does, Spearman is 1 and mean ranks are ranks."""
     lower = {model: {task: max(0, n - 1) for task, n in own.items()} for model, own in BASELINE.items()}
-    found = compare(by_model(BASELINE), {"upper": by_model(lower), "detailed": by_model(BASELINE)})
+    found = compare(BASELINE, {"upper": lower, "detailed": BASELINE})
     assert found.sensitivity.spearman == pytest.approx(1)
     assert found.sensitivity.mean_ranks == {"a": 1, "b": 2, "c": 3, "d": 4}
-    assert (found.tasks, found.left_out) == (2, {})
+    assert (found.tasks, found.left_out) == (2, [])
     assert (found.baseline["a"], found.variants["upper"]["a"]) == pytest.approx((9, 8))
 
 
 def test_ranks_that_turn_round_say_so() -> None:
     """Reversed in one variant and kept in the other, every mean rank is the same: no correlation."""
-    turned = by_model(dict(zip(BASELINE, reversed(BASELINE.values()), strict=True)))
-    assert compare(by_model(BASELINE), {"upper": turned}).sensitivity.spearman == pytest.approx(-1)
-    both = compare(by_model(BASELINE), {"upper": turned, "detailed": by_model(BASELINE)})
+    turned = dict(zip(BASELINE, reversed(BASELINE.values()), strict=True))
+    assert compare(BASELINE, {"upper": turned}).sensitivity.spearman == pytest.approx(-1)
+    both = compare(BASELINE, {"upper": turned, "detailed": BASELINE})
     assert math.isnan(both.sensitivity.spearman)
     assert set(both.sensitivity.mean_ranks.values()) == {2.5}
 
@@ -152,17 +142,16 @@ def test_ranks_that_turn_round_say_so() -> None:
 def test_models_are_compared_on_the_tasks_that_all_of_them_have() -> None:
     """A model that ran fewer tasks under a variant does not win by having left out the hard ones."""
     variant = {**BASELINE, "c": {"x": 3.0}}
-    found = compare(by_model(BASELINE), {"upper": by_model(variant)})
+    found = compare(BASELINE, {"upper": variant})
     assert found.tasks == 1
     assert found.baseline["c"] == found.variants["upper"]["c"] == 3
 
 
 def test_a_model_without_a_variant_is_left_out_by_name() -> None:
-    """It is listed with what it lacks; a variant that nobody ran leaves nobody out."""
+    """It is listed; a variant that nobody ran leaves nobody out."""
     variant = {model: own for model, own in BASELINE.items() if model != "b"}
-    variants = {"upper": by_model(variant), "detailed": by_model(BASELINE), "redundant": {}}
-    found = compare(by_model(BASELINE), variants)
-    assert found.left_out == {"b": ("upper",)}
+    found = compare(BASELINE, {"upper": variant, "detailed": BASELINE, "redundant": {}})
+    assert found.left_out == ["b"]
     assert (set(found.baseline), set(found.variants)) == ({"a", "c", "d"}, {"upper", "detailed"})
 
 
@@ -179,8 +168,7 @@ def test_without_variants_or_shared_tasks_there_is_no_correlation(
     baseline: Scores, variants: dict[str, Scores]
 ) -> None:
     """Nothing to compare: nan, and no error."""
-    found = compare(by_model(baseline), {name: by_model(scores) for name, scores in variants.items()})
-    assert math.isnan(found.sensitivity.spearman)
+    assert math.isnan(compare(baseline, variants).sensitivity.spearman)
 
 
 def test_only_models_with_every_variant_are_compared() -> None:
@@ -207,14 +195,7 @@ def test_an_attack_changes_each_model_by_itself() -> None:
         "c": {"x": 1.0},
     }
     after = {"a": {task: float(task > "t7") for task in tasks}, "b": {"t0": 0.0, "t9": 1.0}, "c": {"y": 1.0}}
-    scores = scores_before_and_after(by_model(before), by_model(after))
+    scores = scores_before_and_after(before, after)
     assert Counter(scores["a"].values()) == {(1.0, 0.0): 8, (1.0, 1.0): 2}
     assert scores["b"] == {"t0": (1.0, 0.0), "t9": (0.0, 1.0)}
     assert "c" not in scores
-
-
-def test_repeated_samples_count_once_a_task() -> None:
-    """Two samples of one task are one task, scored by their mean."""
-    twice = by_model({"a": {"x": 1, "y": 1}}, {"a": {"x": 0, "y": 1}})
-    scores = scores_before_and_after(by_model({"a": {"x": 1, "y": 1}}), twice)
-    assert scores == {"a": {"x": (1.0, 0.5), "y": (1.0, 1.0)}}

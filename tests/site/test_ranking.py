@@ -17,7 +17,6 @@ from triathlon_site.ranking import (
     frontier_shares,
     interval_draws,
     percentiles,
-    rank_draws,
     rank_shifts,
     ranks,
     smallest_ranks,
@@ -70,7 +69,7 @@ def test_a_missing_score_takes_no_place() -> None:
     """A model without one has no rank and pushes nobody down; in each draw two of them share the last."""
     assert smallest_ranks([0.5, math.nan, 0.9]) == [2, None, 1]
     draws = np.array([[0.1, math.nan, 0.5, 0.5, math.nan], [0.9, math.nan, 0.2, 0.3, math.nan]])
-    assert rank_draws(draws).tolist() == [[3, 4, 1, 1, 4], [1, 4, 3, 2, 4]]
+    assert drawn_ranks(draws).best.tolist() == [[3, 4, 1, 1, 4], [1, 4, 3, 2, 4]]
 
 
 def test_a_clear_leader_has_a_narrow_rank_interval() -> None:

@@ -70,12 +70,6 @@ def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
     assert correlations[4, :4] == pytest.approx([0] * 4, abs=0.03)
 
 
-def test_equal_scores_are_equal_in_whatever_order_they_were_added() -> None:
-    """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 are one score."""
-    scores = sample_of({"a": [0.1, 0.2, 0.3], "b": [0.3, 0.2, 0.1], "c": [0.3, 0.1, 0.2]}).scores()
-    assert len(set(scores.tolist())) == 1
-
-
 def test_equal_results_give_equal_draws_but_for_the_pseudo_tasks() -> None:
     """Two models with the same verdicts get the same task weights: their draws hardly differ."""
     outcomes = list(np.tile([1.0, 0.0, 1.0], 100))
@@ -137,6 +131,7 @@ def test_models_without_shared_tasks_cannot_be_told_apart() -> None:
     """No task in common: no difference is claimed."""
     sample = sample_of({"a": [1.0, 1.0, np.nan, np.nan], "b": [np.nan, np.nan, 0.0, 0.0]})
     assert paired_p_values((sample,))[0, 1] == pytest.approx(1.0)
+    assert paired_difference(sample, 0, 1) is None
 
 
 def test_an_interval_leaves_out_zero_where_its_p_value_is_small() -> None:
@@ -207,11 +202,6 @@ def test_a_difference_is_first_minus_second_on_shared_tasks() -> None:
     assert found.value == pytest.approx(0.25) == -back.value
     assert found.tasks == back.tasks == 12
     assert found.interval.low <= 0.25 <= found.interval.high
-
-
-def test_nothing_shared_is_no_difference() -> None:
-    """Not even a wide one."""
-    assert paired_difference(sample_of({"a": [1.0, np.nan], "b": [np.nan, 1.0]}), 0, 1) is None
 
 
 def test_the_number_of_tasks_is_that_of_tasks_that_both_have() -> None:

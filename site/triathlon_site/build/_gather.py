@@ -3,14 +3,11 @@
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
@@ -44,9 +41,6 @@ from triathlon_site.scores import (
 )
 from triathlon_site.uncertainty import forget_weights
 
-THREADS: Final = 2
-"""That score boards."""
-
 
 def gather(
     results: Path,
@@ -65,7 +59,9 @@ def gather(
     """
     ResultsFolder(results).check_is_there()
     day = _day()
-    entries = _catalogue(results, known)
+    entries = known.entries()
+    unlisted = suite_ids(results) - {entry.id for entry in entries}  # the user's own that have results
+    entries = (*entries, *(entry for suite in sorted(unlisted) if (entry := known.find(suite))))
     measured, imported = _read(results, entries, cache)
     plans = plan_boards(entries)
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere
@@ -116,11 +112,7 @@ def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
 
 
 def _day() -> str | None:
-    """Of SOURCE_DATE_EPOCH; the clock's would change the bytes.
-
-    Raises:
-        UserError: it is no number, or of no year that a calendar has.
-    """
+    """Of SOURCE_DATE_EPOCH; the clock's would change the bytes."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch is None:
         return None
@@ -128,13 +120,6 @@ def _day() -> str | None:
         if epoch.isdigit():
             return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
     raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; fix or unset it")
-
-
-def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
-    """Every suite, and those of the user's own that there are results of."""
-    entries = known.entries()
-    unlisted = suite_ids(results) - {entry.id for entry in entries}
-    return (*entries, *(entry for suite in sorted(unlisted) if (entry := known.find(suite))))
 
 
 def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tuple[Results, Results]:
@@ -155,11 +140,10 @@ def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tu
 
 
 def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
-    """Those that there are results for. Numpy leaves other threads their turn."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        boards = list(pool.map(partial(score_board, results=results), plans))
+    """Those that there are results for."""
+    boards = [board for plan in plans if (board := score_board(plan, results))]
     forget_weights()
-    return [board for board in boards if board]
+    return boards
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,7 +118,11 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
         raise UserError(f"--out {str(out)!r} is a file; name a folder")
     out = out.resolve()  # behind a link, its target is replaced, not the link
     draft, old = (out.with_name(f".{out.name}.{os.getpid()}.{kind}") for kind in ("new", "old"))
-    sections = [partial(_write_section, draft, rendering, number) for number in range(len(rendering))]
+
+    def write_section(number: int) -> list[str]:
+        return [_write(draft, page.path, page.bytes) for page in rendering.section(number)]
+
+    sections = [partial(write_section, number) for number in range(len(rendering))]
     try:
         draft.mkdir(parents=True)
         assets = _write_assets(draft, rendering.environment)
@@ -136,10 +140,6 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
         shutil.rmtree(draft, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
     return len(pages)
-
-
-def _write_section(draft: Path, rendering: Rendering, number: int) -> list[str]:
-    return [_write(draft, page.path, page.bytes) for page in rendering.section(number)]
 
 
 def _link(draft: Path, files: Sequence[File]) -> list[str]:
@@ -171,11 +171,7 @@ def _write(draft: Path, path: str, content: bytes) -> str:
 
 
 def _check_names(names: Iterable[str]) -> None:
-    """No page may replace another, on a disk that does not tell upper from lower case either.
-
-    Raises:
-        UserError: two pages of one name.
-    """
+    """No page may replace another, on a disk that does not tell upper from lower case either."""
     seen: dict[str, str] = {}
     for name in names:
         key = name.casefold()

@@ -83,6 +83,11 @@ class Source:
         return f"{self.entry.id}/{self.repository}/{self.time}"
 
     @property
+    def set_name(self) -> str:
+        """What follows the discipline in the suite's id."""
+        return self.entry.id.partition("/")[2]
+
+    @property
     def file_name(self) -> str:
         """The suite's id without slashes."""
         return self.entry.id.replace("/", "_")

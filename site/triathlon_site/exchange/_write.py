@@ -1,7 +1,7 @@
 """The formats of `triathlon export`, what a call writes, and the zips of scores that the site offers."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -30,8 +30,8 @@ class Export:
 
     about: str
     """In a line, for the help."""
-    files: Callable[[Source], Iterator[tuple[str, str | bytes | Iterable[str]]]]
-    """Path and content of each file that one source becomes; a content may come in lines."""
+    files: Callable[[Source], Iterator[tuple[str, str | bytes]]]
+    """Path and content of each file that one source becomes."""
     fault: Callable[[Source], str]
     """Why the format cannot hold a source, in words; empty where it can."""
     score_files: Callable[[Source], Iterator[tuple[str, str]]] | None = None
@@ -46,19 +46,15 @@ def _no_programs(source: Source) -> str:
     return "" if is_program else "its units are no single programs, as those of evolved and translation are"
 
 
-def _evalplus(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
+def _evalplus(source: Source) -> Iterator[tuple[str, str]]:
     """One file: `task_id` and `solution` (a whole program) a line; a task's samples one after another."""
     rows = ({"task_id": record.task_id, "solution": record.program} for record in source.programs())
     lines = (json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
-    yield f"{source.info.slug}/{source.entry.id}.jsonl", lines
+    yield f"{source.info.slug}/{source.entry.id}.jsonl", "".join(lines)
 
 
 def _inspect_logs(source: Source) -> Iterator[tuple[str, bytes]]:
-    """A log of inspect_ai, which is an extra.
-
-    Raises:
-        UserError: inspect_ai is not installed.
-    """
+    """A log of inspect_ai, which is an extra."""
     try:
         from triathlon_site.exchange._inspect import files  # noqa: PLC0415  see there
     except ImportError:
@@ -85,32 +81,18 @@ DATA_SETS: Final[Mapping[str, str]] = {
 there have none."""
 
 
-def _hub_data_set(source: Source) -> str | None:
-    return DATA_SETS.get(source.entry.id.partition("/")[2])
-
-
 def _no_hub_file(source: Source) -> str:
     """Why there is no file for the hub; empty where there is one."""
     if not source.hub_repository:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
-    if not _hub_data_set(source):
+    if source.set_name not in DATA_SETS:
         return f"the hub has no data set for {source.entry.id!r}"
     return "" if _hub_scores(source) else "it has no score of its own on a board"
 
 
 def _hub_files(source: Source) -> Iterator[tuple[str, str]]:
     """One file a suite, to be put into the model's repository: a list with one entry a headline score."""
-    path = f"{source.repository}/.eval_results/triathlon_{source.file_name}.yaml"
-    yield path, yaml.safe_dump(list(_hub_entries(source)), sort_keys=False, allow_unicode=True)
-
-
-def _hub_scores(source: Source) -> list[tuple[Column, Score]]:
-    """The scores by the suite's headline metric, also where it is one column of a board of several suites."""
-    return [(column, score) for column, score in source.scores if column.parts[0][1].headline]
-
-
-def _hub_entries(source: Source) -> Iterator[dict[str, object]]:
-    receipt = source.file.receipt
+    receipt, entries = source.file.receipt, []
     for column, score in _hub_scores(source):
         about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
         if score.upper is not None:
@@ -121,7 +103,7 @@ def _hub_entries(source: Source) -> Iterator[dict[str, object]]:
             tasks += f" ({manifest.tasks_planned} of the suite's {manifest.tasks_in_suite} were asked)"
         grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
         entry: dict[str, object] = {
-            "dataset": {"id": _hub_data_set(source), "task_id": source.entry.id},
+            "dataset": {"id": DATA_SETS[source.set_name], "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),
         }
         if source.manifest.ended:
@@ -130,7 +112,14 @@ def _hub_entries(source: Source) -> Iterator[dict[str, object]]:
             entry["source"] = {"url": receipt.address, "name": receipt.title}
         elif source.url:
             entry["source"] = {"url": source.url, "name": "Triathlon"}
-        yield entry | {"notes": f"{about}; {tasks}; {grade}"}
+        entries.append(entry | {"notes": f"{about}; {tasks}; {grade}"})
+    path = f"{source.repository}/.eval_results/triathlon_{source.file_name}.yaml"
+    yield path, yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
+
+
+def _hub_scores(source: Source) -> list[tuple[Column, Score]]:
+    """The scores by the suite's headline metric, also where it is one column of a board of several suites."""
+    return [(column, score) for column, score in source.scores if column.parts[0][1].headline]
 
 
 EXPORTS: Final[Mapping[str, Export]] = {
@@ -207,19 +196,11 @@ def write_export(
             )
             continue
         for target, content in contents.items():
-            _write(target, content)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode() if isinstance(content, str) else content)
         exported += 1
         written += len(contents)
     return Exported(written, exported, left_out)
-
-
-def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if isinstance(content, bytes):
-        target.write_bytes(content)
-        return
-    with target.open("w", encoding="utf-8") as file:
-        file.writelines([content] if isinstance(content, str) else content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,7 @@ class FileAggregate:
     @property
     def receipt(self) -> Receipt | None:
         """Where recorded results come from; None for what was measured."""
-        receipt = self.kept
-        return None if receipt is None or receipt.measured_here else receipt
+        return None if self.kept is None or self.kept.measured_here else self.kept
 
     @property
     def kept(self) -> Receipt | None:
@@ -169,25 +168,22 @@ class FileAggregate:
         """Tokens and requests of all units; of outcomes without texts, as their manifest says."""
         if isinstance(self.manifest, RecordedManifest):
             return self.manifest.usage
-        return Usage(**{name: int(self._sum(name)) for name in Usage.model_fields})
+        return Usage(**{name: int(self.frame[name].sum()) for name in Usage.model_fields})
 
     @cached_property
     def replies(self) -> int:
         """Number of replies in the file; 0 of recorded results, which are outcomes alone."""
-        return int(self._sum("replies"))
+        return int(self.frame["replies"].sum())
 
     @cached_property
     def cut_replies(self) -> int:
         """Of the replies, those that ended at the token limit."""
-        return int(self._sum("cut_replies"))
+        return int(self.frame["cut_replies"].sum())
 
     @property
     def seconds(self) -> float:
         """Seconds that all units took together."""
-        return float(self._sum("seconds"))
-
-    def _sum(self, column: str) -> Any:
-        return self.frame[column].to_numpy().sum()
+        return float(self.frame["seconds"].to_numpy().sum())
 
     @property
     def open_units(self) -> int:
@@ -224,15 +220,19 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
         for place, outcome in enumerate(outcomes_of(record))
     ]
     columns: dict[str, Any] = {
-        "task": _texts([record.task_id for record, *_ in units]),
+        "task": [record.task_id for record, *_ in units],
         "sample": [sample for _, sample, _ in units],
-        "outcome": _texts([outcome.value for *_, outcome in units]),
+        "outcome": [outcome.value for *_, outcome in units],
     }
     if records and PARENTS in type(records[0]).model_fields:
         columns[PARENTS] = [parents_of(record) for record in records]
     kinds = _kinds(units)
-    first = dict(zip(reversed(kinds), reversed(units), strict=True))
-    alone = {kind: _alone(record, sample) for kind, (record, sample, _) in first.items()}
+    alone: dict[Hashable, UnitRecord] = {}
+    for kind, (record, sample, _) in zip(kinds, units, strict=True):
+        if kind not in alone:
+            alone[kind] = (
+                record.apart()[sample - record.sample] if isinstance(record, RecordedUnit) else record
+            )
     for metric in metrics:
         values = {kind: metric.score([unit]) for kind, unit in alone.items()}
         columns[metric.id] = [values[kind] for kind in kinds]
@@ -249,17 +249,6 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
     return pd.DataFrame(columns)
 
 
-def _texts(values: Sequence[str]) -> Any:
-    """A column of texts, each of which stands in many rows: pandas looks at each text once."""
-    codes, texts = pd.factorize(np.array(values, dtype=object))
-    return pd.array(texts, dtype="str").take(codes)
-
-
-def _alone(record: UnitRecord, sample: int) -> UnitRecord:
-    """One sample of a record, which may hold several."""
-    return record.apart()[sample - record.sample] if isinstance(record, RecordedUnit) else record
-
-
 def _kinds(units: Sequence[tuple[UnitRecord, int, Outcome]]) -> Sequence[Hashable]:
     """Equal for recorded units of which every metric has the same value; else of one unit alone."""
     if any(isinstance(record, RecordedUnit) and record.samples for record, *_ in units[:1]):
@@ -273,10 +262,9 @@ def parents_of(record: UnitRecord) -> tuple[str, ...]:
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
-    """Each metric's score in each sample by itself, over the tasks that have as many samples as any.
+    """Each metric's score in each sample by itself; nothing where every task has one sample.
 
-    Tasks with fewer are left out: else the samples' scores would differ by their tasks. Nothing where every
-    task has one sample, and of recorded outcomes alone: their pass@k is over all samples of a task.
+    Tasks with fewer samples than others are left out: else the samples' scores would differ by their tasks.
     """
     counts = Counter(record.task_id for record in records)
     most = max(counts.values(), default=0)

@@ -125,12 +125,6 @@ def file_state(path: Path) -> str:
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
-def cache_key(*parts: str) -> str:
-    """Hash of these parts and of the code that turns them into an aggregate, which holds a DataFrame."""
-    versions = sys.version, np.__version__, pd.__version__
-    return hashlib.sha256("\0".join((code_fingerprint(), *versions, *parts)).encode()).hexdigest()
-
-
 @cache
 def code_fingerprint() -> str:
     """Hash of both packages' sources: after any change of the code, everything is read again."""
@@ -200,8 +194,13 @@ def read_results(
         raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
     marked, statement_notices = _mark_judged_again(root, [aggregates[file] for file in files])
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
+    skipped = {
+        readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
+        for path in sorted((root / RUNS).glob("*/skipped.txt"))
+        if not unreadable(path, root)
+    }
     recordings = tuple(aggregates[file] for file in beside)
-    return Results(tuple(marked), _skipped(root), tuple(notices), recordings)
+    return Results(tuple(marked), skipped, tuple(notices), recordings)
 
 
 @dataclass(frozen=True)
@@ -213,12 +212,18 @@ class _Reader:
     cache: AggregateCache
 
     def key(self, file: RunFile) -> str:
-        """Of everything that shapes the aggregate: the file, its manifest, and those of its seeds."""
+        """Hash of everything that shapes the aggregate: code, the file, its manifest, those of its seeds."""
         sources = (file, *self._seeds_of(file))
-        states = [file_state(path) for source in sources for path in (source.path, source.manifest)]
-        root = str(file.root.resolve())
-        private = str(self.entries[file.suite].private)
-        return cache_key(root, file.name, *states, private, self.extractor.fingerprint())
+        parts = (
+            code_fingerprint(),
+            *(sys.version, np.__version__, pd.__version__),
+            str(file.root.resolve()),
+            file.name,
+            *(file_state(path) for source in sources for path in (source.path, source.manifest)),
+            str(self.entries[file.suite].private),
+            self.extractor.fingerprint(),
+        )
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; what is read of their seeds serves all of them."""
@@ -243,7 +248,10 @@ class _Reader:
         private = _is_private(entry, manifest)
         if private:
             of_lines = [notice.model_copy(update={"message": _HIDDEN}) for notice in of_lines]
-            manifest = manifest and _without_reasons(manifest)
+        if private and manifest:  # reasons may repeat a server's words, and so a task
+            count = sum(manifest.open_reasons.values())
+            reasons = {"not shown: the tasks are private": count} if count else {}
+            manifest = manifest.model_copy(update={"open_reasons": reasons})
         extracts: dict[str, str | bytes] = {
             **self.extractor(current, file.model, file.suite, parents, private=private)
         }
@@ -336,21 +344,6 @@ def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:
     return manifest.private
 
 
-def _without_reasons(manifest: Manifest) -> Manifest:
-    """The manifest without the reasons of open units: they may repeat a server's words, and so a task."""
-    count = sum(manifest.open_reasons.values())
-    hidden = {"not shown: the tasks are private": count} if count else {}
-    return manifest.model_copy(update={"open_reasons": hidden})
-
-
-def _skipped(root: Path) -> dict[str, str]:
-    return {
-        readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
-        for path in sorted((root / RUNS).glob("*/skipped.txt"))
-        if not unreadable(path, root)
-    }
-
-
 def _mark_judged_again(
     root: Path, files: Sequence[FileAggregate]
 ) -> tuple[list[FileAggregate], list[Notice]]:
@@ -363,17 +356,19 @@ def _mark_judged_again(
         except UserError as error:
             place = f"{RUNS}/{model}/{VERIFIED}"
             notices.append(Notice(file=place, message=f"{error}; until then nothing of it is marked"))
-    return [_marked(file, statements.get(file.model)) for file in files], notices
-
-
-def _marked(file: FileAggregate, statement: GradedAgain | None) -> FileAggregate:
-    graded = statement.sha256.get(file.suite) if statement else None
-    if statement is None or graded is None or not file.file.startswith(f"{RUNS}/"):
-        return file
-    if graded == file.sha256:
-        return replace(file, judged_again=statement.engine_version)
-    message = (
-        f"changed since it was graded again: expected SHA-256 {graded!r} ({VERIFIED}), got {file.sha256!r};"
-        f" it is not marked as graded again; {how_to_grade_again(file.model)}"
-    )
-    return replace(file, notices=(*file.notices, Notice(file=file.file, message=message)))
+    marked = []
+    for file in files:
+        statement = statements.get(file.model) if file.file.startswith(f"{RUNS}/") else None
+        graded = statement.sha256.get(file.suite) if statement else None
+        if statement and graded == file.sha256:
+            marked.append(replace(file, judged_again=statement.engine_version))
+        elif graded is None:
+            marked.append(file)
+        else:
+            message = (
+                f"changed since it was graded again: expected SHA-256 {graded!r} ({VERIFIED}), got"
+                f" {file.sha256!r}; it is not marked as graded again; {how_to_grade_again(file.model)}"
+            )
+            notice = Notice(file=file.file, message=message)
+            marked.append(replace(file, notices=(*file.notices, notice)))
+    return marked, notices

@@ -296,11 +296,7 @@ def join_models(published: Published, boards: Sequence[PublishedTable]) -> tuple
 
 
 def _as_product(model: JoinedModel, published: Published) -> JoinedModel:
-    """The model under its name as a snapshot of a product, where `products.csv` has it.
-
-    Raises:
-        UserError: some of its names are there and others are not, or they are of different snapshots.
-    """
+    """The model under its name as a snapshot of a product, where `products.csv` has it."""
     found = {source: published.products.get((source, row.name)) for source, row in model.rows.items()}
     first = next(filter(None, found.values()), None)
     if first is None:

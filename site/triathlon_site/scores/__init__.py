@@ -6,11 +6,11 @@ from triathlon_site.scores._boards import (
     UNITS_ARE_OPEN,
     BoardPlan,
     Column,
-    contributions,
     plan_boards,
     sample_of,
     seeds_of,
     set_title,
+    task_scores,
     total,
 )
 from triathlon_site.scores._overall import (

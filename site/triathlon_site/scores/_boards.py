@@ -269,13 +269,16 @@ def _problem(name: str) -> str:
     return _SAME.get(name, name)
 
 
-def contributions(files: Mapping[str, FileAggregate], metric: str) -> dict[str, list[Contribution]]:
-    """By model, what each of its tasks adds to a metric: the input of the runner's comparisons."""
-    by_model = {model: file.metrics[metric] for model, file in files.items()}
-    return {
-        model: list(map(Contribution, parts.clusters, parts.numerators.tolist(), parts.denominators.tolist()))
-        for model, parts in by_model.items()
-    }
+def task_scores(files: Mapping[str, FileAggregate], metric: str) -> dict[str, dict[str, float]]:
+    """By model and task, the mean of a metric over the task's samples, not scaled."""
+    scores: dict[str, dict[str, float]] = {}
+    for model, file in files.items():
+        parts = file.metrics[metric]
+        sums = zip(parts.clusters, parts.numerators.tolist(), parts.denominators.tolist(), strict=True)
+        scores[model] = {
+            task: numerator / denominator for task, numerator, denominator in sums if denominator
+        }
+    return scores
 
 
 def total(file: FileAggregate, metric: str) -> Contribution:

@@ -40,8 +40,10 @@ def _shifted(board: Board, boards: Sequence[Board]) -> Board:
     baseline = source and _baseline(source)
     if not source or not baseline:
         return board
-    models, headline = sorted(board.models), board.headline
-    ranked = _ranks_of(source, baseline, models)
+    models, headline, ranked = sorted(board.models), board.headline, baseline.ranked
+    if sorted(source.models) != models:  # models that are not on the source's board come last
+        ends = [pd.DataFrame(-end, columns=sorted(source.models)).reindex(columns=models) for end in ranked]
+        ranked = drawn_ranks(ends[1].to_numpy(float), ends[0].to_numpy(float))
     shifts = rank_shifts(headline.values(models), headline.ranked, baseline.values(models), ranked)
     scores = {
         model: replace(headline.scores[model], shift=shift)
@@ -50,14 +52,6 @@ def _shifted(board: Board, boards: Sequence[Board]) -> Board:
     }
     columns = tuple(replace(c, scores=scores) if c is headline else c for c in board.columns)
     return replace(board, columns=columns, baseline=f"{source.plan.discipline} {baseline.column.title}")
-
-
-def _ranks_of(board: Board, column: ColumnScores, models: list[str]) -> DrawnRanks:
-    """The ranks among `models`, in their order; models that are not on the board come last."""
-    if sorted(board.models) == models:
-        return column.ranked
-    ends = [pd.DataFrame(-end, columns=sorted(board.models)).reindex(columns=models) for end in column.ranked]
-    return drawn_ranks(ends[1].to_numpy(float), ends[0].to_numpy(float))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +97,11 @@ def overall(boards: Sequence[Board]) -> Overall:
         return Overall(tuple(boards), tuple(unranked))
     shares = np.array([percentiles(board.headline.values(complete)) for board in boards]).T
     means, wins = rounded(shares.mean(axis=1)), wins_by_weighting(shares)
-    drawn = [_among(board, complete) for board in boards]
+    drawn = []
+    for board in boards:  # its ranks among the complete models, which are in the order of their names
+        chosen = np.isin(sorted(board.models), complete)
+        best, worst = ranks_among(board.headline.ranked, chosen)
+        drawn.append(DrawnRanks(best[:, chosen], worst[:, chosen]))
     best, worst = (-np.mean([ends[end] for ends in drawn], axis=0) for end in (0, 1))
     overall_ranks = ranks(means, better_in_draws(worst, best))
     overall_drawn = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
@@ -125,13 +123,6 @@ def overall(boards: Sequence[Board]) -> Overall:
     ]
     rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
     return Overall(tuple(boards), (*rows, *unranked))
-
-
-def _among(board: Board, models: Sequence[str]) -> DrawnRanks:
-    """The headline's ranks among some of the board's models, in the order of their names."""
-    chosen = np.isin(sorted(board.models), models)
-    best, worst = ranks_among(board.headline.ranked, chosen)
-    return DrawnRanks(best[:, chosen], worst[:, chosen])
 
 
 @dataclass(frozen=True, slots=True)

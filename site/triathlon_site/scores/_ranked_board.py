@@ -183,12 +183,16 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     if not models:
         return None
     drawn = dict(zip(plan.columns, _draw_columns(plan.columns, by_suite, models), strict=True))
-    apart = _apart(plan.columns, all_files, by_suite)
-    columns = []
-    for column, by_model in zip(plan.columns, apart, strict=True):
-        scores = _column_scores(column, drawn, by_suite, models)
-        others = {m: score for m, score in by_model.items() if m not in scores.scores}
-        columns.append(replace(scores, apart=others))
+    columns = [_column_scores(column, drawn, by_suite, models) for column in plan.columns]
+    # Models that share no ranking on some suite have scores apart, by all their results.
+    is_apart = {m for s, of in all_files.items() for m, f in of.items() if f.units and m not in by_suite[s]}
+    if is_apart:
+        others = {suite: {m: f for m, f in of.items() if m in is_apart} for suite, of in all_files.items()}
+        for place, each in enumerate(_draw_columns(plan.columns, others, sorted(is_apart))):
+            column = columns[place]
+            scores = _scores(column.column, each, others, sorted(is_apart))
+            apart = {model: score for model, score in scores.items() if model not in column.scores}
+            columns[place] = replace(column, apart=apart)
     files = {
         model: tuple(by_model[model] for by_model in all_files.values() if model in by_model)
         for model in models
@@ -197,12 +201,12 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
     variants = {suite: by_model for suite, by_model in of_variants.items() if by_model}
     headline = next(c.scores for c in columns if c.column == plan.headline)
 
-    def place(model: str) -> tuple[int, float, str]:
+    def order(model: str) -> tuple[int, float, str]:
         """By the rank in the headline; unranked ones last, by their scores in the other columns."""
         rank = headline[model].rank if model in headline else None
         return rank.rank if rank else len(models) + 1, -known_share(model, columns), model
 
-    return Board(plan, tuple(sorted(models, key=place)), tuple(columns), files, variants)
+    return Board(plan, tuple(sorted(models, key=order)), tuple(columns), files, variants)
 
 
 def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[str]) -> Iterator[_Drawn]:
@@ -229,55 +233,36 @@ def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[s
         yield replace(low, upper=high) if differ else low
 
 
-def _apart(columns: Sequence[Column], all_files: Files, by_suite: Files) -> list[dict[str, Score]]:
-    """By column, the scores that models have by all their results, also those that share no ranking."""
-    models = sorted(
-        {
-            model
-            for suite, files in all_files.items()
-            for model, file in files.items()
-            if file.units and model not in by_suite[suite]
-        }
-    )
-    if not models:
-        return [{} for _ in columns]
-    files = {suite: {m: f for m, f in of.items() if m in models} for suite, of in all_files.items()}
-    drawn = zip(columns, _draw_columns(columns, files, models), strict=True)
-    return [
-        _scores(column, each, files, models, apart=[_why_apart(column, files, model) for model in models])
-        for column, each in drawn
-    ]
-
-
-def _files_of(column: Column, by_suite: Files, model: str) -> list[FileAggregate]:
-    return [by_suite[suite][model] for suite in column.suites if model in by_suite[suite]]
-
-
-def _why_apart(column: Column, by_suite: Files, model: str) -> str:
-    has_open = any(file.open_units for file in _files_of(column, by_suite, model))
-    return UNITS_ARE_OPEN if has_open else OTHER_PROTOCOL
-
-
 def _scores(
-    column: Column, drawn: _Drawn, by_suite: Files, models: Sequence[str], **fields: Sequence[Any]
+    column: Column,
+    drawn: _Drawn,
+    by_suite: Files,
+    models: Sequence[str],
+    fields: Mapping[str, Sequence[Any]] | None = None,
 ) -> dict[str, Score]:
-    """The scores of the models that have one; `fields`: the other fields of all models, by name."""
+    """The scores of the models that have one.
+
+    `fields`: rank, tier and shifts of all models, by name; None where scores are apart from the ranking.
+    """
     tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0).tolist()
     values, intervals = drawn.values.tolist(), drawn.intervals()
     uppers = (drawn.upper or drawn).values.tolist() if column.upper else [None] * len(models)
     scores: dict[str, Score] = {}
     for row, model in enumerate(models):
-        if not math.isnan(values[row]):
-            files = _files_of(column, by_suite, model)
-            scores[model] = Score(
-                value=values[row],
-                interval=intervals[row],
-                tasks=tasks[row],
-                upper=uppers[row],
-                grade=RECORDED if any(file.receipt for file in files) else MEASURED,
-                judged_again=all(file.judged_again == ENGINE_VERSION for file in files),
-                **{name: of_models[row] for name, of_models in fields.items()},
-            )
+        if math.isnan(values[row]):
+            continue
+        files = [by_suite[suite][model] for suite in column.suites if model in by_suite[suite]]
+        why_apart = UNITS_ARE_OPEN if any(file.open_units for file in files) else OTHER_PROTOCOL
+        scores[model] = Score(
+            value=values[row],
+            interval=intervals[row],
+            tasks=tasks[row],
+            upper=uppers[row],
+            grade=RECORDED if any(file.receipt for file in files) else MEASURED,
+            judged_again=all(file.judged_again == ENGINE_VERSION for file in files),
+            apart=why_apart if fields is None else "",
+            **{name: of_models[row] for name, of_models in (fields or {}).items()},
+        )
     return scores
 
 
@@ -301,7 +286,7 @@ def _column_scores(
     is_reference = column.role in {"headline", "baseline"}
     if is_reference:
         fields["tier"] = tiers(drawn.samples, drawn.middles, upper_samples)
-    scores = _scores(column, drawn, by_suite, models, **fields)
+    scores = _scores(column, drawn, by_suite, models, fields)
     no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
     return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)
 

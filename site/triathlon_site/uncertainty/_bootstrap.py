@@ -124,17 +124,13 @@ def task_weights(origins: tuple[tuple[str, ...], ...], draws: int = DRAWS) -> Ar
     first seed and the second half of its last: again standard exponential, correlated 1/2 with either seed.
     """
     names = dict.fromkeys(name for origin in origins for name in (origin[0], origin[-1]))
-    halves = {name: _halves(name, draws) for name in names}
+    # Two by draws for each; half the square of a standard normal number is Gamma(1/2).
+    halves = {name: np.square(generator("seed", name).standard_normal((2, draws))) / 2 for name in names}
     weights = np.empty((len(origins), draws))
     for row, origin in zip(weights, origins, strict=True):
         np.add(halves[origin[0]][0], halves[origin[-1]][1], out=row)
     weights.flags.writeable = False
     return weights.T
-
-
-def _halves(seed: str, draws: int) -> Array:
-    """2 × draws; half the square of a standard normal number is Gamma(1/2)."""
-    return np.asarray(np.square(generator("seed", seed).standard_normal((2, draws))) / 2)
 
 
 @lru_cache(maxsize=8)

@@ -14,6 +14,7 @@ from triathlon_site.scores import (
     plan_boards,
     seeds_of,
     set_title,
+    task_scores,
     variant_differences,
     variants_of,
 )
@@ -142,3 +143,14 @@ def test_problems_of_other_names_are_known() -> None:
     found = seeds_of(list(known), [])
     assert [name for (name,) in found] == list(known.values())
     assert seeds_of(["MBXP/11"], []) == (("Mbpp/11",),)
+
+
+def test_repeated_samples_count_once_a_task(tmp_path: Path) -> None:
+    """Two samples of one task are one task, scored by their mean."""
+    entry = entries(["loop/core"])[0]
+    write_results(tmp_path, [FakeModel("m", 0.0, 0.5)], [FakeSuite(entry, tasks=20, samples=2)])
+    (board,) = gather(tmp_path, None).boards
+    file = board.of_suite(entry.id)["m"]
+    means = file.frame.groupby("task")["pass_at_1"].mean().to_dict()
+    assert task_scores({"m": file}, "pass_at_1") == {"m": means}
+    assert 0.5 in means.values()

@@ -31,10 +31,9 @@ def range_cell(drops: Iterable[float]) -> Value:
 
 def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str, str]) -> Iterator[Section]:
     """Relative drops of each model on each set, with mean and range; nothing where no model has all sets."""
-    names = (analysis.SEED, *analysis.SEMANTIC_ALTERING)
-    if not any(row.keys() >= set(names) and row[analysis.SEED] for row in rows.values()):
-        return
     drops = analysis.drops(rows)
+    if drops is None:
+        return
     columns = {
         titles[name]: {
             m: analysis.relative_drop(rows[m][analysis.SEED], rows[m][name]) for m in drops.per_model

@@ -29,7 +29,7 @@ from triathlon_site.pages.board._parts import (
     shift_sentences,
 )
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
+from triathlon_site.scores import Board, Variant, task_scores, total, variant_differences, variants_of
 
 TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""
@@ -157,8 +157,8 @@ def _compared(
     board: Board, variants: Sequence[Variant], metric: str
 ) -> tuple[Comparison, dict[str, Mapping[str, float]]]:
     """The comparison, and the scores as asked and under each setting, by model."""
-    settings = {_titled(v): contributions(board.of_suite(v.entry.id), metric) for v in variants}
-    comparison = compare(contributions(board.of_suite(variants[0].plain.id), metric), settings)
+    settings = {_titled(v): task_scores(board.of_suite(v.entry.id), metric) for v in variants}
+    comparison = compare(task_scores(board.of_suite(variants[0].plain.id), metric), settings)
     return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
 
 
@@ -192,13 +192,13 @@ def _about(comparison: Comparison, models: Models) -> str:
 def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
     metric = attacks[0].entry.metrics[0]
     by_attack = {_titled(attack): variant_differences(board, attack, metric) for attack in attacks}
-    plain = contributions(board.of_suite(attacks[0].plain.id), metric.id)
+    plain = task_scores(board.of_suite(attacks[0].plain.id), metric.id)
     order = [model for model in plain if any(model in differences for differences in by_attack.values())]
     tasks = {m: max(found[m].tasks for found in by_attack.values() if m in found) for m in order}
     columns = {title: difference_cells(found, metric.maximum) for title, found in by_attack.items()}
     figures = []
     for attack, title in zip(attacks, by_attack, strict=True):
-        attacked = contributions(board.of_suite(attack.entry.id), metric.id)
+        attacked = task_scores(board.of_suite(attack.entry.id), metric.id)
         scores = scores_before_and_after(plain, attacked)
         rows = [
             DotRow(
