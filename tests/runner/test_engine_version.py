@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "367a4c37f10967645c550070f4de3b1323c8b7c8086b52bc3f564bc7ad511592")
+DECIDED = (2, "ddf942da9ef11575ddf2996bfe47dd9ce076a031842859f29749acc91805de87")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

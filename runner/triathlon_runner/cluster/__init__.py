@@ -8,8 +8,6 @@ from pathlib import Path
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 
-__all__ = ["ClusterError", "open_cluster"]
-
 
 class ClusterError(UserError):
     """Ray is not installed, the cluster is not reached, or a node cannot execute anything."""

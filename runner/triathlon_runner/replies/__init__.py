@@ -11,17 +11,3 @@ from triathlon_runner.replies._markup import (
 )
 from triathlon_runner.replies._pieces import is_definition
 from triathlon_runner.replies._program import Extraction, extract, extract_program
-
-__all__ = [
-    "Extraction",
-    "code_blocks",
-    "ended_text",
-    "extract",
-    "extract_program",
-    "final_answer",
-    "is_definition",
-    "markers_in",
-    "split_reasoning",
-    "unknown_marker",
-    "visible_text",
-]

@@ -21,25 +21,3 @@ from triathlon_runner.runtime._questions import (
     write_questions,
 )
 from triathlon_runner.runtime._suite import RuntimeSuite
-
-__all__ = [
-    "DATASETS",
-    "DISCIPLINE",
-    "IC",
-    "METRICS",
-    "Chain",
-    "Graded",
-    "InputQuestions",
-    "ProgramQuestions",
-    "QuestionFile",
-    "RuntimeSuite",
-    "StatementQuestion",
-    "Value",
-    "catalogue",
-    "chains",
-    "grade_output",
-    "question_source",
-    "read_questions",
-    "without_libraries",
-    "write_questions",
-]
