@@ -290,9 +290,12 @@ class Placed:
 def regions(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, Placed]:
     """Every model that has both scores, with its place against the Theil-Sen line of all (EvoEval, figure 2).
 
-    Some models have both.
+    Raises:
+        ValueError: fewer than three models have both.
     """
     models = [model for model in old if model in new]
+    if len(models) < 3:
+        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
     pairs = permutations([(old[model], new[model]) for model in models], 2)
     rises = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in pairs if x2 > x1]
     slope = median(rises) if rises else 0.0  # equal old scores have no slope

@@ -177,3 +177,5 @@ def test_regions_find_the_one_below_the_line() -> None:
     new = {model: score / 2 + (1 if index % 2 else -1) for index, (model, score) in enumerate(old.items())}
     placed = analysis.regions({**old, "x": 80.0}, {**new, "x": 10.0})
     assert [model for model, place in placed.items() if place.region != "aligned"] == ["x"]
+    with pytest.raises(ValueError, match="at least 3"):
+        analysis.regions({"x": 1.0}, {"x": 1.0})

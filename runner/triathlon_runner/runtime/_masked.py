@@ -288,6 +288,8 @@ class Masked:
         """The masks of what the program computes, where the rest of the assertion is written out."""
         calls = []
         for hole, part in self.parts:
+            if hole >= len(self.original_trees):  # a question file that a user wrote
+                continue
             rest = filled(part, {hole: ast.Constant(None)})
             sides = argument_values(rest) if is_assertion(rest) else [rest]
             is_call = not is_value(self.original_trees[hole], self.known)

@@ -103,3 +103,9 @@ def test_no_question_on_our_own_problems_masks_a_call() -> None:
     asked = [(program, one) for program in programs for one in program.inputs if one.masked]
     assert len(asked) > 100
     assert [one.masked for program, one in asked if program.masked_test(one).masked_calls] == []
+
+
+def test_a_mask_too_many_is_no_call() -> None:
+    """A question file that somebody wrote may have more masks than masked expressions."""
+    assert Masked("assert f(1) == ??\nassert f(2) == ??", ("3",)).masked_calls == []
+    assert Masked("assert ?? == 3\nassert f(2) == ??", ("f(1)",)).masked_calls == [0]

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, small_results
 from triathlon_site.build import gather
+from triathlon_site.ranking import wins_by_weighting
 from triathlon_site.scores import Board, Overall, overall
 
 MODELS = tuple(FakeModel(f"m{place}", -1.5 + 0.7 * place, 0.9 - 0.07 * place) for place in range(6))
@@ -56,6 +57,8 @@ def test_first_places_are_shared_out_over_all_weightings(found: Overall) -> None
     expected = (first / first.sum(axis=0)).mean(axis=1)
     assert [row.first for row in found.rows[:-1]] == pytest.approx(expected.tolist(), abs=0.03)
     assert sum(row.first or 0 for row in found.rows) == pytest.approx(1)
+    two = wins_by_weighting(np.array([[100.0, 0.0], [0.0, 100.0]]))
+    assert two.tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_contrasts_are_overall_rank_minus_the_disciplines(found: Overall) -> None:
