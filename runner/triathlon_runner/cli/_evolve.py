@@ -178,7 +178,6 @@ async def _evolve(
                     opened,
                     load_prompts("evolved"),
                     sandbox,
-                    price=row.price,
                     stopped=stop_reason,
                     report=show,
                 )

@@ -118,11 +118,10 @@ def value_source(value: Any) -> str:
             text = repr(value) if math.isfinite(value) else f"float({repr(value)!r})"
         case complex():
             text = f"complex({value_source(value.real)}, {value_source(value.imag)})"
-        case list():
-            text = f"[{', '.join(map(value_source, value))}]"
-        case tuple():
+        case list() | tuple():
             inside = ", ".join(map(value_source, value))
-            text = f"({inside},)" if len(value) == 1 else f"({inside})"
+            comma = "," if len(value) == 1 else ""
+            text = f"[{inside}]" if isinstance(value, list) else f"({inside}{comma})"
         case set():  # sorted by text: the order of a set of strings differs from process to process
             text = f"{{{', '.join(sorted(map(value_source, value)))}}}" if value else "set()"
         case dict():

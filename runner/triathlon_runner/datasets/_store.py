@@ -33,6 +33,31 @@ class DataFile:
     literal: str = ""
     """Name of the text in the Python file at `url` that is the content; empty where the file is."""
 
+    def verified(self, data: bytes, place: str) -> bytes:
+        """The content of `data`, decompressed, or an error that names what came instead."""
+        digest = hashlib.sha256(data).hexdigest()
+        with suppress(UnreadableFileError):
+            content = unpacked(data)
+            if self.sha256 in (digest, hashlib.sha256(content).hexdigest()):
+                return content
+        raise DataUnavailableError(
+            f"{place} is not the data file {self.name!r} of {self.version}: expected SHA-256 {self.sha256},"
+            f" got {digest}. Remove it or replace it by the one from {self.url}"
+        )
+
+    def literal_in(self, source: bytes) -> bytes:
+        """The text that the Python file at `url` gives the name `literal`; nothing of it is executed."""
+        with suppress(SyntaxError, ValueError):
+            for statement in ast.parse(source).body:
+                match statement:
+                    case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(text))):
+                        if name == self.literal:
+                            return text.encode()
+        raise DataUnavailableError(
+            f"{self.url} is not the file that holds {self.name!r}: expected a text named {self.literal!r},"
+            " got none; put the text into that file in the folder that --data names"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class DataStore:
@@ -47,11 +72,11 @@ class DataStore:
         """The content of a data file, decompressed: from the folder, else the cache, else fetched."""
         path = self._in_folder(file)
         if path is not None:
-            return _verified(path.read_bytes(), file, repr(str(path)))
+            return file.verified(path.read_bytes(), repr(str(path)))
         cached = self.cache / file.name
         if cached.is_file():
             with suppress(DataUnavailableError):
-                return _verified(cached.read_bytes(), file, repr(str(cached)))
+                return file.verified(cached.read_bytes(), repr(str(cached)))
         if not self.fetch:
             raise DataUnavailableError(self._missing(file, "and fetching is switched off"))
         return self._download(file, cached)
@@ -78,18 +103,23 @@ class DataStore:
         """The content of a downloaded file; it gets its name only after it was verified."""
         import httpx2  # noqa: PLC0415  takes long to import, and few commands fetch
 
+        draft = target.with_name(f"{target.name}.{os.getpid()}.part")
         try:
             data = fetch(file.url)
-            if file.literal:
-                data = _literal(data, file)
-            content = _verified(data, file, file.url)
-            _write(target, data)
+            data = file.literal_in(data) if file.literal else data
+            content = file.verified(data, file.url)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(data)
+            draft.replace(target)
         except httpx2.HTTPError as error:
             why = f"and fetching it failed ({type(error).__name__}: {error})"
             raise DataUnavailableError(self._missing(file, why)) from error
         except OSError as error:
             why = f"and the cache can't be written ({error})"
             raise DataUnavailableError(self._missing(file, why)) from error
+        finally:
+            with suppress(OSError):
+                draft.unlink()
         return content
 
 
@@ -110,42 +140,3 @@ def fetch(url: str) -> bytes:
         with attempt:
             response = httpx2.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS)
     return response.raise_for_status().content
-
-
-def _literal(source: bytes, file: DataFile) -> bytes:
-    """Returns the text that a Python file gives a name; nothing of the file is executed."""
-    try:
-        statements = ast.parse(source).body
-    except (SyntaxError, ValueError):
-        statements = []
-    for statement in statements:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=file.literal)], value=ast.Constant(value=str(text))):
-                return text.encode()
-    raise DataUnavailableError(
-        f"{file.url} is not the file that holds {file.name!r}: expected a text named {file.literal!r}, got"
-        " none; put the text into that file in the folder that --data names"
-    )
-
-
-def _write(target: Path, data: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(data)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _verified(data: bytes, file: DataFile, place: str) -> bytes:
-    """The content of `data`, decompressed, or an error that names what came instead."""
-    digest = hashlib.sha256(data).hexdigest()
-    with suppress(UnreadableFileError):
-        content = unpacked(data)
-        if file.sha256 == digest or file.sha256 == hashlib.sha256(content).hexdigest():
-            return content
-    raise DataUnavailableError(
-        f"{place} is not the data file {file.name!r} of {file.version}: expected SHA-256 {file.sha256}, got"
-        f" {digest}. Remove it or replace it by the one from {file.url}"
-    )

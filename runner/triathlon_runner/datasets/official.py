@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
-from typing import Annotated, Any, Final, Literal, TypeVar, get_args
+from typing import Annotated, Final, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import Field, TypeAdapter
@@ -30,20 +30,13 @@ from triathlon_runner.datasets.rows import (
 )
 from triathlon_runner.syntax import import_statements, third_party
 
+T = TypeVar("T")
 MbxpLanguage = Literal["python", "php", "ruby", "javascript", "perl"]
 MBXP_LANGUAGES: Final[tuple[MbxpLanguage, ...]] = get_args(MbxpLanguage)
-PromptStyle = Literal["direct", "cot"]
-PromptKind = Literal["coverage", "path", "state", "output"]
+_TABLE: Final = (files("triathlon_runner.datasets") / "official.csv").read_text("utf-8").splitlines()
 
-
-def _pinned() -> dict[str, DataFile]:
-    """Returns each line of the table by its name: where a file is released, its SHA-256, its licence."""
-    lines = (files("triathlon_runner.datasets") / "official.csv").read_text("utf-8").splitlines()
-    rows: list[dict[str, Any]] = list(csv.DictReader(lines))
-    return {row["name"]: DataFile(**row) for row in rows}
-
-
-FILES: Final = _pinned()
+FILES: Final = {row["name"]: DataFile(**row) for row in csv.DictReader(_TABLE)}
+"""Each line of the table by its name: where a file is released, its SHA-256, its licence."""
 HUMANEVAL: Final = FILES["HumanEval.jsonl.gz"]
 HUMANEVAL_PLUS: Final = FILES["HumanEvalPlus.jsonl.gz"]
 """The tag v0.1.10 points at an older commit; its release asset is the file at the commit in the address."""
@@ -62,36 +55,28 @@ MBXP: Final[dict[MbxpLanguage, DataFile]] = {
     "javascript": FILES["mbjsp_release_v1.2.jsonl"],
     "perl": FILES["mbplp_release_v1.jsonl"],
 }
-
-LOOP_PROMPTS: Final = FILES["prompts/evaloop/generation_summarization.yaml"]
-JUDGE_PROMPT: Final = FILES["prompts/evaloop/judge.txt"]
-RUNTIME_PROMPTS: Final[dict[PromptStyle, dict[PromptKind, DataFile]]] = {
-    style: {kind: FILES[f"prompts/reval/{style}_{kind}.txt"] for kind in get_args(PromptKind)}
-    for style in get_args(PromptStyle)
-}
-PROMPT_FILES: Final[dict[str, tuple[DataFile, ...]]] = {
-    "loop": (LOOP_PROMPTS, JUDGE_PROMPT),
-    "runtime": tuple(file for by_kind in RUNTIME_PROMPTS.values() for file in by_kind.values()),
+PROMPT_FILES: Final = {
+    discipline: tuple(file for name, file in FILES.items() if name.startswith(f"prompts/{paper}/"))
+    for discipline, paper in (("loop", "evaloop"), ("runtime", "reval"))
 }
 """The authors' own prompts by discipline: files of their repositories; none ships with us."""
 
 
 def loop_prompts(store: DataStore) -> dict[str, str]:
     """EVALOOOP's prompts under the names of ours: `generate`, `summary`, and `similarity` for the judge."""
-    generation, summary = yaml.safe_load(store.read(LOOP_PROMPTS))["tasks"]
+    both_steps, judge = PROMPT_FILES["loop"]
+    generation, summary = yaml.safe_load(store.read(both_steps))["tasks"]
     return {
         "generate": generation["prompt_template"],
         "summary": summary["prompt_template"],
-        "similarity": store.read(JUDGE_PROMPT).decode(),
+        "similarity": store.read(judge).decode(),
     }
 
 
-def runtime_prompts(store: DataStore, style: PromptStyle) -> dict[str, str]:
+def runtime_prompts(store: DataStore, style: Literal["direct", "cot"]) -> dict[str, str]:
     """REval's prompts by kind of question: the whole text that a model is asked."""
-    return {kind: store.read(file).decode() for kind, file in RUNTIME_PROMPTS[style].items()}
-
-
-T = TypeVar("T")
+    kinds = ("coverage", "path", "state", "output")
+    return {kind: store.read(FILES[f"prompts/reval/{style}_{kind}.txt"]).decode() for kind in kinds}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,25 +154,24 @@ def _parsed(rows: Iterable[Row], schema: type[T]) -> tuple[T, ...]:
 def mbxp(store: DataStore, language: MbxpLanguage) -> tuple[MbxpRow, ...]:
     """MBXP in one language: 974 problems in Python, 966 in the others."""
     rows = read_rows(store, MBXP[language])
-    numbered = (row | {"number": int(row["task_id"].rpartition("/")[2])} for row in rows)
-    return _parsed(numbered, MbxpRow)
+    return _parsed((row | {"number": row["task_id"].rpartition("/")[2]} for row in rows), MbxpRow)
 
 
 def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
     """DREval's 154 programs with the lines and variables that its questions are about."""
-    tasks = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
-    rows = enumerate(read_rows(store, DREVAL_DATA))
-    return _parsed(
-        (row | {"questions": tuple(map(_dreval_input, tasks[index]))} for index, row in rows), DrevalProgram
-    )
-
-
-def _dreval_input(task: Row) -> DrevalInput:
-    return DrevalInput(
-        input_index=task["input_idx"],
-        statements=tuple((item["lineno"], item["var"]) for item in task["task"]),
-        output_question=task["output_pred"],
-    )
+    tasks: dict[int, list[Row]] = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
+    rows: list[Row] = []
+    for index, row in enumerate(read_rows(store, DREVAL_DATA)):
+        questions = [
+            DrevalInput(
+                input_index=task["input_idx"],
+                statements=tuple((item["lineno"], item["var"]) for item in task["task"]),
+                output_question=task["output_pred"],
+            )
+            for task in tasks[index]
+        ]
+        rows.append(row | {"questions": questions})
+    return _parsed(rows, DrevalProgram)
 
 
 def classeval(store: DataStore) -> tuple[ClassProblem, ...]:
@@ -217,12 +201,10 @@ def humaneval_original(store: DataStore) -> tuple[Problem, ...]:
     EvalPlus wrote other solutions. DREval was made of these: 83 of its 85 functions are among them to the
     last statement, 2 are among EvalPlus'.
     """
-    prompts = {
-        row["task_id"]: (row["prompt"], row["canonical_solution"]) for row in read_rows(store, HUMANEVAL)
-    }
+    rows = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
     problems = []
     for problem in humaneval(store):
-        prompt, solution = prompts[problem.task_id]
+        prompt, solution = rows[problem.task_id]["prompt"], rows[problem.task_id]["canonical_solution"]
         reference = f"{prompt}{solution}"
         libraries = third_party(reference)
         problems.append(replace(problem, prompt=prompt, reference=reference, libraries=libraries))

@@ -12,7 +12,14 @@ from triathlon_runner.datasets._problem import (
     TestedProblem,
     arguments_source,
 )
-from triathlon_runner.syntax import argument_tuple, is_literal, parse, third_party, top_functions
+from triathlon_runner.syntax import (
+    argument_tuple,
+    is_literal,
+    parse,
+    parse_or_none,
+    third_party,
+    top_functions,
+)
 
 Row = dict[str, Any]
 EvoEvalSet = Literal["difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise"]
@@ -190,29 +197,27 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
     """The prompt's first doctest example as an assertion, else the first plain one of the data set's test."""
     if task_id in _FROM_REFERENCE:
         return _FROM_REFERENCE[task_id]
-    return next(_from_doctests(prompt, entry_point), "") or next(_from_test(test, entry_point), "")
-
-
-def _from_doctests(prompt: str, entry_point: str) -> Iterator[str]:
-    """Malformed examples are common in prompts, so they are read line by line."""
+    # Malformed examples are common in prompts, so they are read line by line.
     lines = [line.strip() for line in prompt.splitlines()]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         call, want = line.removeprefix(">>>").strip(), following.rstrip('"').strip()
-        if line.startswith(">>>") and _calls(call, entry_point) and want and is_literal(want):
-            yield f"assert {ast.unparse(ast.parse(call, mode='eval'))} == {want}"
-
-
-def _from_test(test: str, entry_point: str) -> Iterator[str]:
-    """Assertions `candidate(...) == literal` of the test's check function, in order."""
-    for node in ast.walk(ast.parse(test)):
-        if not (isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare)):
-            continue
-        call, wanted = node.test.left, node.test.comparators[0]
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "candidate":
-            arguments = [ast.unparse(argument) for argument in call.args]
-            if all(map(is_literal, [*arguments, ast.unparse(wanted)])):
-                operator = "is" if isinstance(node.test.ops[0], ast.Is) else "=="
-                yield f"assert {entry_point}({', '.join(arguments)}) {operator} {ast.unparse(wanted)}"
+        if line.startswith(">>>") and want and is_literal(want):
+            match parse_or_none(call):
+                case ast.Module(body=[ast.Expr(value=value)]) if entry_point in dict(named_calls(value)):
+                    return f"assert {ast.unparse(value)} == {want}"
+    for node in ast.walk(parse(test)):
+        match node:
+            case ast.Assert(
+                test=ast.Compare(
+                    left=ast.Call(func=ast.Name(id="candidate"), args=arguments),
+                    ops=[operator, *_],
+                    comparators=[wanted, *_],
+                )
+            ) if all(map(is_literal, [*arguments, wanted])):
+                sign = "is" if isinstance(operator, ast.Is) else "=="
+                call = ", ".join(map(ast.unparse, arguments))
+                return f"assert {entry_point}({call}) {sign} {ast.unparse(wanted)}"
+    return ""
 
 
 def named_calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
@@ -220,14 +225,6 @@ def named_calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id, node
-
-
-def _calls(source: str, entry_point: str) -> bool:
-    try:
-        tree = ast.parse(source, mode="eval")
-    except SyntaxError:
-        return False
-    return entry_point in {name for name, _ in named_calls(tree)}
 
 
 def tested_function(program: str, tests: str) -> str:

@@ -59,6 +59,11 @@ class UserProblems:
     """Of the file's content, decompressed."""
     problems: tuple[UserProblem, ...]
 
+    @property
+    def functions(self) -> tuple[FunctionProblem, ...]:
+        """The problems as a suite has them."""
+        return tuple(each.problem for each in self.problems)
+
 
 @dataclass(frozen=True, slots=True)
 class UserDataSet:
@@ -123,11 +128,11 @@ def check_examples(problems: UserProblems) -> None:
         UserError: naming the first of them.
     """
     without = [
-        f"{problem.place}: the loop expects an example that shows how the function is called, got none; write"
+        f"{each.place}: the loop expects an example that shows how the function is called, got none; write"
         " one into the docstring (`>>> f(1)` and the result below it), or a test `assert candidate(1) == 2`"
         " of plain values"
-        for problem in problems.problems
-        if not problem.problem.assertion
+        for each in problems.problems
+        if not each.problem.assertion
     ]
     if without:
         raise UserError("\n".join(first_of(without, _SHOWN)))
@@ -171,16 +176,19 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
     places: dict[str, str] = {}
     decisions: list[bool | None] = []
     for place, row in json_lines(path, content):
-        problem, tests, accepted = _read(row, place, path.name)
+        problem = _read(row, place, path.name)
         if other := places.get(problem.task_id):
             raise UserError(
                 f"{place}: expected a task_id of its own, got {problem.task_id!r}, which {other} has, too;"
                 " rename one"
             )
         places[problem.task_id] = place
+        tests, accepted = row.get("test", ""), row.get(ACCEPTED, True)
+        if not isinstance(accepted, bool | None):
+            raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
         decisions.append(accepted)
         if accepted:
-            yield place, problem, tests
+            yield place, problem, tests if isinstance(tests, str) else ""
     if not places:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
     if not any(decisions):
@@ -191,11 +199,9 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
         )
 
 
-def _read(row: Row, place: str, name: str) -> tuple[AnyProblem, str, bool | None]:
-    """Returns problem and tests of a line, and what a person decided: without the field it is accepted."""
+def _read(row: Row, place: str, name: str) -> AnyProblem:
     try:
-        tests, accepted = row.get("test", ""), row.get(ACCEPTED, True)
-        problem = _problem_of_row(row, name)
+        return _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise UserError(
@@ -203,9 +209,6 @@ def _read(row: Row, place: str, name: str) -> tuple[AnyProblem, str, bool | None
             "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs), `triathlon evolve` (inputs,"
             f" reference) or ClassEval (class_name, solution_code, test), got {row!r:.80} ({why})"
         ) from None
-    if not isinstance(accepted, bool | None):
-        raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
-    return problem, tests if isinstance(tests, str) else "", accepted
 
 
 def _problem_of_row(row: Row, name: str) -> AnyProblem:
@@ -232,13 +235,14 @@ def _problem_of_row(row: Row, name: str) -> AnyProblem:
 
 def _mbpp_of(row: Row) -> TestedProblem:
     """A row of MBPP's own release, asked as EvalPlus asks MBPP+: the text and the first test."""
+    example = row["test_list"][0]
     tests = "\n".join([row.get("test_setup_code", ""), *row["test_list"]]).strip()
-    prompt = f'"""\n{(row["text"] if "text" in row else row["prompt"]).strip()}\n{row["test_list"][0]}\n"""\n'
+    text = (row["text"] if "text" in row else row["prompt"]).strip()
     return TestedProblem(
         f"Mbpp/{row['task_id']}" if isinstance(row["task_id"], int) else row["task_id"],
         tested_function(row["code"], tests),
-        prompt,
+        f'"""\n{text}\n{example}\n"""\n',
         tests,
         row["code"],
-        assertion=row["test_list"][0],
+        assertion=example,
     )

@@ -55,25 +55,19 @@ class EvolvedSuite:
     @property
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """Which of its data's prompts a set has is part of what it asks."""
-        texts = [(problem.task_id, problem.prompt) for problem in self.problems.values()]
+        questions = digest_of([(problem.task_id, problem.prompt) for problem in self.problems.values()])
+        prompts = self.prompts.digest(self._template)
         return {
-            "asked": asked_settings(
-                self.data,
-                self.sampling,
-                self.prompts.digest(self._template("instruct")),
-                questions=digest_of(texts),
-            ),
+            "asked": asked_settings(self.data, self.sampling, prompts, questions=questions),
             "graded": graded_settings(self.data, inputs=self.inputs),
         }
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         return request_settings(kind, self._sampling(kind))
 
-    def _template(self, kind: ModelKind) -> str:
-        """The name of the instruction; empty for a base model that continues the problem's own prompt."""
-        if self.self_invoking:
-            return "solve-pro"
-        return "" if kind == "base" else "solve"
+    @property
+    def _template(self) -> str:
+        return "solve-pro" if self.self_invoking else "solve"
 
     async def run(self, unit: UnitRun) -> EvolvedRecord:
         """Asks for one function and grades it.
@@ -82,14 +76,18 @@ class EvolvedSuite:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
         """
         problem, model = self.problems[unit.task_id], unit.model
-        template, question = self._template(model.kind), self._question(problem, model.kind)
-        asked = Completion(question) if model.kind == "base" else Chat((Message("user", question),))
+        is_base = model.kind == "base"
+        completes = is_base and not self.self_invoking
+        question = problem.prompt.rstrip() + "\n" if completes else self._instruction(problem)
+        if is_base and not completes:
+            question += "\n\n```python\n"
+        asked = Completion(question) if is_base else Chat((Message("user", question),))
         answer = await model.ask(asked, self._sampling(model.kind), sample=unit.sample)
         taken = await extract(
             answer.reply,
             entry_point=problem.entry_point,
-            prompt=problem.prompt if template else question,
-            completes=not template,
+            prompt=question if completes else problem.prompt,
+            completes=completes,
             typing_names=self.typing_names,
         )
         outcome, verdict = taken.outcome, None
@@ -109,17 +107,13 @@ class EvolvedSuite:
             parents=problem.parents,
         )
 
-    def _question(self, problem: FunctionProblem, kind: ModelKind) -> str:
-        template = self._template(kind)
-        if not template:
-            return problem.prompt.rstrip() + "\n"
-        instruction = self.prompts.render(
-            template,
+    def _instruction(self, problem: FunctionProblem) -> str:
+        return self.prompts.render(
+            self._template,
             prompt=problem.prompt.strip("\n"),
             entry_point=problem.entry_point,
             helpers=problem.prompt.count("\ndef ") + problem.prompt.startswith("def ") > 1,
         )
-        return f"{instruction}\n\n```python\n" if kind == "base" else instruction
 
     def _sampling(self, kind: ModelKind) -> Sampling:
         stop = STOP_SELF_INVOKING if self.self_invoking else STOP

@@ -39,6 +39,10 @@ def problem_hash(problem: Problem) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def _content(name: str) -> bytes:
+    return (files(__package__) / "pairs" / f"{name}.json").read_bytes()
+
+
 def read_pairs(name: str) -> PairsFile:
     """The pairs of `humaneval` or `core`."""
     return PairsFile.model_validate_json(_content(name))
@@ -58,10 +62,6 @@ def pair_problems(name: str, problems: Sequence[Problem]) -> tuple[Problem, ...]
         for first, second, dropped in known.pairs
         if first in current and second in current
     )
-
-
-def _content(name: str) -> bytes:
-    return (files(__package__) / "pairs" / f"{name}.json").read_bytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +84,18 @@ def prompt_parts(problem: Problem) -> PromptParts:
         ValueError: it is no program with the function asked for, or the function has no docstring or unusual
             parameters.
     """
-    tree = ast.parse(problem.prompt)
-    functions = [
-        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
-    ]
+    body = ast.parse(problem.prompt).body
+    functions = [n for n in body if isinstance(n, ast.FunctionDef) and n.name == problem.entry_point]
     if len(functions) != 1:
         raise ValueError(f"expected one function {problem.entry_point!r} in the prompt of {problem.task_id}")
-    function, docstring = functions[0], ast.get_docstring(functions[0])
-    arguments = function.args
+    (function,) = functions
+    docstring, arguments = ast.get_docstring(function), function.args
     if not docstring or arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
         raise ValueError(f"{problem.task_id}: no docstring, or parameters beyond plain ones")
-    statements = [node for node in tree.body if node is not function]
-    imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
-    helpers = [ast.unparse(node) for node in statements if node not in imports]
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     return PromptParts(
-        before="\n\n\n".join(helpers),
-        imports=tuple(ast.unparse(node) for node in imports),
+        before="\n\n\n".join(ast.unparse(node) for node in body if node not in [*imports, function]),
+        imports=tuple(map(ast.unparse, imports)),
         parameters=tuple(arguments.args),
         returns=ast.unparse(function.returns) if function.returns else "",
         docstring=docstring,
@@ -138,25 +134,23 @@ def _prompt(first: Problem, second: Problem) -> str:
         f"{second.entry_point}({passed_on}) is described to do:",
         textwrap.indent(second_parts.docstring, "    "),
     )
-    docstring = "\n\n".join(steps).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    docstring = textwrap.indent(docstring, "    ").lstrip()
+    escaped = "\n\n".join(steps).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    docstring = textwrap.indent(escaped, "    ").lstrip()
     arrow = f" -> {second_parts.returns}" if second_parts.returns else ""
     signature = ", ".join(map(ast.unparse, parts.parameters))
     name = f"{first.entry_point}_then_{second.entry_point}"
     function = f'def {name}({signature}){arrow}:\n    """{docstring}\n    """\n'
     imports = "\n".join(dict.fromkeys((*parts.imports, *second_parts.imports)))
-    helpers = (part for part in (parts.before, second_parts.before) if part)
-    return "\n\n\n".join(part for part in (imports, *helpers, function) if part)
+    return "\n\n\n".join(filter(None, (imports, parts.before, second_parts.before, function)))
 
 
 def composed_reference(first: Problem, second: Problem) -> str:
     """Each reference in a namespace of its own: many share the names of functions and helpers."""
-    name = f"{first.entry_point}_then_{second.entry_point}"
     return (
         f"first, second = {{'__name__': 'first'}}, {{'__name__': 'second'}}\n"
         f"exec({first.reference!r}, first)\n"
         f"exec({second.reference!r}, second)\n\n\n"
-        f"def {name}(*arguments):\n"
+        f"def {first.entry_point}_then_{second.entry_point}(*arguments):\n"
         f"    passed_on = first[{first.entry_point!r}](*arguments)\n"
         f"    return second[{second.entry_point!r}](passed_on)\n"
     )

@@ -8,9 +8,8 @@ import ast
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from textwrap import dedent
-from typing import Final
+from typing import Final, NamedTuple
 
 from triathlon_runner.replies._fences import Block, code_blocks
 from triathlon_runner.syntax import (
@@ -32,7 +31,6 @@ _TEXT_LABELS = frozenset({"markdown", "md"})
 """Labels of a fence around a whole answer, which has fences inside."""
 _MAX_DEPTH: Final = 3
 """Fences around fences that are opened."""
-_INDENTED = re.compile(r" {4}|\t")
 _LITERAL_OR_ODD = re.compile(
     r"""
     (?P<literal> (?P<triple>"{3}|'{3}) (?>\\.|[^\\]|\\\Z)*? (?:(?P=triple)|\Z)
@@ -44,7 +42,6 @@ _LITERAL_OR_ODD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """A string or comment, as long as it reaches, or outside of one a wide space or an invisible character."""
-
 _BEGINS = re.compile(
     r"(def|async|class|import|from|@|if|for|while|try|with)\b|@|[A-Za-z_][\w.\[\]'\", ]*[^=]?=[^=]"
 )
@@ -60,13 +57,11 @@ _CODE = (
 """Statements that prose is not mistaken for: to Python, `Note` alone would be an expression."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece of code as the model wrote it, without the text around it."""
+class Piece(NamedTuple):
+    """A piece of code as the model wrote it, and in words what was done to read it."""
 
     code: str
     changes: tuple[str, ...] = ()
-    """What was done to read it, in words."""
 
 
 def is_code(text: str) -> bool:
@@ -86,81 +81,8 @@ def code_pieces(text: str, entry_point: str) -> list[Piece]:
         return [Piece(text)]
     pieces = [piece for block in blocks for piece in _pieces_of_block(block, entry_point)]
     if not any(is_code(piece.code) for piece in pieces):
-        pieces += _unfenced(text, entry_point)
+        pieces += map(Piece, _unfenced(text, entry_point))
     return [piece for piece in pieces if piece.code.strip()]
-
-
-def _pieces_of_block(block: Block, entry_point: str, depth: int = 1) -> list[Piece]:
-    if block.label in _TEXT_LABELS and depth <= _MAX_DEPTH and (inner := code_blocks(block.code)):
-        return [piece for part in inner for piece in _pieces_of_block(part, entry_point, depth + 1)]
-    return _pieces_of_json(block.code) or [_readable(block, entry_point)]
-
-
-def _readable(block: Block, entry_point: str) -> Piece:
-    """The block where it parses, else without what keeps it from that, else as it is.
-
-    That may be invisible characters, notebook commands, prose behind a block that is not closed, or an
-    unfinished example.
-    """
-    if parse_or_none(block.code):
-        return Piece(block.code)
-    code = block.code
-    changes: list[str] = []
-    repairs: tuple[tuple[str, Callable[[str], str]], ...] = (
-        ("replaced invisible characters", with_visible_characters),
-        ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
-    )
-    for change, repair in repairs:
-        changed = repair(code)
-        if changed != code:
-            code = changed
-            changes.append(change)
-            if parse_or_none(code):
-                return Piece(code, tuple(changes))
-    if not block.closed:
-        whole = "\n".join(_between_prose(with_visible_characters(block.code)))
-        return Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)
-    before = before_example(block.code, entry_point)
-    return Piece(before, ("left out an example that does not parse",)) if before else Piece(block.code)
-
-
-def with_visible_characters(code: str) -> str:
-    """The code with plain spaces and without invisible characters, but for its literals and comments."""
-    return _LITERAL_OR_ODD.sub(lambda odd: " " if odd["space"] else odd["literal"] or "", code)
-
-
-def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
-    """The code in front of the statement that does not parse, or (`cut`) in front of the last one.
-
-    Empty where that statement or one behind it begins a definition, or where the function is not whole.
-    """
-    lines = code.split("\n")
-    flush = [n for n, line in enumerate(lines) if not _CONTINUES.match(line)]
-    last = len(lines) if cut else first_error(code)
-    for _ in range(MAX_CUTS):
-        while flush and flush[-1] >= last:
-            if _BEGINS_DEFINITION.match(lines[flush[-1]]):
-                return ""
-            flush.pop()
-        if not flush or _BEGINS_DEFINITION.match(lines[flush[-1]]):
-            return ""
-        last = flush.pop()
-        before = "\n".join(lines[:last]).rstrip() + "\n"
-        if parse_or_none(before):
-            return before if is_complete(before, entry_point) else ""
-        last = first_error(before)
-    return ""
-
-
-def first_error(code: str) -> int:
-    """The number of the line that does not parse; 0 where the code does, or where nobody can tell."""
-    try:
-        parse(code)
-    except SyntaxError as error:
-        return error.lineno or 0
-    except (ValueError, RecursionError, MemoryError):
-        pass
-    return 0
 
 
 def _pieces_of_json(text: str) -> list[Piece]:
@@ -181,6 +103,71 @@ def _pieces_of_json(text: str) -> list[Piece]:
     return [Piece(code, ("took the code out of JSON",)) for code in codes if function_names(code)]
 
 
+def _pieces_of_block(block: Block, entry_point: str, depth: int = 1) -> list[Piece]:
+    if block.label in _TEXT_LABELS and depth <= _MAX_DEPTH and (inner := code_blocks(block.code)):
+        return [piece for part in inner for piece in _pieces_of_block(part, entry_point, depth + 1)]
+    return _pieces_of_json(block.code) or [_readable(block, entry_point)]
+
+
+def _readable(block: Block, entry_point: str) -> Piece:
+    """The block where it parses, else without what keeps it from that, else as it is.
+
+    That may be invisible characters, notebook commands, prose behind a block that is not closed, or an
+    unfinished example.
+    """
+    if parse_or_none(block.code):
+        return Piece(block.code)
+    visible = with_visible_characters(block.code)
+    changes = ("replaced invisible characters",) if visible != block.code else ()
+    if changes and parse_or_none(visible):
+        return Piece(visible, changes)
+    code = _NOTEBOOK_COMMAND.sub("", visible)
+    if code != visible and parse_or_none(code):
+        return Piece(code, (*changes, "left out notebook commands"))
+    if not block.closed:
+        whole = "\n".join(_between_prose(visible))
+        return Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)
+    before = before_example(block.code, entry_point)
+    return Piece(before, ("left out an example that does not parse",)) if before else Piece(block.code)
+
+
+def with_visible_characters(code: str) -> str:
+    """The code with plain spaces and without invisible characters, but for its literals and comments."""
+    return _LITERAL_OR_ODD.sub(lambda odd: " " if odd["space"] else odd["literal"] or "", code)
+
+
+def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
+    """The code in front of the statement that does not parse, or (`cut`) in front of the last one.
+
+    Empty where that statement or one behind it begins a definition, or where the function is not whole.
+    """
+    lines = code.split("\n")
+    flush = [n for n, line in enumerate(lines) if not _CONTINUES.match(line)]
+    last = len(lines) if cut else first_error(code)
+    for _ in range(MAX_CUTS):
+        behind = [n for n in flush if n >= last]
+        flush = flush[: len(flush) - len(behind)]
+        if not flush or any(_BEGINS_DEFINITION.match(lines[n]) for n in (*behind, flush[-1])):
+            return ""
+        last = flush.pop()
+        before = "\n".join(lines[:last]).rstrip() + "\n"
+        if parse_or_none(before):
+            return before if is_complete(before, entry_point) else ""
+        last = first_error(before)
+    return ""
+
+
+def first_error(code: str) -> int:
+    """The number of the line that does not parse; 0 where the code does, or where nobody can tell."""
+    try:
+        parse(code)
+    except SyntaxError as error:
+        return error.lineno or 0
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return 0
+
+
 # Code without fences
 
 
@@ -194,35 +181,33 @@ def _is_all_code(text: str) -> bool:
     )
 
 
-def _unfenced(text: str, entry_point: str) -> list[Piece]:
-    """The statements between prose: one program, or several where prose parts versions of the function."""
+def _unfenced(text: str, entry_point: str) -> list[str]:
+    """The statements between prose: one program, or several where prose parts versions of the function.
+
+    Without any, Markdown's other blocks of code, which are indented, or all from a definition on.
+    """
     flush = dedent(with_visible_characters(text))
     pieces = _between_prose(flush)
     whole = "\n".join(pieces)
-    if not is_code(whole):
-        return _indented(flush) or [Piece(_from_definition(text))]
-    versions = [piece for piece in pieces if entry_point in defined_names(piece)]
-    return [Piece(piece) for piece in (pieces if len(versions) > 1 else [whole])]
+    if is_code(whole):
+        versions = [piece for piece in pieces if entry_point in defined_names(piece)]
+        return pieces if len(versions) > 1 else [whole]
+    indented: list[str] = []
+    lines: list[str] = []
+    for line in (*flush.split("\n"), "end"):
+        if line.startswith(("    ", "\t")) or (lines and not line.strip()):
+            lines.append(line)
+            continue
+        code = dedent("\n".join(lines)).strip("\n")
+        if is_code(code) and parse_or_none(code):
+            indented.append(code)
+        lines = []
+    return indented or [_from_definition(text)]
 
 
 def _from_definition(text: str) -> str:
     start = _DEFINITION.search(text)
     return text[start.start() :] if start else ""
-
-
-def _indented(text: str) -> list[Piece]:
-    """Markdown's other blocks of code: lines indented by four, between lines that are not."""
-    pieces: list[Piece] = []
-    run: list[str] = []
-    for line in (*text.split("\n"), "end"):
-        if _INDENTED.match(line) or (run and not line.strip()):
-            run.append(line)
-            continue
-        code = dedent("\n".join(run)).strip("\n")
-        if is_code(code) and parse_or_none(code):
-            pieces.append(Piece(code))
-        run = []
-    return pieces
 
 
 def _between_prose(text: str) -> list[str]:
@@ -246,10 +231,9 @@ def _between_prose(text: str) -> list[str]:
 
 def _statement(lines: list[str], start: int) -> tuple[str, int]:
     """The statement that begins on this line, or nothing; and how many characters were parsed to tell."""
-    parsed = 0
+    parsed = tries = 0
     if not _BEGINS.match(lines[start]) or _CONTINUES.match(lines[start]):
         return "", parsed
-    tries = 0
     for end in range(start + 1, len(lines) + 1):
         if end < len(lines) and _CONTINUES.match(lines[end]):
             continue
@@ -257,17 +241,15 @@ def _statement(lines: list[str], start: int) -> tuple[str, int]:
         parsed, tries = parsed + len(code), tries + 1
         if tree := parse_or_none(code):
             return (code if all(isinstance(part, _CODE) for part in tree.body) else ""), parsed
-        if tries == _MAX_ENDS or not _is_open(code):
+        # More may belong to it: a decorator's function, the rest of a string or of a bracket.
+        is_open = (
+            code.rsplit("\n", 1)[-1].startswith("@")
+            or any(code.count(quotes) % 2 for quotes in ('"""', "'''"))
+            or any(code.count(opened) > code.count(closed) for opened, closed in ("()", "[]", "{}"))
+        )
+        if tries == _MAX_ENDS or not is_open:
             break
     return "", parsed
-
-
-def _is_open(code: str) -> bool:
-    """Whether more may belong to it: a decorator's function, the rest of a string or of a bracket."""
-    last = code.rstrip().rsplit("\n", 1)[-1]
-    strings = code.count('"""') % 2 or code.count("'''") % 2
-    brackets = any(code.count(opened) > code.count(closed) for opened, closed in ("()", "[]", "{}"))
-    return bool(last.startswith("@") or strings or brackets)
 
 
 # The answer
@@ -293,11 +275,8 @@ def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) ->
         (pieces, lambda code: is_code(code) and parse_or_none(code)),
         (pieces, is_code),
     )
-    for candidates, fits in kinds:
-        for piece in reversed(candidates):
-            if fits(piece.code):
-                return piece
-    return None
+    fitting = (piece for candidates, fits in kinds for piece in reversed(candidates) if fits(piece.code))
+    return next(fitting, None)
 
 
 def is_complete(code: str, name: str) -> bool:
@@ -305,18 +284,12 @@ def is_complete(code: str, name: str) -> bool:
 
     A piece that only imports the name tests or uses a program that is elsewhere.
     """
-    functions = functions_named(code, name)
-    if functions and (_is_elided(functions[-1]) or all(map(_does_nothing, functions[-1].body))):
-        return False
+    for function in functions_named(code, name)[-1:]:
+        expressions = (node.value for node in ast.walk(function) if isinstance(node, ast.Expr))
+        elided = any(isinstance(each, ast.Constant) and each.value is ... for each in expressions)
+        if elided or all(map(_does_nothing, function.body)):
+            return False
     return name in defined_names(code, imported=False)
-
-
-def _is_elided(function: ast.AST) -> bool:
-    for node in ast.walk(function):
-        match node:
-            case ast.Expr(ast.Constant(value)) if value is ...:
-                return True
-    return False
 
 
 def is_definition(code: str) -> bool:

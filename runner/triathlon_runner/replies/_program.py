@@ -98,9 +98,12 @@ def extract_program(
         extraction = _from_completion(text, entry_point, prompt, cut=cut)
         if extraction or cut:
             return extraction or nothing
-    if as_written:
-        return _first_block(text, entry_point, prompt, cut=cut) or nothing
     changes: list[str] = []
+    parsing_prompt = prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
+    if as_written:
+        written = _first_block(text, entry_point, cut=cut)
+        program = with_missing_names(written, [parsing_prompt], "the prompt", entry_point, changes)
+        return _extracted(program, changes, written) if written else nothing
     if cut:
         text = _before_the_cut(text, entry_point, changes)
     pieces: list[Piece] = []
@@ -120,23 +123,23 @@ def extract_program(
         program = under_the_tests_name(program, entry_point, others, changes)
     program = without_demonstration(program, entry_point, changes)
     program = with_missing_names(program, others, "another block", entry_point, changes)
-    program = with_missing_names(program, [_parsing(prompt)], "the prompt", entry_point, changes)
+    program = with_missing_names(program, [parsing_prompt], "the prompt", entry_point, changes)
     if typing_names:
         program = with_typing_names(program, changes)
-    return Extraction(program.strip("\n") + "\n", tuple(changes), written=answer.code.strip("\n"))
+    return _extracted(program, changes, answer.code)
 
 
-def _first_block(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
-    """The program by the paper's rule: the first code block, else the reply; None where it is no code."""
+def _extracted(program: str, changes: list[str], written: str) -> Extraction:
+    return Extraction(program.strip("\n") + "\n", tuple(changes), written=written.strip("\n"))
+
+
+def _first_block(text: str, entry_point: str, *, cut: bool) -> str:
+    """The program by the paper's rule: the first code block, else the reply; empty where it is no code."""
     blocks = code_blocks(text)
     if cut and not (blocks and blocks[0].closed):
-        return None
+        return ""
     code = blocks[0].code if blocks else text
-    if not is_code(code) and not re.search(rf"\b{re.escape(entry_point)}\s*=[^=]", code):
-        return None
-    changes: list[str] = []
-    program = with_missing_names(code, [_parsing(prompt)], "the prompt", entry_point, changes)
-    return Extraction(program.strip("\n") + "\n", tuple(changes), written=code.strip("\n"))
+    return code if is_code(code) or re.search(rf"\b{re.escape(entry_point)}\s*=[^=]", code) else ""
 
 
 def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
@@ -150,11 +153,6 @@ def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
         changes.append("cut off an unfinished example")
         return f"{text[:begin]}\n```\n{whole}```\n"
     return "" if is_code(code) else text[:begin]
-
-
-def _parsing(prompt: str) -> str:
-    """The prompt as a program that parses."""
-    return prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
 
 
 # A body under the prompt's signature
@@ -205,9 +203,8 @@ def _joined(prompt: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
     margin = len(first) - len(first.lstrip())
     ends = bool(_ENDS_A_BODY.search(body))
     if first and ((margin == 0 and ends) or abs(margin - len(_DEPTH)) == 1):
-        joined.append(
-            (f"{prompt}{_DEPTH}{first.strip()}\n{rest}", ("put the first line at the body's depth",))
-        )
+        moved = f"{prompt}{_DEPTH}{first.strip()}\n{rest}"
+        joined.append((moved, ("put the first line at the body's depth",)))
     flush = indent(dedent(body), _DEPTH)
     if flush != body and ends:
         joined.append((f"{prompt}{flush}", ("indented the body",)))
@@ -217,18 +214,18 @@ def _joined(prompt: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
 def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
     """The text up to the first unindented line behind the function; None where the text does not leave it."""
     lines = joined.split("\n")
+    flush = [n for n, line in enumerate(lines) if line.strip() and not line[0].isspace()]
     end = first_error(joined) or len(lines)
     for _ in range(MAX_CUTS):
         code = "\n".join(lines[:end])
         function = next(filter(_has_body, functions_named(code, entry_point)), None)
         if function:
             last = function.end_lineno or len(lines)
-            behind = (n for n in range(last, len(lines)) if lines[n].strip() and not lines[n][0].isspace())
-            left = next(behind, None)
+            left = next((n for n in flush if n >= last), None)
             program = "" if left is None else "\n".join(lines[:left]).rstrip() + "\n"
             return program if program[asked:].strip() and _is_whole(program, entry_point) else None
         # The statement that does not parse is left out.
-        end = next((n for n in range(end - 1, 0, -1) if lines[n].strip() and not lines[n][0].isspace()), 0)
+        end = next((n for n in reversed(flush) if 0 < n < end), 0)
         end = min(end, first_error("\n".join(lines[:end])) or end)
     return None
 

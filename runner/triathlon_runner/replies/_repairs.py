@@ -3,7 +3,7 @@
 import ast
 import typing
 from collections import Counter, defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 from triathlon_runner.syntax import (
     Function,
@@ -38,7 +38,7 @@ def with_missing_names(
     if not wanted:
         return program
     offered: list[tuple[ast.stmt, str]] = []
-    by_name: dict[str, list[int]] = defaultdict(list)
+    by_name: dict[str, list[int]] = {}
     for source in sources:
         lines = source.split("\n")
         places: dict[str, list[int]] = defaultdict(list)
@@ -70,23 +70,11 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     Set-up stays: statements in front of the function, and those that bind or change what a function uses.
     """
     body = statements(program)
-    if entry_point not in defined_names(program):
+    definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
+    # Most programs are only definitions.
+    if len(definitions) == len(body) or entry_point not in defined_names(program):
         return program
     lines = program.split("\n")
-    dropped = _demonstration(lines, body, entry_point)
-    dropped_lines = {line for statement in dropped for line in lines_of(statement)}
-    remaining_lines = {line for statement in body if statement not in dropped for line in lines_of(statement)}
-    if not dropped or dropped_lines & remaining_lines:  # two statements share a line
-        return program
-    changes.append(f"left out {len(dropped)} statement(s) that only run examples")
-    remaining = [text for number, text in enumerate(lines, 1) if number not in dropped_lines]
-    return "\n".join(remaining).rstrip() + "\n"
-
-
-def _demonstration(lines: Sequence[str], body: list[ast.stmt], entry_point: str) -> set[ast.stmt]:
-    definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
-    if len(definitions) == len(body):  # most programs: only definitions, no demonstration
-        return set()
     own = {statement.name for statement in definitions if isinstance(statement, Function | ast.ClassDef)}
     code = "\n".join(lines[n - 1] for statement in definitions for n in lines_of(statement))
     needed = {entry_point} | own | missing_names(code)
@@ -100,10 +88,16 @@ def _demonstration(lines: Sequence[str], body: list[ast.stmt], entry_point: str)
         if _is_demonstration(statement, relevant) if n > position else "input" in used_names(statement):
             dropped.add(statement)
             relevant |= bound  # what follows from an example is one
-    return dropped
+    dropped_lines = {line for statement in dropped for line in lines_of(statement)}
+    remaining_lines = {line for statement in body if statement not in dropped for line in lines_of(statement)}
+    if not dropped or dropped_lines & remaining_lines:  # two statements share a line
+        return program
+    changes.append(f"left out {len(dropped)} statement(s) that only run examples")
+    remaining = [text for number, text in enumerate(lines, 1) if number not in dropped_lines]
+    return "\n".join(remaining).rstrip() + "\n"
 
 
-def _is_demonstration(statement: ast.stmt, relevant_names: Set[str]) -> bool:
+def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
     """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
     dotted = {
@@ -146,23 +140,19 @@ def with_typing_names(program: str, changes: list[str]) -> str:
     wanted = missing_names(program) & _TYPING
     if tree is None or not wanted:
         return program
-    annotations: list[ast.expr | None] = []
+    everywhere: Counter[str] = Counter()
+    inside: Counter[str] = Counter()
     for node in ast.walk(tree):
-        if isinstance(node, Function):
-            annotations.append(node.returns)
-        elif isinstance(node, ast.arg | ast.AnnAssign):
-            annotations.append(node.annotation)
-    inside = Counter(name for annotation in annotations if annotation for name in _names(annotation))
-    everywhere = Counter(_names(tree))
+        if isinstance(node, ast.Name):
+            everywhere[node.id] += 1
+        annotation = getattr(node, "returns" if isinstance(node, Function) else "annotation", None)
+        if annotation:
+            inside.update(each.id for each in ast.walk(annotation) if isinstance(each, ast.Name))
     names = ", ".join(sorted(name for name in wanted if inside[name] == everywhere[name]))
     if not names:
         return program
     changes.append(f"imported {names} from typing, which annotations name")
     return _insert_first(program, [f"from typing import {names}"])
-
-
-def _names(node: ast.AST) -> list[str]:
-    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
 
 
 def _insert_after(program: str, statement: ast.stmt, code: str) -> str:

@@ -27,38 +27,34 @@ def _blocks(language: str, text: str) -> list[str]:
 class _Reader(Place):
     """Somebody who follows the page; without the official data on our own seeds."""
 
-    def __init__(self, root: Path, url: str, text: str) -> None:
+    def __init__(self, root: Path, url: str, seeds: str) -> None:
         self.root = root
-        self.text = text
-        for block in _blocks("yaml", text):
+        self.text = PAGE.read_text(encoding="utf-8")
+        if seeds == "core-seeds":
+            text = re.sub("evolved/humaneval(?!-)", "evolved/core-seeds", self.text)
+            self.text = text.replace("humaneval-", "own-")
+        for block in _blocks("yaml", self.text):
             name = block.removeprefix("# ").partition("\n")[0]
             (root / name).write_text(block.replace(ADDRESS, url))
 
     def follow(self) -> list[str]:
-        """Runs all commands of the page; returns what each said."""
-        commands = [line for block in _blocks("console", self.text) for line in block.splitlines()]
-        return [self._run(command) for command in commands]
+        """Runs all commands of the page; returns what each of ours said."""
+        said = []
+        for command in (line for block in _blocks("console", self.text) for line in block.splitlines()):
+            words = shlex.split(command)
+            if words[0] == "triathlon":
+                said.append(self.call(*words[1:]))
+            else:
+                subprocess.run(words, cwd=self.root, check=True)
+        return said
 
-    def _run(self, command: str) -> str:
-        words = shlex.split(command)
-        if words[0] == "triathlon":
-            return self.call(*words[1:])
-        subprocess.run(words, cwd=self.root, check=True)
-        return ""
-
-
-def _page(seeds: str) -> str:
-    text = PAGE.read_text(encoding="utf-8")
-    if seeds == "humaneval":
-        official_store()
-        return text
-    return re.sub("evolved/humaneval(?!-)", "evolved/core-seeds", text).replace("humaneval-", "own-")
-
-
-def _text(page: str) -> str:
-    """What a page says, without its marks."""
-    page = re.sub(r"<(style|script|svg).*?</\1>", "", page, flags=re.DOTALL)
-    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    def sections(self, board: str) -> dict[str, str]:
+        """The text of the board's sections about evolved sets, by a word of their titles."""
+        page = (self.root / "_site" / board).read_text(encoding="utf-8")
+        page = re.sub(r"<(style|script|svg).*?</\1>", "", page, flags=re.DOTALL)
+        text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+        titles = "(Drops|problem by problem|Composition|Decomposition)"
+        return dict(re.findall(rf"{titles}(?:, [a-z ]+)? (?=[A-Z])(.*?) CSV", text))
 
 
 @pytest.mark.slow
@@ -71,19 +67,16 @@ def _text(page: str) -> str:
 )
 def test_from_seeds_to_a_board(tmp_path: Path, seeds: str, script: str, board: str) -> None:
     """The sets are columns of their seeds' board, with drops, pairs, composition and decomposition."""
+    if seeds == "humaneval":
+        official_store()
     with model_server_process(f"support.evolver_replies:{script}") as url:
-        reader = _Reader(tmp_path, url, _page(seeds))
+        reader = _Reader(tmp_path, url, seeds)
         evolved, *_ = reader.follow()
     assert "new/decompose.jsonl: 0 accepted, 0 refused, 4 await a decision" in evolved
     for row in re.findall(r"^- .*", evolved, re.MULTILINE):
         (tmp_path / "suites.yaml").write_text(f"{row}\n")
         read_catalogue(tmp_path / "suites.yaml")
-    page = _text((tmp_path / "_site" / board).read_text(encoding="utf-8"))
-    sections = dict(
-        re.findall(
-            r"(Drops|problem by problem|Composition|Decomposition)(?:, [a-z ]+)? (?=[A-Z])(.*?) CSV", page
-        )
-    )
+    sections = reader.sections(board)
     assert "On the same seeds 50.0 2 models 50.0 2 models 25.0 2 models" in sections["Drops"]
     assert "strong 0 : 0 of 2, p 1 0 : 0 of 2, p 1 0 : 0 of 4, p 1" in sections["problem by problem"]
     assert "small 2 : 0 of 2, p 0.5 2 : 0 of 2, p 0.5 2 : 0 of 4, p 0.5" in sections["problem by problem"]

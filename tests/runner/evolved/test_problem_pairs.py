@@ -21,7 +21,7 @@ SORT = Problem(
 FIRST = Problem(
     task_id="s/first",
     entry_point="first",
-    prompt='def first(ys):\n    """Return the first of ys, a \\"list\\" (\\\\o/)."""\n',
+    prompt='LIMIT = 3\n\n\ndef first(ys):\n    """Return the first of ys, a \\"list\\" (\\\\o/)."""\n',
     reference="def helper(x):\n    return x[0]\ndef first(ys):\n    return helper(ys)\n",
     inputs=("([1],)",),
     comparison=Comparison("close", 1e-6),
@@ -30,38 +30,30 @@ FIRST = Problem(
 
 
 def test_composed_problem() -> None:
-    """The problem in sequence has A's inputs without those left out, B's comparison, and both as parents."""
+    """The problem in sequence has A's inputs without those left out, B's comparison, and both as parents.
+
+    Its reference works where both references define helpers of the same name.
+    """
     problem = composed(SORT, FIRST, frozenset({1}))
-    assert problem.task_id == "s/sort+s/first"
+    assert (problem.task_id, problem.parents) == ("s/sort+s/first", ("s/sort", "s/first"))
     assert problem.inputs == ("([2, 1],)", "([3],)")
     assert problem.comparison == FIRST.comparison
-    assert problem.parents == ("s/sort", "s/first")
     assert (problem.level, problem.topics) == (3, ("lists",))
+    namespace: dict[str, object] = {}
+    exec(problem.reference, namespace)
+    function = namespace["sort_then_first"]
+    assert callable(function) and function([5, 2, 8]) == 2
 
 
 def test_prompt_is_a_program_with_both_docstrings() -> None:
-    """The prompt parses, has A's parameters and holds both docstrings in sequence, escapes intact."""
+    """The prompt parses, has A's parameters and holds both docstrings in sequence, escapes intact.
+
+    What stands in front of a prompt's function is kept.
+    """
     prompt = composed(SORT, FIRST).prompt
     function = ast.parse(prompt).body[-1]
     assert isinstance(function, ast.FunctionDef)
     assert (function.name, [a.arg for a in function.args.args]) == ("sort_then_first", ["xs"])
     docstring = ast.get_docstring(function) or ""
     assert docstring.index(">>> sort([2, 1])") < docstring.index('Return the first of ys, a "list" (\\o/).')
-    assert prompt.startswith("from typing import List\n")
-
-
-def test_reference_keeps_the_two_apart() -> None:
-    """The composed reference works where both references define helpers of the same name."""
-    namespace: dict[str, object] = {}
-    exec(composed(SORT, FIRST).reference, namespace)
-    function = namespace["sort_then_first"]
-    assert callable(function)
-    assert function([5, 2, 8]) == 2
-
-
-def test_helpers_of_the_prompts_are_kept() -> None:
-    """What stands in front of a prompt's function is part of the composed prompt."""
-    prompt = 'LIMIT = 3\n\n\ndef first(ys):\n    """First, at most LIMIT."""\n'
-    with_constant = composed(SORT, Problem("s/f", "first", prompt, FIRST.reference, ()))
-    assert "LIMIT = 3\n" in with_constant.prompt
-    assert ast.parse(with_constant.prompt)
+    assert prompt.startswith("from typing import List\n") and "LIMIT = 3\n" in prompt

@@ -1,7 +1,6 @@
 """Markup of replies: reasoning, wrappers of the final answer, tokens that end a turn."""
 
 import random
-from dataclasses import dataclass
 from functools import partial
 
 import pytest
@@ -22,13 +21,8 @@ from triathlon_runner.runtime._grade import Graded, extract_answer
 CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
 DROPPED = ("analysis", "assistantfinal")
 PAIRS = (
-    ("<think>", "</think>"),
-    ("<Think>", "</THINK>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<mm:think>", "</mm:think>"),
-    ("<seed:think>", "</seed:think>"),
+    *((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought", "reasoning")),
+    *(("<Think>", "</THINK>"), ("<mm:think>", "</mm:think>"), ("<seed:think>", "</seed:think>")),
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
@@ -107,34 +101,31 @@ def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> No
         assert split_reasoning(f"<think>\nhm\n</think>\n{text}")[0] == text.strip("\n")
 
 
-def test_what_a_block_without_an_end_does() -> None:
-    """A draft that lacks its closing fence does not hide the end of the reasoning."""
+def test_what_stands_in_the_way_of_a_marker() -> None:
+    """A draft that lacks its closing fence does not hide the end of the reasoning.
+
+    A beginning inside a line that nothing ends is text: the answer talks about it.
+    """
     draft = DRAFT.removesuffix("\n```")
     assert program(f"<think>\n{draft}\n</think>\n```python\n{ADD}```") == ADD
     assert program(f"<think>\n{draft}\n</think>\n{ADD}") == ADD
     assert program(f"<think>\n{DRAFT}</think>\n{ADD}") == ADD
-
-
-@pytest.mark.parametrize("text", ["It uses <think> as a tag.", "I <think> so", "The tag <think> begins it"])
-def test_a_beginning_inside_a_line_is_text_where_nothing_ends_it(text: str) -> None:
-    """The answer talks about it then."""
-    assert split_reasoning(text) == (text, "")
+    for text in ("It uses <think> as a tag.", "I <think> so", "The tag <think> begins it"):
+        assert split_reasoning(text) == (text, "")
 
 
 @pytest.mark.parametrize("token", END_TOKENS)
 def test_the_answer_ends_with_the_turn(token: str) -> None:
-    """At the first such token, in a code block, too; what follows is another turn or document."""
+    """At the first such token, in a code block, too; what follows is another turn or document.
+
+    One in a string or comment ends nothing: the program handles such tokens itself.
+    """
     again = f"<|im_start|>user\nNow subtract.\n<|im_start|>assistant\n{DRAFT}"
     assert program(f"```python\n{ADD}```{token}\n{again}") == ADD
     assert program(f"```python\n{ADD.rstrip()}{token}\n```") == ADD
     assert program(f"{ADD.rstrip()}{token}def add(a, b): return 0") == ADD
     assert program(f"    return a + b{token}\n", completes=True).endswith("    return a + b")
     assert visible_text(f"42{token}13") == "42"
-
-
-@pytest.mark.parametrize("token", END_TOKENS)
-def test_a_token_in_a_string_or_comment_ends_nothing(token: str) -> None:
-    """The program handles such tokens itself."""
     code = f"def add(a, b):\n    # up to {token} only\n    end = '{token}'\n    return a + b\n"
     assert program(f"```python\n{code}```") == program(code) == code
 
@@ -159,6 +150,14 @@ def test_the_final_answer_is_unwrapped(begin: str, end: str) -> None:
     assert extract_answer(Reply(text=f"<think>no</think>\n{begin}[1]; list{end}"), "direct") == "[1]; list"
 
 
+def test_quotes_and_commands_in_a_wrapper() -> None:
+    """MBPP's few-shot form quotes the program, LaTeX sets the type."""
+    assert program(f"[BEGIN]\n'{ADD.rstrip()}'\n[DONE]") == ADD
+    assert final_answer(r"$\boxed{\text{YES}}$") == "YES"
+    assert final_answer(r"\boxed{{1: 2}; dict}") == "{1: 2}; dict"
+    assert final_answer("s = '<answer>'") == "s = '<answer>'"
+
+
 @pytest.mark.parametrize(
     ("text", "marker"),
     [
@@ -174,14 +173,6 @@ def test_the_final_answer_is_unwrapped(begin: str, end: str) -> None:
 def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
     """One that the table has is none of these, nor are brackets that nothing closes."""
     assert unknown_marker(text) == marker
-
-
-def test_quotes_and_commands_in_a_wrapper() -> None:
-    """MBPP's few-shot form quotes the program, LaTeX sets the type."""
-    assert program(f"[BEGIN]\n'{ADD.rstrip()}'\n[DONE]") == ADD
-    assert final_answer(r"$\boxed{\text{YES}}$") == "YES"
-    assert final_answer(r"\boxed{{1: 2}; dict}") == "{1: 2}; dict"
-    assert final_answer("s = '<answer>'") == "s = '<answer>'"
 
 
 @pytest.mark.parametrize(
@@ -214,44 +205,34 @@ def test_reasoning_that_never_ends(text: str, finish: Finish, outcome: Outcome) 
     reply = Reply(text=text, finish=finish)
     assert extract_program(reply, entry_point="add", prompt=PROMPT).outcome is outcome
     answer = extract_answer(reply, "direct")
-    assert isinstance(answer, Graded)
-    assert answer.outcome is outcome
+    assert isinstance(answer, Graded) and answer.outcome is outcome
 
 
-@dataclass
-class Mixed:
-    """A reply that mixes the table's markers, with the words inside and outside of its reasoning."""
-
-    text: str
-    outside: list[str]
-    inside: list[str]
-
-
-def mixed(choose: random.Random) -> Mixed:
-    reply = Mixed("", [], [])
+def mixed(choose: random.Random) -> tuple[str, list[str], list[str]]:
+    """A reply that mixes the table's markers, and the words outside and inside of its reasoning."""
+    outside: list[str] = []
+    inside: list[str] = []
     parts: list[str] = []
     for number in range(choose.randrange(1, 7)):
-        kind = choose.choice(["text", "reasoning", "nested", "quoted", "fence", "wrapped", "quoted end"])
         word = f"word{number}"
         (begin, end), (open_, close) = choose.choice(PAIRS[:-2]), choose.choice(WRAPPERS)
         token = choose.choice(END_TOKENS)
-        (reply.inside if kind in ("reasoning", "nested") else reply.outside).append(word)
-        parts.append(
-            {
-                "text": word,
-                "reasoning": f"{begin}{word}{end}",
-                "nested": f"{begin}a\n{begin}{word}{end}\nb{end}",
-                "quoted": f"{word} `{begin.strip()}` '{end}'",
-                "fence": f"```\n{word}\n{end}\n```",
-                "wrapped": f"{open_}{word}{close}",
-                "quoted end": f"`{token}` ends it. {word} = '{token}'",
-            }[kind]
+        shapes = (
+            f"{begin}{word}{end}",
+            f"{begin}a\n{begin}{word}{end}\nb{end}",
+            word,
+            f"{word} `{begin.strip()}` '{end}'",
+            f"```\n{word}\n{end}\n```",
+            f"{open_}{word}{close}",
+            f"`{token}` ends it. {word} = '{token}'",
         )
-    reply.text = "\n".join(parts)
+        kind = choose.randrange(len(shapes))
+        (inside if kind < 2 else outside).append(word)
+        parts.append(shapes[kind])
     if choose.random() < 0.2:
-        reply.text = f"{CHANNELS[0]}first{CHANNELS[1]}{reply.text}"
-        reply.inside.append("first")
-    return reply
+        parts[0] = f"{CHANNELS[0]}first{CHANNELS[1]}{parts[0]}"
+        inside.append("first")
+    return "\n".join(parts), outside, inside
 
 
 @pytest.mark.parametrize("examples", [300, pytest.param(2_000, marks=pytest.mark.slow)])
@@ -265,17 +246,15 @@ def test_what_is_outside_of_markup_is_never_lost(examples: int) -> None:
     @given(st.integers(0, 2**64))
     def check(seed: int) -> None:
         choose = random.Random(seed)
-        reply = mixed(choose)
-        ended = visible_text(f"{reply.text}\n{choose.choice(END_TOKENS)}\nbehind")
-        answer, reasoning = split_reasoning(reply.text)
-        assert [word for word in reply.outside if word not in answer] == []
-        assert [word for word in reply.inside if word in answer or word not in reasoning] == []
-        assert ended.split() == visible_text(reply.text).split()
-        short, long = f"{reply.text}\n" * 4, f"{reply.text}\n" * 8
-        few, many = (steps_of(partial(visible_text, text)) for text in (short, long))
-        assert many <= 2.4 * few + 500, (few, many)
-        if choose.random() < 0.05:  # it takes longer
-            few, many = (steps_of(partial(program, text)) for text in (short, long))
-            assert many <= 2.4 * few + 2_000, (few, many)
+        text, outside, inside = mixed(choose)
+        ended = visible_text(f"{text}\n{choose.choice(END_TOKENS)}\nbehind")
+        answer, reasoning = split_reasoning(text)
+        assert [word for word in outside if word not in answer] == []
+        assert [word for word in inside if word in answer or word not in reasoning] == []
+        assert ended.split() == visible_text(text).split()
+        ways = (visible_text, program) if choose.random() < 0.05 else (visible_text,)  # programs take longer
+        for way in ways:
+            few, many = (steps_of(partial(way, f"{text}\n" * times)) for times in (4, 8))
+            assert many <= 2.4 * few + (500 if way is visible_text else 2_000), (few, many)
 
     check()

@@ -23,6 +23,7 @@ PROMPT = 'def add(a, b):\n    """Sum of both.\n\n    >>> add(1, 2)\n    3\n    "
 MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
 OPEN_PROMPT = 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Adds."""\n'
 COMPLETES = {"prompt": OPEN_PROMPT, "completes": True}
+AS_WRITTEN = {"as_written": True, "finish": Finish.LENGTH}
 
 
 def extract(text: str, **options: Any) -> Extraction:
@@ -46,6 +47,14 @@ def is_right(extraction: Extraction) -> bool:
         return False
 
 
+def compiles(program: str) -> bool:
+    try:
+        compile(program, "p", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
 def fenced(code: str, label: str = "python") -> str:
     return f"```{label}\n{code}```\n"
 
@@ -59,15 +68,11 @@ def in_json(code: str) -> str:
 
 
 FENCED = [
-    f"```python\n{ADD}```",
-    f"```\n{ADD}```",
-    f"``` py\n{ADD}```",
-    f'```python title="add.py"\n{ADD}```',
+    *(f"```{head}\n{ADD}```" for head in ("python", "", " py", 'python title="add.py"', "java")),
     f"````python\n{ADD}````",
     f"````python\n{ADD}```\nThat is all.",
     f"Plan:\n    `````python\n    # Step 1\n    ```\n\nNow:\n\n````python\n{ADD}```\nIt adds.",
     f"~~~python\n{ADD}~~~",
-    f"```java\n{ADD}```",
     f"1. First:\n\n   ```python\n   {ADD.strip().replace(chr(10), chr(10) + '   ')}\n   ```\n",
     f"Here is the code: ```python\n{ADD}```",
     "```python\ndef add(a, b):\n    return a + b```",
@@ -87,6 +92,18 @@ FENCED = [
     f"Here it is:\n\n{ADD}```\n\nIt adds.",
 ]
 """One program, whatever the fence, its label, its indentation or its missing end."""
+BODIES = [
+    "```python\n    total = a + b\n    return total\n```",
+    "    return a + b",
+    "return a + b",
+    "```python\ntotal = a + b\nreturn total\n```",
+    "```\ntotal = a + b\n    return total\n```",
+    '"""Sum."""\nreturn a + b\n',
+    "```python\nimport operator\nreturn operator.add(a, b)\n```",
+    "```python\n    if a:\n        return a + b\n    return b\n```",
+    "<answer>return a + b</answer>",
+]
+"""All lines come under the prompt's signature, at one depth."""
 RIGHT = {
     "one block": fenced(GOOD),
     "the signature repeated at the end": f"{fenced(GOOD)}\nThe signature is `def add(a, b): ...`.",
@@ -110,9 +127,7 @@ RIGHT = {
     "no fence": GOOD,
     "no fence, indented": indented(GOOD),
     "no fence, prose behind": f"Here is the code:\n\n{GOOD}\nThis keeps the sum.",
-    "no fence, prose that looks like code": (
-        f"Note: this is simple.\nimport math\n{ADD}\nExample:\nadd(1, 2) gives 3."
-    ),
+    "no fence, prose that looks like code": f"Note: this is simple.\nimport math\n{ADD}\nadd(1, 2) gives 3.",
     "no fence, an empty one behind": f"It is simple:\n\n{GOOD}\nIt just returns the sum.\n\n```\n",
     "no fence, a stub behind prose": f"{GOOD}\nThe signature is\ndef add(a, b): ...\n",
     "no fence, a decorator and flush strings": (
@@ -124,9 +139,7 @@ RIGHT = {
     "a block in a list": f"1. The code:\n\n{indented(fenced(GOOD), '   ')}\n2. Run it.",
     "a class": fenced(METHOD),
     "a class that is tried out": fenced(f"{METHOD}\nsolution = Solution()\nprint(solution.add(3, 1))\n"),
-    "a class and its tests": (
-        f"{fenced(METHOD)}\n{fenced('def test_it():' + chr(10) + '    assert Solution()')}"
-    ),
+    "a class and its tests": f"{fenced(METHOD)}\n" + fenced("def test_it():\n    assert Solution()"),
     "a class with a static method": (
         fenced(METHOD.replace("    def", "    @staticmethod\n    def").replace("self, ", ""))
     ),
@@ -207,9 +220,20 @@ WRONG = {
     ),
     "curly quotes": fenced("def add(a, b):\n    return “a + b”\n"),
 }
+CHANGES: dict[str, tuple[str, ...]] = {
+    "a notebook": ("left out notebook commands",),
+    "JSON": ("took the code out of JSON",),
+    "odd spaces": ("replaced invisible characters",),
+    "a class": ("Solution().add stands for add",),
+    "another function name": ("plus stands for add",),
+    "typing names": ("imported List from typing, which annotations name",),
+    "an import and a helper in another block": ("took operator, plus from another block",),
+    "a body alone": ("put the body under the prompt's signature",),
+    **dict.fromkeys(("one block", "a correction", "a lambda"), ()),
+}
 
 
-@pytest.mark.parametrize("reply", [*FENCED, *RIGHT.values()])
+@pytest.mark.parametrize("reply", [*FENCED, *BODIES, *RIGHT.values()])
 def test_a_right_answer_is_found(reply: str) -> None:
     """However a model packs a right program, it is the one that is executed."""
     extraction = extract(reply, prompt=PROMPT)
@@ -225,16 +249,7 @@ def test_a_wrong_answer_stays_wrong(name: str) -> None:
 
 def test_whatever_was_done_is_said() -> None:
     """Each change beyond opening a fence is named in words."""
-    said = {name: extract(reply, prompt=PROMPT).changes for name, reply in RIGHT.items()}
-    assert said["a notebook"] == ("left out notebook commands",)
-    assert said["JSON"] == ("took the code out of JSON",)
-    assert said["odd spaces"] == ("replaced invisible characters",)
-    assert said["a class"] == ("Solution().add stands for add",)
-    assert said["another function name"] == ("plus stands for add",)
-    assert said["typing names"] == ("imported List from typing, which annotations name",)
-    assert said["an import and a helper in another block"] == ("took operator, plus from another block",)
-    assert said["a body alone"] == ("put the body under the prompt's signature",)
-    assert said["one block"] == said["a correction"] == said["a lambda"] == ()
+    assert {name: extract(RIGHT[name], prompt=PROMPT).changes for name in CHANGES} == CHANGES
 
 
 @pytest.mark.parametrize("character", ["\u200b", "\u00a0", "\ufeff", "\u200d", "\u3000"])
@@ -250,43 +265,38 @@ def test_literals_keep_their_characters(character: str, quotes: str) -> None:
 def test_as_written_changes_nothing(name: str) -> None:
     """Where programs are executed as written, what stands between the fences is executed, tests and all."""
     extraction = extract(RIGHT[name], prompt=PROMPT, as_written=True)
-    assert f"```python\n{extraction.program}```\n" == RIGHT[name]
-    assert extraction.changes == ()
+    assert (f"```python\n{extraction.program}```\n", extraction.changes) == (RIGHT[name], ())
 
 
 def test_as_written_takes_the_first_block_or_the_whole_reply() -> None:
     """The paper's rule: a later version does not count, and prose is executed, too, in a block or without."""
-    assert extract(f"{fenced(BAD)}No.\n{fenced(GOOD)}", as_written=True).program == BAD
-    assert extract(f"<think>\n{fenced(BAD)}</think>\n{fenced(GOOD)}", as_written=True).program == GOOD
     reply = f"{GOOD}\nassert add(1, 2) == 4\n\nIt is linear.\n"
-    assert extract(reply, as_written=True).program == reply
-    assert extract("It is linear.", as_written=True).outcome is Outcome.NO_ANSWER
+    lambda_in_prose = "Here is the code:\n\nadd = lambda a, b: a\n"
+    programs = {
+        f"{fenced(BAD)}No.\n{fenced(GOOD)}": BAD,
+        f"<think>\n{fenced(BAD)}</think>\n{fenced(GOOD)}": GOOD,
+        reply: reply,
+        f"```\npy\n\n{ADD}```": ADD,
+        fenced(lambda_in_prose): lambda_in_prose,
+    }
+    assert {text: extract(text, as_written=True).program for text in programs} == programs
     assert "assert" not in extract(reply).program
-    assert extract(f"```\npy\n\n{ADD}```", as_written=True).program == ADD
-    written = "Here is the code:\n\nadd = lambda a, b: a\n"
-    assert extract(fenced(written), as_written=True).program == written
+    assert is_right(extract(f"```python\n{ADD}```\nNow I expl", **AS_WRITTEN))
 
 
 def test_the_prompts_imports_and_helpers_come_along() -> None:
-    """Names that the prompt gives are there for the program, but never the function asked for."""
+    """Names that the prompt gives are there for the program, but never the function asked for.
+
+    `from __future__` stays the first statement.
+    """
     helper = "import math\n\n\ndef half(x):\n    return math.floor(x / 2)\n\n\n"
     prompt = helper + "def add(a: float) -> float:\n    '''d'''\n"
     result = extract("```python\ndef add(a):\n    return half(a)\n```", prompt=prompt)
-    assert call(result, 5) == 2
-    assert result.changes == ("took half, math from the prompt",)
-    lazy = extract(
-        "```python\ndef other(a):\n    return 1\ndef another(a):\n    return 2\n```", prompt=prompt
-    )
+    assert (call(result, 5), result.changes) == (2, ("took half, math from the prompt",))
+    lazy = extract(fenced("def other(a):\n    return 1\ndef another(a):\n    return 2\n"), prompt=prompt)
     assert "def add" not in lazy.program
-
-
-def test_imports_go_behind_a_future_import() -> None:
-    """`from __future__` stays the first statement."""
-    result = extract(
-        "```python\nfrom __future__ import annotations\n"
-        "def add(a: List[int], b) -> int:\n    return math.floor(a + b)\n```",
-        prompt="import math\n" + OPEN_PROMPT,
-    )
+    future = "from __future__ import annotations\ndef add(a: List[int], b) -> int:\n"
+    result = extract(fenced(f"{future}    return math.floor(a + b)\n"), prompt="import math\n" + OPEN_PROMPT)
     assert call(result) == 3
 
 
@@ -310,27 +320,24 @@ def test_examples_that_run_are_left_out() -> None:
     assert result.changes == ("left out 14 statement(s) that only run examples",)
 
 
+def test_set_up_is_kept() -> None:
+    """Statements that the function needs stay: recursion limits, tables, caches, wrappers."""
+    result = extract(
+        "```python\nimport sys\nsys.setrecursionlimit(5000)\nTABLE = {}\ndef fill():\n    TABLE['one'] = 1\n"
+        "fill()\ndef add(a, b):\n    return a * TABLE['one'] + b + EXTRA + add.bonus\n"
+        "EXTRA = len(TABLE) - 1\nadd.bonus = 0\n```"
+    )
+    assert (call(result), result.changes) == (3, ())
+
+
 def test_the_models_own_code_is_kept_beside_the_program() -> None:
     """What is shown to the model again is what it wrote, line for line, not what was made of it."""
     code = "import math\n\ndef add(a, b):\n    \n    return a + b\n\nassert add(1, 2) == 3"
     for reply in (f"```python\n{code}\n```", f"Here:\n```\n{code}\n```\nDone.", code):
         result = extract(reply)
-        assert result.written == code
-        assert "assert" not in result.program
-    completion = extract("    return a + b\n\nprint(1)", prompt=OPEN_PROMPT, completes=True)
+        assert result.written == code and "assert" not in result.program
+    completion = extract("    return a + b\n\nprint(1)", **COMPLETES)
     assert completion.written == OPEN_PROMPT.replace('    """Adds."""\n', "    return a + b")
-
-
-def test_set_up_is_kept() -> None:
-    """Statements that the function needs stay: recursion limits, tables, caches, wrappers."""
-    reply = (
-        "```python\nimport sys\nsys.setrecursionlimit(5000)\nTABLE = {}\ndef fill():\n    TABLE['one'] = 1\n"
-        "fill()\ndef add(a, b):\n    return a * TABLE['one'] + b + EXTRA + add.bonus\n"
-        "EXTRA = len(TABLE) - 1\nadd.bonus = 0\n```"
-    )
-    result = extract(reply)
-    assert call(result) == 3
-    assert result.changes == ()
 
 
 NOTHING = [
@@ -340,6 +347,7 @@ NOTHING = [
 ]
 STOPPED = "```python\ndef add(a, b):\n    ret"
 CUT_DEFINITIONS = [
+    STOPPED,
     "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
     f"```python\n{ADD}",
     f"```python\n{ADD}\ndef helper(x):\n    ret",
@@ -356,10 +364,17 @@ CUT_DEFINITIONS = [
     ("text", "options", "outcome"),
     [
         *((text, {}, Outcome.NO_ANSWER) for text in NOTHING),
-        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in (STOPPED, *CUT_DEFINITIONS)),
+        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in CUT_DEFINITIONS),
         (STOPPED, {"finish": Finish.REFUSED}, Outcome.REFUSED),
         (STOPPED, {"finish": Finish.CONTEXT_OVERFLOW}, Outcome.CONTEXT_OVERFLOW),
         *((text, COMPLETES, Outcome.NO_ANSWER) for text in ("", "    # think about it\n", "\n\nprint(1)\n")),
+        *(
+            (text, {**COMPLETES, "finish": Finish.LENGTH}, Outcome.TRUNCATED)
+            for text in ("    total = a\n    total +=", "    return a + b")
+        ),
+        # By the paper's rule only a closed block was whole: its harness runs all that was written.
+        *((text, AS_WRITTEN, Outcome.TRUNCATED) for text in (f"```python\n{ADD}\nprint(add(1,", ADD)),
+        ("It is linear.", {"as_written": True}, Outcome.NO_ANSWER),
     ],
 )
 def test_without_a_program_the_outcome_says_why(text: str, options: dict[str, Any], outcome: Outcome) -> None:
@@ -372,43 +387,26 @@ def test_without_a_program_the_outcome_says_why(text: str, options: dict[str, An
 
 CUT = {
     "prose behind a block": f"```python\n{ADD}```\nNow I expl",
+    "a second block": f"```python\n{ADD}```\nUsage:\n```python\nfor x in [1, 2]:\n    print(add(x, x",
+    "another turn": f"```python\n{ADD}```<|im_end|>\n<|im_start|>user\nNow",
+    "another document": f"{ADD}<|endoftext|>def sub(a",
     "a call": f"```python\n{ADD}\nprint(add(1,",
     "a list of strings": f"```python\n{ADD}\nwords = [\n    'a',\n    'b",
     "a text with flush lines": f'```python\n{ADD}\ntext = """\none\ntwo',
     "a loop": f"```python\n{ADD}\nfor x in [1, 2]:\n    print(add(x,",
     "a comment": f"```python\n{ADD}\n# Example:\n# add(1, 2",
     "no fence": f"{ADD}\nprint(add(1,",
-    "a second block": f"```python\n{ADD}```\nUsage:\n```python\nfor x in [1, 2]:\n    print(add(x, x",
 }
 
 
 @pytest.mark.parametrize("name", CUT)
 def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
-    """What was cut only shows how it is used, and is left out."""
+    """What was cut only shows how it is used, and is left out; so is a turn that the model invents."""
     result = extract(CUT[name], finish=Finish.LENGTH)
     assert call(result) == 3
     assert result.program.startswith(ADD.strip())
     is_noted = "cut off an unfinished example" in result.changes
-    assert is_noted == (name not in ("prose behind a block", "a second block"))
-
-
-def test_an_answer_that_ended_before_the_limit_is_whole() -> None:
-    """The model ended its turn and went on with an invented one until the limit came."""
-    for text in (f"```python\n{ADD}```<|im_end|>\n<|im_start|>user\nNow", f"{ADD}<|endoftext|>def sub(a"):
-        assert call(extract(text, finish=Finish.LENGTH)) == 3
-
-
-@pytest.mark.parametrize(
-    ("reply", "outcome"),
-    [
-        (f"```python\n{ADD}```\nNow I expl", None),
-        (f"```python\n{ADD}\nprint(add(1,", Outcome.TRUNCATED),
-        (ADD, Outcome.TRUNCATED),
-    ],
-)
-def test_by_the_papers_rule_only_a_closed_block_was_whole(reply: str, outcome: Outcome | None) -> None:
-    """Its harness runs all that was written."""
-    assert extract(reply, finish=Finish.LENGTH, as_written=True).outcome is outcome
+    assert is_noted == (name not in list(CUT)[:4])
 
 
 @pytest.mark.parametrize(
@@ -423,37 +421,8 @@ def test_by_the_papers_rule_only_a_closed_block_was_whole(reply: str, outcome: O
 def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
     """The function in front of it is whole; a definition that does not parse is the model's program."""
     result = extract(f"```python\n{ADD}\n{example}```")
-    assert call(result) == 3
-    assert result.changes == ("left out an example that does not parse",)
-    broken = extract(f"```python\n{ADD}\n{example}\ndef helper(x):\n    return x\n```")
-    with pytest.raises(SyntaxError):
-        compile(broken.program, "p", "exec")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "```python\n    total = a + b\n    return total\n```",
-        "    return a + b",
-        "return a + b",
-        "```python\ntotal = a + b\nreturn total\n```",
-        "```\ntotal = a + b\n    return total\n```",
-        '"""Sum."""\nreturn a + b\n',
-        "```python\nimport operator\nreturn operator.add(a, b)\n```",
-        "```python\n    if a:\n        return a + b\n    return b\n```",
-        "<answer>return a + b</answer>",
-    ],
-)
-def test_a_body_stands_at_one_depth(body: str) -> None:
-    """All its lines come under the prompt's signature, and the join compiles."""
-    result = extract(body, prompt=OPEN_PROMPT)
-    assert call(result) == 3
-    compile(result.program, "p", "exec")
-
-
-def test_functions_in_functions_are_read_at_any_depth() -> None:
-    """As deep as Python parses them."""
-    assert extract(f"```python\n{ADD}\nx = {'lambda: ' * 2_000}1\n```").program.startswith("def add")
+    assert (call(result), result.changes) == (3, ("left out an example that does not parse",))
+    assert not compiles(extract(f"```python\n{ADD}\n{example}\ndef helper(x):\n    return x\n```").program)
 
 
 @pytest.mark.parametrize(
@@ -471,51 +440,40 @@ def test_functions_in_functions_are_read_at_any_depth() -> None:
 def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, options: dict[str, Any]) -> None:
     """Broken code is handed on, so that its verdict says how it crashed; it is not called no answer."""
     result = extract(broken, **options)
-    assert result.outcome is None
-    with pytest.raises(SyntaxError):
-        compile(result.program, "p", "exec")
+    assert result.outcome is None and not compiles(result.program)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "text"),
-    [
-        (OPEN_PROMPT, "    return a + b\n"),
-        (OPEN_PROMPT, "    return a + b"),
-        (
-            OPEN_PROMPT,
-            "    total = a\n\n    # both\n    return total + b\n\n\ndef sub(a, b):\n    return a -",
-        ),
-        (OPEN_PROMPT, "    return a + b\n\nprint(add(1, 2))\nassert add(1, 1) == 3\n"),
-        (OPEN_PROMPT, "    return a + b\n```\n\nExplanation follows"),
-        (OPEN_PROMPT, "    text = '''\nflush\n'''\n    return a + b\n# next"),
-        (OPEN_PROMPT, "return a + b\n\nprint(1)"),
-        (OPEN_PROMPT, "total = a + b\n    return total\nprint(1)"),
-        (OPEN_PROMPT, "if a:\n    return a + b\nreturn b\n"),
-        (OPEN_PROMPT, "   total = a + b\n    return total\n"),
-        (OPEN_PROMPT, "     total = a + b\n    return total\n"),
-        (OPEN_PROMPT, "    return a + b<|endoftext|>"),
-        (OPEN_PROMPT, "    return a + b\n[DONE]\n\nYou are"),
-        (OPEN_PROMPT, f"\n{ADD}\nprint(2)"),
-        (OPEN_PROMPT, f"```python\n{ADD}```\nDone."),
-        (MBPP_PROMPT, f'{ADD}\n"""\nWrite a function to subtract.\n"""\ndef sub(a'),
-        (MBPP_PROMPT, f"import math\n\ndef helper(x):\n    return x\n\n{ADD}\ndef more("),
-    ],
-)
+COMPLETIONS = [
+    *((OPEN_PROMPT, text) for text in ("    return a + b\n", "    return a + b", f"\n{ADD}\nprint(2)")),
+    (OPEN_PROMPT, "    total = a\n\n    # both\n    return total + b\n\n\ndef sub(a, b):\n    return a -"),
+    (OPEN_PROMPT, "    return a + b\n\nprint(add(1, 2))\nassert add(1, 1) == 3\n"),
+    (OPEN_PROMPT, "    return a + b\n```\n\nExplanation follows"),
+    (OPEN_PROMPT, "    text = '''\nflush\n'''\n    return a + b\n# next"),
+    (OPEN_PROMPT, "return a + b\n\nprint(1)"),
+    (OPEN_PROMPT, "total = a + b\n    return total\nprint(1)"),
+    (OPEN_PROMPT, "if a:\n    return a + b\nreturn b\n"),
+    (OPEN_PROMPT, "   total = a + b\n    return total\n"),
+    (OPEN_PROMPT, "     total = a + b\n    return total\n"),
+    (OPEN_PROMPT, "    return a + b<|endoftext|>"),
+    (OPEN_PROMPT, "    return a + b\n[DONE]\n\nYou are"),
+    (OPEN_PROMPT, f"```python\n{ADD}```\nDone."),
+    (MBPP_PROMPT, f'{ADD}\n"""\nWrite a function to subtract.\n"""\ndef sub(a'),
+    (MBPP_PROMPT, f"import math\n\ndef helper(x):\n    return x\n\n{ADD}\ndef more("),
+]
+
+
+@pytest.mark.parametrize(("prompt", "text"), COMPLETIONS)
 def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -> None:
     """A base model's text continues the prompt, and what it invents behind the function does not count."""
     result = extract(text, prompt=prompt, completes=True)
     assert call(result) == 3
-    assert ast.parse(result.program)
-    assert "print" not in result.program
+    assert ast.parse(result.program) and "print" not in result.program
 
 
 def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
     """The limit cuts a base model always; only one that was still in the function is truncated."""
     done = extract("    return a + b\n\ndef sub(a, b):\n    ret", finish=Finish.LENGTH, **COMPLETES)
-    assert call(done) == 3
-    assert done.changes == ("cut off what follows the function",)
-    for cut in ("    total = a\n    total +=", "    return a + b"):
-        assert extract(cut, finish=Finish.LENGTH, **COMPLETES).outcome is Outcome.TRUNCATED
+    assert (call(done), done.changes) == (3, ("cut off what follows the function",))
 
 
 @pytest.mark.parametrize(
@@ -524,6 +482,7 @@ def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
         "```python\ndef add(a, b):\n    return " + "(" * 5000 + "a" + ")" * 5000 + "\n```",
         "```python\ndef add(a, b):\n    return " + "-" * 100_000 + "a\n```",
         "```python\ndef add(a, b):\n    return " + "+".join(["a"] * 50_000) + "\n```",
+        f"```python\n{ADD}\nx = {'lambda: ' * 2_000}1\n```",
         "def add(a, b):\n" + "x = 1\n" * 5000,
         "```\n" * 5000,
         "def f\n" * 3000,
@@ -532,24 +491,22 @@ def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
     ],
 )
 def test_strange_replies_end_in_an_extraction(nasty: str) -> None:
-    """No reply makes extraction itself fail."""
-    assert isinstance(extract(nasty), Extraction)
+    """No reply makes extraction itself fail; functions in functions are read at any depth."""
+    program = extract(nasty).program
+    assert program.startswith("def add") or "lambda" not in nasty
 
 
 def test_invalid_escapes_warn_nobody() -> None:
     """A model's sloppy string is no warning of ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = extract(
-            '```python\nimport re\ndef add(a, b):\n    return len(re.findall("\\d", "12")) + 1\n```'
+        assert (
+            "\\d" in extract(fenced('import re\ndef add(a, b):\n    return re.findall("\\d", a)\n')).program
         )
-    assert "\\d" in result.program
 
 
 def test_blocks_keep_their_labels() -> None:
     """The word behind a fence is kept: other languages are chosen by it."""
     blocks = code_blocks("```php\n<?php echo 1;\n```\ntext\n```JavaScript\nlet x;\n```")
-    assert [(block.label, block.code) for block in blocks] == [
-        ("php", "<?php echo 1;"),
-        ("javascript", "let x;"),
-    ]
+    labels = [(block.label, block.code) for block in blocks]
+    assert labels == [("php", "<?php echo 1;"), ("javascript", "let x;")]

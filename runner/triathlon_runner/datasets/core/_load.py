@@ -7,7 +7,6 @@ import ast
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -30,10 +29,6 @@ CANARY: Final = "triathlon-core canary 2f9d61c8-7b0e-4a53-9c1d-e84a5f30b7d6: kee
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class _File(_Entry):
-    canary: str
 
 
 class WrongEntry(_Entry):
@@ -62,9 +57,10 @@ class FunctionEntry(_Entry):
     survivors: list[SurvivorEntry] = []
 
 
-class ProblemFile(FunctionEntry, _File):
+class ProblemFile(FunctionEntry):
     """seeds, difficult, creative, subtle, combine, tool_use."""
 
+    canary: str
     level: int
     topics: list[str]
     parents: list[str] = []
@@ -75,21 +71,24 @@ class ProblemFile(FunctionEntry, _File):
     translations: dict[str, str] = {}
 
 
-class RewordedFile(_File):
+class RewordedFile(_Entry):
     """verbose, concise: the seed of the same name, asked in other words."""
 
+    canary: str
     prompt: str
 
 
-class DecomposedFile(_File):
+class DecomposedFile(_Entry):
     """decompose: the seed of the same name, split into two problems."""
 
+    canary: str
     half: list[FunctionEntry]
     join: str
     """A program that solves the seed by calling both halves."""
 
 
-class ClassFile(_File):
+class ClassFile(_Entry):
+    canary: str
     level: int
     topics: list[str]
     class_name: str
@@ -98,7 +97,7 @@ class ClassFile(_File):
     survivors: list[SurvivorEntry] = []
 
 
-F = TypeVar("F", bound=_File)
+F = TypeVar("F", bound=_Entry)
 
 
 def read_files(name: str, schema: type[F]) -> dict[str, F]:
@@ -173,29 +172,6 @@ def _function(task_id: str, entry: FunctionEntry, origin: ProblemFile, parents: 
     )
 
 
-def _written(set_name: str) -> Iterator[Problem]:
-    """Problems of their own; `tool_use-main_only` are those of tool_use without the helpers in the prompt."""
-    for name, entry in read_problems(set_name.removesuffix("-main_only")).items():
-        problem = _function(f"{set_name}/{name}", entry, entry, entry.parents)
-        prompt = entry.prompt if set_name == "tool_use-main_only" else with_helpers(entry, entry.prompt)
-        yield replace(problem, prompt=prompt, reference=with_helpers(entry, entry.reference))
-
-
-def _reworded(set_name: str) -> Iterator[Problem]:
-    """Seeds in other words: everything but the prompt is the seed's."""
-    seeds = read_problems("seeds")
-    for name, entry in read_files(set_name, RewordedFile).items():
-        seed = seeds[name].model_copy(update={"prompt": entry.prompt})
-        yield _function(f"{set_name}/{name}", seed, seed, [name])
-
-
-def _decomposed() -> Iterator[Problem]:
-    seeds = read_problems("seeds")
-    for name, entry in read_decomposed().items():
-        for number, half in enumerate(entry.half, start=1):
-            yield _function(f"decompose/{name}-{number}", half, seeds[name], [name])
-
-
 @cache
 def problems(set_name: str) -> tuple[Problem, ...]:
     """The problems of a set, in the order of their names.
@@ -205,9 +181,24 @@ def problems(set_name: str) -> tuple[Problem, ...]:
     """
     if set_name not in SETS:
         raise KeyError(f"expected one of {', '.join(SETS)}, got {set_name!r}")
+    seeds = read_problems("seeds")
+    made: list[Problem] = []
     if set_name in ("verbose", "concise"):
-        return tuple(_reworded(set_name))
-    return tuple(_decomposed() if set_name == "decompose" else _written(set_name))
+        # Everything but the prompt is the seed's.
+        for name, reworded in read_files(set_name, RewordedFile).items():
+            seed = seeds[name].model_copy(update={"prompt": reworded.prompt})
+            made.append(_function(f"{set_name}/{name}", seed, seed, [name]))
+    elif set_name == "decompose":
+        for name, decomposed in read_decomposed().items():
+            for number, half in enumerate(decomposed.half, start=1):
+                made.append(_function(f"decompose/{name}-{number}", half, seeds[name], [name]))
+    else:
+        # `tool_use-main_only` are the problems of tool_use without the helpers in the prompt.
+        for name, entry in read_problems(set_name.removesuffix("-main_only")).items():
+            problem = _function(f"{set_name}/{name}", entry, entry, entry.parents)
+            prompt = entry.prompt if set_name == "tool_use-main_only" else with_helpers(entry, entry.prompt)
+            made.append(replace(problem, prompt=prompt, reference=with_helpers(entry, entry.reference)))
+    return tuple(made)
 
 
 @cache

@@ -3,7 +3,7 @@
 import ast
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,11 +11,9 @@ from triathlon_runner import syntax
 from triathlon_runner.datasets import Problem
 from triathlon_runner.replies import code_blocks, visible_text
 
-_SHOWN: Final = 3
+_EXAMPLES: Final = 3
 _SHORT: Final = 100
 """Characters of a call with its value up to which it makes a good example."""
-
-
 _MAX_DEPTH: Final = 60
 """Levels of syntax beyond which no problem needs to go; Python's own tools give up at about a thousand."""
 _LONGEST_INPUT: Final = 2000
@@ -93,8 +91,9 @@ def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) 
         raise UnusableReplyError(f"one function was asked for, there are {len(functions)}.")
     if helpers and not helper_functions:
         raise UnusableReplyError("there is no helper function in front of the main one.")
-    if any(_is_empty(function) for function in helper_functions):
-        raise UnusableReplyError("a helper function has no body.")
+    for function in helper_functions:
+        if all(isinstance(part, ast.Pass) or syntax.is_bare_constant(part) for part in function.body):
+            raise UnusableReplyError("a helper function has no body.")
     if name is not None and main.name != name:
         raise UnusableReplyError(f"the function must be called {name}, not {main.name}.")
     return _draft(source, main, helper_functions)
@@ -116,13 +115,12 @@ def read_halves(reply: str) -> tuple[Draft, ...]:
 def _block(reply: str) -> str:
     """The last block of code that has a function, else the text where that is a program itself."""
     text = visible_text(reply)
-    blocks = [block.code for block in code_blocks(text)]
-    program = next((code for code in reversed(blocks) if re.search(r"^def \w", code, re.MULTILINE)), None)
-    if program is None and re.match(r"\s*(def|from|import) ", text):
-        program = text
-    if program is None:
+    programs = [block.code for block in code_blocks(text) if re.search(r"^def \w", block.code, re.MULTILINE)]
+    if not programs and re.match(r"\s*(def|from|import) ", text):
+        programs = [text]
+    if not programs:
         raise UnusableReplyError("there is no Python code block with a function in it.")
-    return program.strip("\n") + "\n"
+    return programs[-1].strip("\n") + "\n"
 
 
 def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -> Draft:
@@ -132,9 +130,9 @@ def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -
     arguments = main.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or not arguments.args:
         raise UnusableReplyError(f"{main.name} must have plain positional parameters, at least one.")
-    imports = syntax.import_statements(source)
+    imports = "\n".join(syntax.import_statements(source))
     bodies = [ast.get_source_segment(source, function) or "" for function in helpers]
-    front = "\n\n\n".join(part for part in ("\n".join(imports), *bodies) if part)
+    front = "\n\n\n".join(part for part in (imports, *bodies) if part)
     prompt = _prompt(front, main, docstring)
     parse(prompt)
     return Draft(main.name, prompt, front if helpers else "")
@@ -142,11 +140,11 @@ def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -
 
 def _prompt(front: str, function: ast.FunctionDef, docstring: str) -> str:
     returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
-    signature = f"def {function.name}({ast.unparse(function.args)}){returns}:"
     escaped = docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     ending = "\n" if "\n" in escaped or escaped.endswith('"') else ""
     body = textwrap.indent(f'"""{escaped}{ending}"""', "    ")
-    return f"{front}\n\n\n{signature}\n{body}\n" if front else f"{signature}\n{body}\n"
+    text = f"def {function.name}({ast.unparse(function.args)}){returns}:\n{body}\n"
+    return f"{front}\n\n\n{text}" if front else text
 
 
 def with_docstring(draft: Draft, prose: str, examples: str) -> Draft:
@@ -154,14 +152,6 @@ def with_docstring(draft: Draft, prose: str, examples: str) -> Draft:
     front = "\n".join(draft.prompt.split("\n")[: draft.function.lineno - 1]).strip("\n")
     docstring = f"{prose}\n\n{examples}" if examples else prose
     return replace(draft, prompt=_prompt(front, draft.function, docstring))
-
-
-def _is_empty(function: ast.FunctionDef) -> bool:
-    """Whether the body holds only a docstring, `pass` or `...`."""
-    return all(
-        isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        for node in function.body
-    )
 
 
 def is_copy(draft: Draft, seed: Problem) -> bool:
@@ -181,62 +171,56 @@ def doctest_of(entry_point: str, results: Mapping[str, object]) -> str:
     """
     calls = [(syntax.call_text(entry_point, arguments), repr(value)) for arguments, value in results.items()]
     short = [pair for pair in calls if len(pair[0]) + len(pair[1]) <= _SHORT and "\n" not in "".join(pair)]
-    by_value = {value: (call, value) for call, value in reversed(short)}
-    different = list(by_value.values())[::-1]
-    examples = [*different, *(pair for pair in short if pair not in different)][:_SHOWN]
+    first_of_value = {value: (call, value) for call, value in reversed(short)}
+    different = list(first_of_value.values())[::-1]
+    examples = [*different, *(pair for pair in short if pair not in different)][:_EXAMPLES]
     return "\n".join(f">>> {call}\n{value}" for call, value in examples)
 
 
 def without_examples(docstring: str) -> str:
     """The docstring without `>>>` lines and the values below them."""
-    prose_lines: list[str] = []
+    prose: list[str] = []
     in_example = False
     for line in docstring.split("\n"):
         text = line.strip()
-        if text.startswith(">>>"):
-            in_example = True
-        elif not text:
-            in_example = False
+        in_example = text.startswith(">>>") or (in_example and bool(text))
         if not in_example:
-            prose_lines.append(line)
-    while prose_lines and (
-        not prose_lines[-1].strip() or prose_lines[-1].strip().lower().rstrip(":") in ("examples", "example")
-    ):
-        prose_lines.pop()
-    return "\n".join(prose_lines).rstrip()
+            prose.append(line)
+    while prose and prose[-1].strip().lower().rstrip(":") in ("", "example", "examples"):
+        prose.pop()
+    return "\n".join(prose).rstrip()
 
 
 def read_inputs(reply: str, entry_point: str, arity: int) -> list[str]:
     """The calls in a reply as sources of argument tuples; lines without a call of this arity are left out."""
     text = visible_text(reply)
-    blocks = [block.code for block in code_blocks(text)]
-    lines = "\n".join(blocks or [text]).split("\n")
-    sources = [
-        source for line in lines if (source := _read_input(line.strip(), entry_point, arity)) is not None
-    ]
-    return list(dict.fromkeys(sources))
+    lines = "\n".join([block.code for block in code_blocks(text)] or [text]).split("\n")
+    sources = (_read_input(line.strip(), entry_point, arity) for line in lines)
+    return list(dict.fromkeys(filter(None, sources)))
 
 
-def _read_input(line: str, entry_point: str, arity: int) -> str | None:
+def _read_input(line: str, entry_point: str, arity: int) -> str:
+    """The source of an argument tuple; empty where the line holds none."""
     line = re.sub(r"^(>>>|[-*]|\d+[.)])\s+", "", line).rstrip(",; ")
     if not line or len(line) > _LONGEST_INPUT:
-        return None
+        return ""
     try:
         (statement,) = parse(line).body
     except (UnusableReplyError, ValueError):
-        return None
-    if not isinstance(statement, ast.Expr):
-        return None
-    node = statement.value
+        return ""
+    node = statement.value if isinstance(statement, ast.Expr) else None
     if isinstance(node, ast.Compare):  # `f(1) == 2`: only the call counts
         node = node.left
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point:
-        items: Sequence[ast.expr] = [] if node.keywords else node.args
-    elif isinstance(node, ast.Tuple) and len(node.elts) == arity:
-        items = node.elts
-    else:
-        items = [node] if arity == 1 and not isinstance(node, ast.Call | ast.Name) else []
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=items, keywords=[]) if name == entry_point:
+            pass
+        case ast.Tuple(elts=items) if len(items) == arity:
+            pass
+        case None | ast.Call() | ast.Name():
+            return ""
+        case _:
+            items = [node]
     if len(items) != arity or any(isinstance(item, ast.Starred) for item in items):
-        return None
+        return ""
     inside = ", ".join(ast.unparse(item) for item in items)
     return f"({inside},)" if arity == 1 else f"({inside})"

@@ -1,14 +1,12 @@
 """One job: from its seeds to problems on which two solutions agree (EvoEval, section 2), or to a reason."""
 
-import ast
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
-from triathlon_runner.evolved.evolve._conversation import Conversation, Result, differing, same
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
     UnusableReplyError,
@@ -21,8 +19,15 @@ from triathlon_runner.evolved.evolve._draft import (
     with_docstring,
     without_examples,
 )
+from triathlon_runner.grading import agree
+from triathlon_runner.llm import Chat, Message, Model, Sampling
+from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import Reply, Usage
 from triathlon_runner.replies import extract
-from triathlon_runner.syntax import call_text
+from triathlon_runner.sandbox import Call, Ended, Limits, Opaque, Raised, Returned, Sandbox, Source
+from triathlon_runner.sandbox import Job as SandboxJob
+from triathlon_runner.syntax import call_text, parse_or_none, used_names
+from triathlon_runner.terminal import shortened
 
 PRESERVING: Final = frozenset({"verbose", "concise"})
 """The meaning stays: reference and inputs are the seed's own."""
@@ -34,6 +39,20 @@ MAX_ROUNDS: Final = 3
 """Attempts at making two solutions agree before the problem is dropped."""
 MAX_REPAIRS: Final = 2
 """How often a reply that cannot be used is returned to the model with the reason."""
+SAMPLING: Final = Sampling(max_tokens=2048)
+"""Greedy, like everything that is asked in this discipline; twice the length of a solution, for stories."""
+_LIMITS: Final = Limits(cpu_seconds=2.0, wall_seconds=60.0, result_bytes=1 << 20)
+_MAX_RESTARTS: Final = 3
+"""Inputs on which a program may end the process before the rest counts as lost too."""
+_SAME: Final = Comparison("typed", tolerance=1e-6)
+"""How outputs of two solutions are compared: as EvoEval compares."""
+
+Result = Returned | Raised | str
+"""What a program gave on one input; a text says how it ended its process."""
+
+
+class DroppedError(Exception):
+    """The job gives no problem; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +69,6 @@ class Job:
         return f"{self.transformation}/{'+'.join(name or 'seed' for name in names)}"
 
 
-class DroppedError(Exception):
-    """The job gives no problem; the message is the reason."""
-
-
 @dataclass(frozen=True, slots=True)
 class Written:
     """A problem that has passed the pipeline and awaits a person's decision."""
@@ -62,188 +77,273 @@ class Written:
     reference: str
     inputs: tuple[str, ...]
     """Sources of argument tuples."""
-    disputed: tuple[str, ...] = ()
-    """Calls on which the two solutions differ although they agreed on the first inputs."""
 
 
-async def evolve(job: Job, conversation: Conversation) -> tuple[Written, ...]:
-    """Carries out one job, which gives one problem, or for decompose two halves.
+@dataclass(slots=True)
+class Pipeline:
+    """Carries out one job; each question is asked in a conversation of its own."""
 
-    Raises:
-        DroppedError: it gives no problem.
-        InfrastructureError: the job stays open.
-    """
-    if job.transformation in PRESERVING:
-        return (await _reword(job, conversation),)
-    _, drafts = await _ask_drafts(job, conversation)
-    written = tuple([await _refine(conversation, draft) for draft in drafts])
-    if job.transformation == "decompose":
-        await _check_join(job, conversation, written)
-    else:
-        await _check_differs_from_seeds(job, conversation, written[0])
-    return written
+    job: Job
+    model: Model
+    prompts: PromptSet
+    sandbox: Sandbox
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    """Questions with their replies, and executions, each with what it gave in words."""
+    usage: Usage = field(default_factory=Usage)
+    served_model: str = ""
+    round: int = 0
 
+    async def run(self) -> tuple[Written, ...]:
+        """Carries the job out, which gives one problem, or for decompose two halves.
 
-async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[str, tuple[Draft, ...]]:
-    """The question, and the first draft, or two halves, that are usable and no copy of a seed."""
-    question, reply = await conversation.ask(
-        f"evolve-{job.transformation}",
-        parents=_seeds_for_prompt(job),
-        rules=conversation.prompts.render("evolve-rules"),
-    )
-    repairs = 0
-    while True:
+        Raises:
+            DroppedError: it gives no problem.
+            InfrastructureError: the job stays open.
+        """
+        if self.job.transformation in PRESERVING:
+            return (await self._reword(),)
+        _, drafts = await self._ask_drafts()
+        written = tuple([await self._refine(draft) for draft in drafts])
+        if self.job.transformation == "decompose":
+            await self._check_join(written)
+        else:
+            await self._check_differs_from_seeds(written[0])
+        return written
+
+    # What is asked and executed
+
+    async def _ask(self, name: str, turn: int | None = None, **values: object) -> tuple[str, Reply]:
+        """Asks by the prompt `name`, in each round anew; returns question and reply."""
+        question = self.prompts.render(name, **values)
+        chat = Chat((Message("user", question),), self.round if turn is None else turn)
+        answer = await self.model.ask(chat, SAMPLING)
+        self.usage += answer.usage
+        self.served_model = answer.served_model
+        self._note(name, "", question, answer.reply.text)
+        return question, answer.reply
+
+    def _note(self, kind: str, found: str, question: str = "", reply: str = "") -> None:
+        step = {"kind": kind, "round": self.round, "question": question, "reply": reply, "found": found}
+        self.steps.append(step)
+
+    def _set_result(self, found: str) -> None:
+        self.steps[-1]["found"] = found
+
+    async def _solve(self, draft: Draft, turn: int) -> str:
+        """A solution of the problem; empty where the reply has none."""
+        prompt, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
+        _, reply = await self._ask(
+            "solve", turn, prompt=prompt, entry_point=draft.entry_point, helpers=helpers
+        )
+        taken = await extract(reply, entry_point=draft.entry_point, prompt=draft.prompt)
         try:
-            if job.transformation == "decompose":
-                drafts = read_halves(reply.text)
-            else:
-                name = job.parents[0].entry_point if job.transformation in PRESERVING else None
-                drafts = (read_problem(reply.text, helpers=job.transformation == "tool_use", name=name),)
-            if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
-                raise UnusableReplyError("one of its functions is the problem that you were given.")
-            return question, drafts
+            parse(taken.program)
         except UnusableReplyError as error:
-            conversation.set_result(f"cannot be used: {error}")
-            if repairs == MAX_REPAIRS:
-                raise DroppedError(f"no usable problem came: {error}") from error
-            repairs += 1
-            _, reply = await conversation.ask(
-                "evolve-fix", question=question, answer=reply.text, complaint=str(error)
+            self._set_result(f"not taken: {error}")
+            return ""
+        return taken.program
+
+    async def _execute(self, program: str, entry_point: str, inputs: Sequence[str]) -> list[Result]:
+        """What a program gives on each input: one result an input, whatever the program does."""
+        results: list[Result] = []
+        for _ in range(_MAX_RESTARTS):
+            calls = tuple(Call(entry_point, Source(text)) for text in inputs[len(results) :])
+            if not calls:
+                break
+            execution = await self.sandbox.run(SandboxJob(program, calls, limits=_LIMITS))
+            if execution.ended is Ended.NOT_LOADED:
+                fault = execution.results[-1] if execution.results else f"raised: {execution.detail}"
+                return [*results, *(fault for _ in calls)]
+            results += execution.results
+            if len(results) < len(inputs):
+                how = "endless" if execution.ended is Ended.TIMED_OUT else "died"
+                results.append(f"{how}: {execution.detail}")
+        return [*results, *("died: not tried any more" for _ in inputs[len(results) :])]
+
+    async def _ask_inputs(self, draft: Draft, count: int, known: Sequence[str] = ()) -> list[str]:
+        _, reply = await self._ask(
+            "evolve-inputs",
+            problem=draft.prompt.strip("\n"),
+            entry_point=draft.entry_point,
+            count=count,
+            known="\n".join(call_text(draft.entry_point, text) for text in known),
+        )
+        inputs = read_inputs(reply.text, draft.entry_point, len(draft.parameters))
+        self._set_result(f"{len(inputs)} inputs")
+        return inputs
+
+    async def _ask_drafts(self) -> tuple[str, tuple[Draft, ...]]:
+        """The question, and the first draft, or two halves, that are usable and no copy of a seed."""
+        transformation, parents = self.job.transformation, self.job.parents
+        rules = self.prompts.render("evolve-rules")
+        question, reply = await self._ask(f"evolve-{transformation}", parents=self._seeds(), rules=rules)
+        for repairs in range(MAX_REPAIRS + 1):
+            try:
+                if transformation == "decompose":
+                    drafts = read_halves(reply.text)
+                else:
+                    name = parents[0].entry_point if transformation in PRESERVING else None
+                    drafts = (read_problem(reply.text, helpers=transformation == "tool_use", name=name),)
+                if any(is_copy(draft, parent) for draft in drafts for parent in parents):
+                    raise UnusableReplyError("one of its functions is the problem that you were given.")
+                return question, drafts
+            except UnusableReplyError as error:
+                complaint = str(error)
+            self._set_result(f"cannot be used: {complaint}")
+            if repairs < MAX_REPAIRS:
+                _, reply = await self._ask(
+                    "evolve-fix", question=question, answer=reply.text, complaint=complaint
+                )
+        raise DroppedError(f"no usable problem came: {complaint}")
+
+    def _seeds(self) -> list[dict[str, str]]:
+        return [
+            {"prompt": seed.prompt.strip("\n"), "entry_point": seed.entry_point} for seed in self.job.parents
+        ]
+
+    async def _rewrite(self, draft: Draft, prompt: str, **values: Any) -> Draft:
+        """The problem as the model rewrites it; the old one where that changes more than the docstring."""
+        problem, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
+        _, reply = await self._ask(prompt, problem=problem, helpers=helpers, **values)
+        try:
+            new = read_problem(reply.text, helpers=helpers, name=draft.entry_point)
+            if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
+                raise UnusableReplyError("it changes the parameters or the helpers.")
+        except UnusableReplyError as error:
+            self._set_result(f"not taken: {error}")
+            return draft
+        return new
+
+    # A new problem
+
+    async def _refine(self, draft: Draft) -> Written:
+        """Solution and inputs, results, real examples in the docstring, second solution, comparison."""
+        for number in range(1, MAX_ROUNDS + 1):
+            self.round = number
+            first, values = await self._solve_on_inputs(draft)
+            # The model rewrites the prose; the examples are put in here, so that they are true.
+            examples = doctest_of(draft.entry_point, {text: each.value for text, each in values.items()})
+            draft = await self._rewrite(draft, "evolve-examples", examples=examples)
+            draft = with_docstring(draft, without_examples(draft.docstring), examples)
+            second = await self._solve(draft, 2 * number + 1)
+            results = await self._execute(second, draft.entry_point, list(values))
+            differences = _differing(values, values.values(), results)
+            self._note(
+                "compare", f"the second solution differs on {len(differences)} of {len(values)} inputs"
             )
+            if not differences:
+                return await self._add_inputs(draft, first, second, list(values))
+            disagreements = "\n".join(
+                f"- {call_text(draft.entry_point, text)} gives {_shown(left)} to the one and {_shown(right)}"
+                " to the other"
+                for text, left, right in differences[:5]
+            )
+            draft = await self._rewrite(draft, "evolve-disagree", disagreements=disagreements)
+        raise DroppedError(f"two solutions still differ after {MAX_ROUNDS} rounds")
 
+    async def _solve_on_inputs(self, draft: Draft) -> tuple[str, dict[str, Returned]]:
+        """A first solution, and by input what it returns; it must do so again in another order."""
+        program = await self._solve(draft, 2 * self.round)
+        if not program:
+            raise DroppedError("the model gives no solution to its own problem")
+        inputs = await self._ask_inputs(draft, ASKED_INPUTS)
+        results = await self._execute(program, draft.entry_point, inputs)
+        values: dict[str, Returned] = {}
+        fault = ""
+        for text, result in zip(inputs, results, strict=True):
+            if isinstance(result, Returned) and _source(result):
+                values[text] = result
+            else:
+                fault = fault or f"; on {text[:80]}: {_shown(result)}"
+        works = f"{len(values)} of {len(inputs)} inputs"
+        self._note("execute", f"{works} give a value{fault}")
+        if len(values) < MIN_INPUTS:
+            raise DroppedError(f"its solution works on {works}{fault}")
+        backwards = list(values)[::-1]
+        again = await self._execute(program, draft.entry_point, backwards)
+        if _differing(backwards, list(values.values())[::-1], again):  # chance, or a state between calls
+            raise DroppedError("its solution gives other values when it runs again in another order")
+        return program, values
 
-def _seeds_for_prompt(job: Job) -> list[dict[str, str]]:
-    return [{"prompt": each.prompt.strip("\n"), "entry_point": each.entry_point} for each in job.parents]
+    async def _add_inputs(self, draft: Draft, first: str, second: str, known: list[str]) -> Written:
+        """Asks for more inputs and keeps those on which both solutions agree."""
+        inputs = list(dict.fromkeys((*known, *await self._ask_inputs(draft, MORE_INPUTS, known))))
+        results = await self._execute(second, draft.entry_point, inputs)
+        checks = await self._execute(first, draft.entry_point, inputs)
+        disputed = {text for text, *_ in _differing(inputs, results, checks)}
+        usable = {
+            text: result
+            for text, result in zip(inputs, results, strict=True)
+            if _source(result) and text not in disputed
+        }
+        counts = f"{len(usable)} of {len(inputs)} inputs can be used, {len(disputed)} are disputed"
+        self._note("augment", ": ".join(filter(None, [counts, ", ".join(sorted(disputed))])))
+        value = next(iter(usable.values()), "nothing")
+        if all(_same(value, result) for result in usable.values()):
+            raise DroppedError(f"its solution gives {_shown(value)} on each of {len(usable)} inputs")
+        return Written(draft, second, tuple(usable))
 
+    async def _check_differs_from_seeds(self, written: Written) -> None:
+        """Drops a problem that is solved by the reference of a seed that it was evolved from."""
+        draft, inputs = written.draft, written.inputs
+        truth = await self._execute(written.reference, draft.entry_point, inputs)
+        for parent in self.job.parents:
+            if len(Draft(parent.entry_point, parent.prompt).parameters) == len(draft.parameters):
+                results = await self._execute(parent.reference, parent.entry_point, inputs)
+                if not _differing(inputs, truth, results):
+                    raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
 
-async def _refine(conversation: Conversation, draft: Draft) -> Written:
-    """Solution and inputs, results, real examples in the docstring, second solution, comparison; more inputs.
+    # The seed in other words, or in halves
 
-    Raises:
-        DroppedError: no two solutions agreed, or nothing can be executed.
-        InfrastructureError: the job stays open.
-    """
-    for number in range(1, MAX_ROUNDS + 1):
-        conversation.round = number
-        first, usable = await _solve_on_inputs(conversation, draft)
-        # The model rewrites the prose; the examples are put in here, so that they are true whatever it wrote.
-        examples = doctest_of(draft.entry_point, {text: result.value for text, result in usable.items()})
-        draft = await _rewrite(conversation, draft, "evolve-examples", examples=examples)
-        draft = with_docstring(draft, without_examples(draft.docstring), examples)
-        second = await conversation.solve(draft, turn=2 * number + 1)
-        results = await conversation.run(second, draft.entry_point, list(usable))
-        differences = differing(usable, usable.values(), results)
-        conversation.note(
-            "compare", f"the second solution differs on {len(differences)} of {len(usable)} inputs"
-        )
-        if not differences:
-            return await _add_inputs(conversation, draft, first, second, list(usable))
-        disagreements = "\n".join(
-            f"- {call_text(draft.entry_point, text)} gives {left} to the one and {right} to the other"
-            for text, left, right in differences[:5]
-        )
-        draft = await _rewrite(conversation, draft, "evolve-disagree", disagreements=disagreements)
-    raise DroppedError(f"two solutions still differ after {MAX_ROUNDS} rounds")
-
-
-async def _solve_on_inputs(conversation: Conversation, draft: Draft) -> tuple[str, dict[str, Result]]:
-    """A first solution, and by input what it returns; it must do so again in another order."""
-    program = await conversation.solve(draft, turn=2 * conversation.round)
-    if not program:
-        raise DroppedError("the model gives no solution to its own problem")
-    inputs = await _ask_inputs(conversation, draft, ASKED_INPUTS)
-    results = await conversation.run(program, draft.entry_point, inputs)
-    by_input = dict(zip(inputs, results, strict=True))
-    usable = {text: result for text, result in by_input.items() if result.usable}
-    works = f"{len(usable)} of {len(inputs)} inputs"
-    faults = (f"; on {text[:80]}: {result}" for text, result in by_input.items() if not result.usable)
-    fault = next(faults, "")
-    conversation.note("execute", f"{works} give a value{fault}")
-    if len(usable) < MIN_INPUTS:
-        raise DroppedError(f"its solution works on {works}{fault}")
-    backwards = list(usable)[::-1]
-    again = await conversation.run(program, draft.entry_point, backwards)
-    if differing(backwards, list(usable.values())[::-1], again):  # chance, or a state between calls
-        raise DroppedError("its solution gives other values when it runs again in another order")
-    return program, usable
-
-
-async def _ask_inputs(
-    conversation: Conversation, draft: Draft, count: int, known: Sequence[str] = ()
-) -> list[str]:
-    _, reply = await conversation.ask(
-        "evolve-inputs",
-        problem=draft.prompt.strip("\n"),
-        entry_point=draft.entry_point,
-        count=count,
-        known="\n".join(call_text(draft.entry_point, text) for text in known),
-    )
-    inputs = read_inputs(reply.text, draft.entry_point, len(draft.parameters))
-    conversation.set_result(f"{len(inputs)} inputs")
-    return inputs
-
-
-async def _rewrite(conversation: Conversation, draft: Draft, prompt: str, **values: Any) -> Draft:
-    """The problem as the model rewrites it; the old one where that changes more than the docstring."""
-    problem, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
-    _, reply = await conversation.ask(prompt, problem=problem, helpers=helpers, **values)
-    try:
-        new = read_problem(reply.text, helpers=helpers, name=draft.entry_point)
-        if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
-            raise UnusableReplyError("it changes the parameters or the helpers.")
-    except UnusableReplyError as error:
-        conversation.set_result(f"not taken: {error}")
-        return draft
-    return new
-
-
-async def _add_inputs(
-    conversation: Conversation, draft: Draft, first: str, second: str, known: list[str]
-) -> Written:
-    """Asks for more inputs and keeps those on which both solutions agree."""
-    asked = await _ask_inputs(conversation, draft, MORE_INPUTS, known)
-    inputs = list(dict.fromkeys((*known, *asked)))
-    results = await conversation.run(second, draft.entry_point, inputs)
-    checks = await conversation.run(first, draft.entry_point, inputs)
-    usable: dict[str, Result] = {}
-    disputed: list[str] = []
-    for text, result, check in zip(inputs, results, checks, strict=True):
-        if result.usable and same(result, check):
-            usable[text] = result
-        elif result.usable or check.usable:
-            disputed.append(f"{call_text(draft.entry_point, text)}: {check} / {result}")
-    counts = f"{len(usable)} of {len(inputs)} inputs can be used, {len(disputed)} are disputed"
-    conversation.note("augment", counts)
-    value, *others = usable.values()
-    if all(same(value, result) for result in others):
-        raise DroppedError(f"its solution gives {value} on each of {len(usable)} inputs")
-    return Written(draft, second, tuple(usable), tuple(disputed))
-
-
-async def _reword(job: Job, conversation: Conversation) -> Written:
-    """The seed in other words: a solution written from them must give what the seed's reference gives."""
-    (seed,) = job.parents
-    if seed.comparison.oracle in ("checker", "set", "not-none"):
-        raise DroppedError("its seed has several right answers, which only the seed's own set can judge")
-    question, (draft,) = await _ask_drafts(job, conversation)
-    draft = _with_seeds_examples(draft, seed)
-    truth = await conversation.run(seed.reference, seed.entry_point, seed.inputs)
-    for number in range(1, MAX_ROUNDS + 1):
-        conversation.round = number
-        solution = await conversation.solve(draft, turn=number)
-        results = await conversation.run(solution, draft.entry_point, seed.inputs)
-        differences = differing(seed.inputs, truth, results)
-        conversation.note("compare", f"differs from the seed on {len(differences)} of {len(truth)} inputs")
-        if not differences:
-            return Written(draft, seed.reference, seed.inputs)
-        text, right, got = differences[0]
-        complaint = f"a solution written from it gives {got} for {text}, where the original gives {right}."
-        answer = f"```python\n{draft.prompt}```"
-        draft = await _rewrite(
-            conversation, draft, "evolve-fix", question=question, answer=answer, complaint=complaint
-        )
+    async def _reword(self) -> Written:
+        """The seed in other words: a solution written from them must give what the seed's reference gives."""
+        (seed,) = self.job.parents
+        if seed.comparison.oracle in ("checker", "set", "not-none"):
+            raise DroppedError("its seed has several right answers, which only the seed's own set can judge")
+        question, (draft,) = await self._ask_drafts()
         draft = _with_seeds_examples(draft, seed)
-    raise DroppedError(f"solutions written from it still differ from the seed's after {MAX_ROUNDS} rounds")
+        truth = await self._execute(seed.reference, seed.entry_point, seed.inputs)
+        for number in range(1, MAX_ROUNDS + 1):
+            self.round = number
+            solution = await self._solve(draft, number)
+            results = await self._execute(solution, draft.entry_point, seed.inputs)
+            differences = _differing(seed.inputs, truth, results)
+            self._note("compare", f"differs from the seed on {len(differences)} of {len(truth)} inputs")
+            if not differences:
+                return Written(draft, seed.reference, seed.inputs)
+            text, right, got = differences[0]
+            complaint = (
+                f"a solution written from it gives {_shown(got)} for {text}, where the original gives"
+                f" {_shown(right)}."
+            )
+            answer = f"```python\n{draft.prompt}```"
+            draft = await self._rewrite(
+                draft, "evolve-fix", question=question, answer=answer, complaint=complaint
+            )
+            draft = _with_seeds_examples(draft, seed)
+        raise DroppedError(
+            f"solutions written from it still differ from the seed's after {MAX_ROUNDS} rounds"
+        )
+
+    async def _check_join(self, halves: tuple[Written, ...]) -> None:
+        """Drops the halves where no program that calls both solves the seed."""
+        (seed,) = self.job.parents
+        names = {half.draft.entry_point for half in halves}
+        prompts = "\n\n\n".join(half.draft.prompt.strip("\n") for half in halves)
+        truth = await self._execute(seed.reference, seed.entry_point, seed.inputs)
+        for turn in range(1, MAX_ROUNDS + 1):
+            _, reply = await self._ask(
+                "evolve-join", turn, parents=self._seeds(), halves=prompts, entry_point=seed.entry_point
+            )
+            join = (await extract(reply, entry_point=seed.entry_point, prompt=seed.prompt)).program
+            program = "\n\n\n".join((*(half.reference for half in halves), join))
+            results = await self._execute(program, seed.entry_point, seed.inputs)
+            right = len(truth) - len(_differing(seed.inputs, truth, results))
+            self._set_result(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
+            tree = parse_or_none(join)
+            if right == len(truth) and tree is not None and names <= used_names(tree):
+                return
+        raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
 
 def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
@@ -255,38 +355,32 @@ def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
     return with_docstring(old, without_examples(draft.docstring), examples)
 
 
-async def _check_join(job: Job, conversation: Conversation, halves: tuple[Written, ...]) -> None:
-    """Drops the halves where no program that calls both solves the seed."""
-    (seed,) = job.parents
-    names = {half.draft.entry_point for half in halves}
-    truth = await conversation.run(seed.reference, seed.entry_point, seed.inputs)
-    for turn in range(1, MAX_ROUNDS + 1):
-        _, reply = await conversation.ask(
-            "evolve-join",
-            turn=turn,
-            parents=_seeds_for_prompt(job),
-            halves="\n\n\n".join(half.draft.prompt.strip("\n") for half in halves),
-            entry_point=seed.entry_point,
-        )
-        extracted = await extract(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
-        program = "\n\n\n".join((*(half.reference for half in halves), extracted.program))
-        results = await conversation.run(program, seed.entry_point, seed.inputs)
-        right = len(truth) - len(differing(seed.inputs, truth, results))
-        conversation.set_result(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
-        if right == len(truth):
-            tree = parse(extracted.program)
-            if names <= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
-                return
-    raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
+def _same(left: Result, right: Result) -> bool:
+    """Whether two solutions gave the same on one input, by value or by failing."""
+    if isinstance(left, Returned) and isinstance(right, Returned):
+        return agree(_SAME, left.value, right.value)
+    return type(left) is type(right)
 
 
-async def _check_differs_from_seeds(job: Job, conversation: Conversation, written: Written) -> None:
-    """Drops a problem that is solved by the reference of a seed that it was evolved from."""
-    inputs = written.inputs
-    truth = await conversation.run(written.reference, written.draft.entry_point, inputs)
-    for parent in job.parents:
-        parameters = Draft(parent.entry_point, parent.prompt).parameters
-        if len(parameters) == len(written.draft.parameters):
-            results = await conversation.run(parent.reference, parent.entry_point, inputs)
-            if not differing(inputs, truth, results):
-                raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
+def _differing(
+    inputs: Iterable[str], left: Iterable[Result], right: Iterable[Result]
+) -> list[tuple[str, Result, Result]]:
+    """The inputs on which two solutions do not give the same, with what they give."""
+    rows = zip(inputs, left, right, strict=True)
+    return [(text, first, second) for text, first, second in rows if not _same(first, second)]
+
+
+def _source(result: Result) -> str:
+    """The value as source text; empty without one, and for an int of too many digits or a deep nesting."""
+    if not isinstance(result, Returned) or isinstance(result.value, Opaque):
+        return ""
+    try:
+        return repr(result.value)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _shown(result: Result) -> str:
+    if isinstance(result, Returned):
+        return shortened(_source(result), 300) or "<what cannot be written down>"
+    return f"raised: {result}"[:300] if isinstance(result, Raised) else result

@@ -9,18 +9,16 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.datasets.user import ACCEPTED, Transformation, with_inputs
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._draft import functions_in
-from triathlon_runner.evolved.evolve._pipeline import DroppedError, Job, Written, evolve
+from triathlon_runner.evolved.evolve._pipeline import DroppedError, Job, Pipeline, Written
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
-from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
 from triathlon_runner.sandbox import Sandbox
@@ -37,15 +35,14 @@ _USUAL_REQUESTS: Final = 6
 _PROMPT_CHARACTERS: Final = 1200
 """Characters of our own prompts around a problem, on average."""
 _TOKENS_A_REPLY: Final = 450
-
-
-# Jobs
-
 _NO_FUNCTION: Final = (
     "the prompt has no function with parameters to rewrite; write the problem in the format of HumanEval or"
     " EvalPlus"
 )
 _NO_INPUTS: Final = "the tests call it with no plain values to run the reference on; add them as base_input"
+
+History = dict[str, Any]
+"""All steps of one job, for the person who decides about its problem."""
 
 
 def choose_seeds(functions: Iterable[FunctionProblem]) -> tuple[list[Problem], list[str]]:
@@ -56,12 +53,10 @@ def choose_seeds(functions: Iterable[FunctionProblem]) -> tuple[list[Problem], l
     seeds: list[Problem] = []
     left_out: dict[str, list[str]] = defaultdict(list)
     for problem in map(with_inputs, functions):
-        if not parameter_types(problem):
-            left_out[_NO_FUNCTION].append(problem.task_id)
-        elif not problem.inputs:
-            left_out[_NO_INPUTS].append(problem.task_id)
-        else:
+        if parameter_types(problem) and problem.inputs:
             seeds.append(problem)
+        else:
+            left_out[_NO_INPUTS if parameter_types(problem) else _NO_FUNCTION].append(problem.task_id)
     return seeds, [f"left out: {shortened(', '.join(ids), 200)}: {why}" for why, ids in left_out.items()]
 
 
@@ -85,24 +80,24 @@ def make_jobs(
 
 
 def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
-    """Each seed with another one whose parameters have the same types, as EvoEval chooses what to combine."""
+    """Each seed with another one whose parameters have the same types, as EvoEval chooses what to combine.
+
+    The partner is drawn by hash: neighbours in a set are often alike.
+    """
+
+    def names_hash(pair: tuple[Problem, ...]) -> bytes:
+        return hashlib.sha256("+".join(sorted(problem.task_id for problem in pair)).encode()).digest()
+
     groups: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
     for seed in seeds:
         groups[parameter_types(seed)].append(seed)
-    pairs: list[tuple[Problem, ...]] = []
+    pairs: dict[frozenset[str], tuple[Problem, ...]] = {}
     for seed in seeds:
-        group = groups[parameter_types(seed)]
-        if len(group) > 1:
-            # The partner is drawn by hash: neighbours in a set are often alike.
-            possible = [(seed, partner) for partner in group if partner is not seed]
-            pairs.append(min(possible, key=_pair_hash))
-    unique = {frozenset(problem.task_id for problem in pair): pair for pair in pairs}
-    return list(unique.values())
-
-
-def _pair_hash(pair: tuple[Problem, ...]) -> bytes:
-    names = sorted(problem.task_id for problem in pair)
-    return hashlib.sha256("+".join(names).encode()).digest()
+        possible = [(seed, partner) for partner in groups[parameter_types(seed)] if partner is not seed]
+        if possible:
+            pair = min(possible, key=names_hash)
+            pairs[frozenset(problem.task_id for problem in pair)] = pair
+    return list(pairs.values())
 
 
 def parameter_types(problem: Problem) -> tuple[str, ...]:
@@ -113,10 +108,18 @@ def parameter_types(problem: Problem) -> tuple[str, ...]:
     return ()
 
 
-# Files
-
-History = dict[str, Any]
-"""All steps of one job, for the person who decides about its problem; see `_history`."""
+def estimate(jobs: Iterable[Job]) -> Usage:
+    """What these jobs will take, roughly, if every one goes well the first time."""
+    usage = Usage()
+    for job in jobs:
+        requests = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
+        characters = sum(len(parent.prompt) for parent in job.parents) + _PROMPT_CHARACTERS
+        usage += Usage(
+            requests=requests,
+            input_tokens=round(requests * characters / CHARACTERS_A_TOKEN),
+            output_tokens=requests * _TOKENS_A_REPLY,
+        )
+    return usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +185,7 @@ class Workspace:
 
     def histories(self) -> list[History]:
         """Of all jobs that ended, in the order of their ids."""
-        paths = sorted(self.root.glob("history/*/*.json"))
-        return [json.loads(path.read_bytes()) for path in paths]
+        return [json.loads(path.read_bytes()) for path in sorted(self.root.glob("history/*/*.json"))]
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -209,20 +211,6 @@ def summary(histories: Sequence[History]) -> str:
     return "\n".join([*lines, *(f"dropped {count}: {reason}" for reason, count in reasons.most_common())])
 
 
-def estimate(jobs: Iterable[Job]) -> Usage:
-    """What these jobs will take, roughly, if every one goes well the first time."""
-    usage = Usage()
-    for job in jobs:
-        requests = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
-        characters = sum(len(parent.prompt) for parent in job.parents) + _PROMPT_CHARACTERS
-        usage += Usage(
-            requests=requests,
-            input_tokens=round(requests * characters / CHARACTERS_A_TOKEN),
-            output_tokens=requests * _TOKENS_A_REPLY,
-        )
-    return usage
-
-
 @dataclass(slots=True)
 class Progress:
     """Where a run stands."""
@@ -243,7 +231,6 @@ async def carry_out(
     prompts: PromptSet,
     sandbox: Sandbox,
     *,
-    price: Price | None = None,
     stopped: Callable[[], str] = str,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
@@ -256,7 +243,7 @@ async def carry_out(
     slots = asyncio.Semaphore(MAX_JOBS)
 
     async def carry_out_one(job: Job) -> None:
-        conversation = Conversation(model, prompts, sandbox)
+        pipeline = Pipeline(job, model, prompts, sandbox)
         problems: tuple[Written, ...] = ()
         reason = ""
         async with slots:
@@ -264,16 +251,16 @@ async def carry_out(
                 progress.open[job.id] = why
             else:
                 try:
-                    problems = await evolve(job, conversation)
+                    problems = await pipeline.run()
                 except DroppedError as error:
                     reason = str(error)
                 except InfrastructureError as error:
                     progress.open[job.id] = stopped() or str(error)
-            progress.usage += conversation.usage
+            progress.usage += pipeline.usage
             if job.id not in progress.open:
                 progress.finished += bool(problems)
                 progress.dropped += not problems
-                workspace.write(job, problems, _history(job, conversation, problems, reason, price))
+                workspace.write(job, problems, _history(pipeline, reason))
             report(progress)
 
     async with asyncio.TaskGroup() as group:
@@ -282,23 +269,18 @@ async def carry_out(
     return progress
 
 
-def _history(
-    job: Job, conversation: Conversation, problems: Sequence[Written], reason: str, price: Price | None
-) -> History:
+def _history(pipeline: Pipeline, reason: str) -> History:
     return {
-        "schema": 2,
-        "job": job.id,
-        "transformation": job.transformation,
-        "parents": [parent.task_id for parent in job.parents],
-        "model": conversation.model.id,
-        "served_model": conversation.served_model,
-        "prompts": conversation.prompts.sha256,  # those that were used
-        "status": "finished" if problems else "dropped",
+        "schema": 3,
+        "job": pipeline.job.id,
+        "transformation": pipeline.job.transformation,
+        "parents": [parent.task_id for parent in pipeline.job.parents],
+        "model": pipeline.model.id,
+        "served_model": pipeline.served_model,
+        "prompts": pipeline.prompts.sha256,  # those that were used
+        "status": "dropped" if reason else "finished",
         "reason": reason,
-        "rounds": conversation.round,
-        "steps": [asdict(step) for step in conversation.steps],
-        "usage": conversation.usage.model_dump(mode="json"),
-        "cost_usd": price.cost_of(conversation.usage) if price else None,
-        # Inputs on which solutions that had agreed differ after all: a reader should look at them.
-        "disputed": [text for written in problems for text in written.disputed],
+        "rounds": pipeline.round,
+        "steps": pipeline.steps,
+        "usage": pipeline.usage.model_dump(mode="json"),
     }
