@@ -7,8 +7,11 @@ from typing import Literal, cast
 
 from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.loop import LoopSuite, Setting
+from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, Reply, Usage, Verdict
 from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.suites import DataSetInfo
 
 ADD = Problem(
     task_id="t/add",
@@ -78,3 +81,25 @@ def cut(text: str) -> Reply:
 def is_summary(text: str) -> bool:
     """Whether this question of our built-in prompts asks for a sentence."""
     return "Say in one sentence" in text or text.endswith("# Request:")
+
+
+def loop_suite(setting: Setting | None = None, problem: Problem = ADD) -> LoopSuite:
+    """The loop on one problem."""
+    data = DataSetInfo("test", "1", "0" * 64)
+    return LoopSuite("loop/test", data, [problem], load_prompts("loop"), setting or Setting())
+
+
+def failing_in(
+    loop: int, how: str | Reply = WRONG, *, summary: str | Reply = "Write a Python function to add."
+) -> Callable[[str], str | Reply]:
+    """What a model says whose program of that loop is replaced; of no loop for 0."""
+    programs = 0
+
+    def say(text: str) -> str | Reply:
+        nonlocal programs
+        if is_summary(text):
+            return summary
+        programs += 1
+        return how if programs == loop else RIGHT
+
+    return say

@@ -7,20 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.datasets.rows import (
-    EVOEVAL_SETS,
-    EvoEvalSet,
-    Row,
-    class_problem,
-    evoeval_problem,
-    evolved_problem,
-    example_assertion,
-    humaneval_problem,
-    mbpp_problem,
-    named_calls,
-    tested_function,
-)
+from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem, rows
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import json_lines, read_file
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
@@ -109,7 +96,7 @@ def _user_problem(place: str, problem: AnyProblem, text: str, seeds: str | None)
             ' `"parents": ["…"]` to the line or take `seeds:` out of suites.yaml'
         )
     if not problem.assertion and parse_or_none(text) is not None:
-        example = example_assertion(problem.task_id, problem.prompt, text, problem.entry_point)
+        example = rows.example_assertion(problem.task_id, problem.prompt, text, problem.entry_point)
         problem = replace(problem, assertion=example)
     if isinstance(problem, TestedProblem):
         return UserProblem(place, problem)
@@ -143,7 +130,7 @@ def with_inputs(problem: FunctionProblem) -> Problem:
     if isinstance(problem, Problem):
         return problem
     inputs = []
-    for name, call in named_calls(parse_or_none(problem.tests) or ast.Module([], [])):
+    for name, call in rows.named_calls(parse_or_none(problem.tests) or ast.Module([], [])):
         arguments = ast.Tuple(call.args, ast.Load())
         if name in (_CALLED_AS, problem.entry_point) and not call.keywords and is_literal(arguments):
             inputs.append(ast.unparse(arguments))
@@ -199,7 +186,7 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
         )
 
 
-def _read(row: Row, place: str, name: str) -> AnyProblem:
+def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
     try:
         return _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
@@ -211,21 +198,23 @@ def _read(row: Row, place: str, name: str) -> AnyProblem:
         ) from None
 
 
-def _problem_of_row(row: Row, name: str) -> AnyProblem:
+def _problem_of_row(row: rows.Row, name: str) -> AnyProblem:
     """Returns the problem of a row; the name of its file tells EvoEval's sets apart."""
     problem: FunctionProblem
     if "solution_code" in row:
-        return class_problem(row)
+        return rows.class_problem(row)
     if "reference" in row:
-        problem = evolved_problem(row)
+        problem = rows.evolved_problem(row)
     elif "test_list" in row:
         problem = _mbpp_of(row)
     elif "base_input" in row:
-        problem = (mbpp_problem if row["task_id"].startswith("Mbpp/") else humaneval_problem)(row)
+        problem = (rows.mbpp_problem if row["task_id"].startswith("Mbpp/") else rows.humaneval_problem)(row)
     elif "inputs" in row:
         # The oracle depends on the set, and the row's number does not tell it.
-        guessed: EvoEvalSet = "combine" if "p1" in row else "tool_use"
-        problem = evoeval_problem(row, next((known for known in EVOEVAL_SETS if known in name), guessed))
+        guessed: rows.EvoEvalSet = "combine" if "p1" in row else "tool_use"
+        problem = rows.evoeval_problem(
+            row, next((known for known in rows.EVOEVAL_SETS if known in name), guessed)
+        )
     else:
         solution = row.get("canonical_solution", "")
         reference = f"{row['prompt']}{solution}" if solution else ""
@@ -233,14 +222,14 @@ def _problem_of_row(row: Row, name: str) -> AnyProblem:
     return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
 
 
-def _mbpp_of(row: Row) -> TestedProblem:
+def _mbpp_of(row: rows.Row) -> TestedProblem:
     """A row of MBPP's own release, asked as EvalPlus asks MBPP+: the text and the first test."""
     example = row["test_list"][0]
     tests = "\n".join([row.get("test_setup_code", ""), *row["test_list"]]).strip()
     text = (row["text"] if "text" in row else row["prompt"]).strip()
     return TestedProblem(
         f"Mbpp/{row['task_id']}" if isinstance(row["task_id"], int) else row["task_id"],
-        tested_function(row["code"], tests),
+        rows.tested_function(row["code"], tests),
         f'"""\n{text}\n{example}\n"""\n',
         tests,
         row["code"],

@@ -4,20 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from triathlon_runner import suites
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.replies import extract
-from triathlon_runner.suites import (
-    DataSetInfo,
-    Task,
-    UnitRun,
-    asked_settings,
-    digest_of,
-    graded_settings,
-    request_settings,
-)
 
 STOP: Final = ("\ndef ", "\nclass ", "\nif __name__", "\nprint(")
 """Where a base model has left the function that it completes. Four, as some servers take no more; all begin
@@ -35,7 +27,7 @@ class EvolvedSuite:
     """A set of problems with the way in which they are asked and graded."""
 
     id: str
-    data: DataSetInfo
+    data: suites.DataSetInfo
     problems: Mapping[str, FunctionProblem]
     inputs: Literal["base", "all"]
     prompts: PromptSet
@@ -46,8 +38,8 @@ class EvolvedSuite:
     """Whether a prompt holds a base problem and a second one, both to be solved (HumanEval Pro, MBPP Pro).
     A base model continues the instruction then, not the prompt: that cannot begin two functions."""
 
-    def tasks(self) -> Sequence[Task]:
-        return [Task(problem.task_id, problem.level) for problem in self.problems.values()]
+    def tasks(self) -> Sequence[suites.Task]:
+        return [suites.Task(problem.task_id, problem.level) for problem in self.problems.values()]
 
     def functions(self) -> tuple[FunctionProblem, ...]:
         return tuple(self.problems.values())
@@ -55,21 +47,23 @@ class EvolvedSuite:
     @property
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """Which of its data's prompts a set has is part of what it asks."""
-        questions = digest_of([(problem.task_id, problem.prompt) for problem in self.problems.values()])
+        questions = suites.digest_of(
+            [(problem.task_id, problem.prompt) for problem in self.problems.values()]
+        )
         prompts = self.prompts.digest(self._template)
         return {
-            "asked": asked_settings(self.data, self.sampling, prompts, questions=questions),
-            "graded": graded_settings(self.data, inputs=self.inputs),
+            "asked": suites.asked_settings(self.data, self.sampling, prompts, questions=questions),
+            "graded": suites.graded_settings(self.data, inputs=self.inputs),
         }
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        return request_settings(kind, self._sampling(kind))
+        return suites.request_settings(kind, self._sampling(kind))
 
     @property
     def _template(self) -> str:
         return "solve-pro" if self.self_invoking else "solve"
 
-    async def run(self, unit: UnitRun) -> EvolvedRecord:
+    async def run(self, unit: suites.UnitRun) -> EvolvedRecord:
         """Asks for one function and grades it.
 
         Raises:

@@ -4,13 +4,13 @@ On official data the authors' two prompts are asked; attacks and the other summa
 listings 3.1 and 3.2, of which there is no file.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, core, official
+from triathlon_runner.datasets import DataStore, FunctionProblem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, check_examples
 from triathlon_runner.loop._metrics import metrics
 from triathlon_runner.loop._prompt import BASE_STOPS, Attack, Setting, Summary, with_official
@@ -48,7 +48,7 @@ class Variant:
     setting: Setting = field(default_factory=Setting)
 
 
-VARIANTS: Final[tuple[Variant, ...]] = (
+VARIANTS: Final = (
     *(
         Variant(f"prompt-{style}", f"summary prompt: {style}", "prompts", Setting(summary=style))
         for style in SUMMARIES
@@ -58,9 +58,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         for value in TEMPERATURES
     ),
     *(
-        Variant(
-            f"attack-{name}", f"first prompt attacked: {name}", "attacks", Setting(max_loops=1, attack=name)
-        )
+        Variant(f"attack-{name}", f"first prompt attacked: {name}", "attacks", Setting(1, attack=name))
         for name in ATTACKS
     ),
 )
@@ -78,19 +76,19 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
     """Every loop suite on a data set of the user's own."""
 
     def read(_store: DataStore) -> tuple[Sequence[FunctionProblem], DataSetInfo]:
-        user_problems = data.read()
-        check_examples(user_problems)
-        info = DataSetInfo(data.id, USER_VERSION, user_problems.sha256)
-        return [user_problem.problem for user_problem in user_problems.problems], info
+        problems = data.read()
+        check_examples(problems)
+        return problems.functions, DataSetInfo(data.id, USER_VERSION, problems.sha256)
 
-    source = _Source(f"loop/{data.id}", f"Loop on {data.title}", read, user_data=data)
-    return tuple(_entries(source, prompts))
+    return _entries(_Source(f"loop/{data.id}", f"Loop on {data.title}", read, user_data=data), prompts)
 
 
-def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
-    for own_prompts in (False, True) if source.official else (False,):
-        for variant in (Variant(), *VARIANTS):
-            yield _entry(source, prompts, variant, own_prompts=own_prompts)
+def _entries(source: _Source, prompts: Path | None) -> tuple[SuiteEntry, ...]:
+    return tuple(
+        _entry(source, prompts, variant, own_prompts=own_prompts)
+        for own_prompts in ((False, True) if source.official else (False,))
+        for variant in (Variant(), *VARIANTS)
+    )
 
 
 def _entry(source: _Source, prompts: Path | None, variant: Variant, *, own_prompts: bool) -> SuiteEntry:
@@ -127,21 +125,28 @@ def _entry(source: _Source, prompts: Path | None, variant: Variant, *, own_promp
     )
 
 
-def _official(
-    name: str, file: DataFile, load: Callable[[DataStore], Sequence[FunctionProblem]], title: str
-) -> _Source:
-    info = DataSetInfo.of(file, name=name)
-    return _Source(f"loop/{name}", f"Loop on {title}", lambda store: (load(store), info), official=True)
-
-
-def _core(_store: DataStore) -> tuple[Sequence[FunctionProblem], DataSetInfo]:
-    return core.problems("seeds"), DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
-
-
 _SOURCES: Final = (
-    _Source("loop/core", "Loop on our own problems", _core, core=True),
-    _official("mbpp-plus", official.MBPP_PLUS, official.mbpp_plus, "MBPP+"),
-    _official("humaneval-plus", official.HUMANEVAL_PLUS, official.humaneval_plus, "HumanEval+"),
+    _Source(
+        "loop/core",
+        "Loop on our own problems",
+        lambda _: (core.problems("seeds"), DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))),
+        core=True,
+    ),
+    _Source(
+        "loop/mbpp-plus",
+        "Loop on MBPP+",
+        lambda store: (official.mbpp_plus(store), DataSetInfo.of(official.MBPP_PLUS, name="mbpp-plus")),
+        official=True,
+    ),
+    _Source(
+        "loop/humaneval-plus",
+        "Loop on HumanEval+",
+        lambda store: (
+            official.humaneval_plus(store),
+            DataSetInfo.of(official.HUMANEVAL_PLUS, name="humaneval-plus"),
+        ),
+        official=True,
+    ),
 )
 
 DISCIPLINE: Final = DisciplineEntry(

@@ -45,7 +45,8 @@ async def compare_prompts(
     replies: list[Reply] = []
     usage = Usage()
     number: float | None = None
-    for attempt in range(_ATTEMPTS):
+    while number is None and len(replies) < _ATTEMPTS:
+        attempt = len(replies)
         try:
             answer = await judge.ask(question(judge.kind, text, attempt), _SAMPLING, sample=attempt)
         except ModelUnavailableError:  # `JudgeModel` reports it
@@ -53,8 +54,6 @@ async def compare_prompts(
         replies.append(answer.reply)
         usage += answer.usage
         number = await in_other_process(len(answer.reply.text), similarity_in, answer.reply)
-        if number is not None:
-            break
     return {"similarity": number, "judge_replies": tuple(replies), "judge_usage": usage}
 
 

@@ -18,11 +18,11 @@ PAPER_LOOPS: Final = 10
 """M of EVALOOOP, section 3.6."""
 MAX_TOKENS: Final = 1024
 """For either step (EVALOOOP, section 3.6)."""
+BASE_STOPS: Final = ('\n"""', "\nif __name__", "\nprint(", "\nassert ")
+"""Where a base model has left the function and begins another example; four, the most that APIs take."""
 
 Summary = Literal["initial", "detailed", "upper", "structured", "simplified", "redundant"]
 Attack = Literal["upper", "structured", "redundant"]
-BASE_STOPS: Final = ('\n"""', "\nif __name__", "\nprint(", "\nassert ")
-"""Where a base model has left the function and begins another example; four, the most that APIs take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,6 @@ def question(kind: ModelKind, text: str, turn: int) -> Chat | Completion:
     """A prompt as this kind of model is asked it; every turn is a new conversation, whatever was asked."""
     return Completion(text, turn) if kind == "base" else Chat((Message("user", text),), turn)
 
-
-# Prompts
 
 _EXAMPLES = re.compile(r"^[ \t]*(>>>|assert\b|(for )?examples?\b|input\b)", re.MULTILINE | re.IGNORECASE)
 _DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
@@ -128,28 +126,28 @@ def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> s
 
 def program_part(prompt: str) -> str:
     """The part of a prompt that a program can continue: empty where the prompt is only a docstring."""
-    docstring = _DOCSTRING.match(prompt.strip())
-    return "" if docstring is not None and docstring.end() == len(prompt.strip()) else prompt
+    text = prompt.strip()
+    docstring = _DOCSTRING.match(text)
+    return "" if docstring is not None and docstring.end() == len(text) else prompt
 
 
 def summary_in(text: str, *, completes: bool, as_written: bool) -> tuple[str, bool]:
-    """Returns the summary in a reply, and whether a program stands in its place (see `sentence_of`)."""
-    sentence = sentence_of(text, completes=completes, as_written=as_written)
-    return sentence, is_program(sentence)
+    """Returns the summary in a reply, and whether a program with a body stands in its place.
 
-
-def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
-    """The summary in a reply: its text without reasoning and without fences or quotes around all of it.
-
-    A base model (`completes`) goes on with other examples after the first line. `as_written`: fences and
-    quotes stay.
+    That is its text without reasoning and without fences or quotes around all of it; of a base model
+    (`completes`), which goes on with other examples, the first line. `as_written`: fences and quotes stay.
     """
     sentence = visible_text(text).strip()
     if completes:
-        return sentence.partition("\n")[0].strip()
-    if as_written:
-        return sentence
-    sentence = final_answer(sentence).strip()
+        sentence = sentence.partition("\n")[0].strip()
+    elif not as_written:
+        sentence = _without_wrapping(final_answer(sentence).strip())
+    blocks = code_blocks(sentence)
+    is_block = len(blocks) == 1 and sentence.startswith(("```", "~~~"))
+    return sentence, is_definition(blocks[0].code if is_block else sentence)
+
+
+def _without_wrapping(sentence: str) -> str:
     blocks = code_blocks(sentence)
     if len(blocks) == 1 and sentence.startswith("```") and sentence.endswith("```"):
         sentence = blocks[0].code.strip()
@@ -159,10 +157,3 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
         if len(sentence) > 1 and sentence[0] == left and sentence[-1] == right and left not in inner:
             return inner.strip()
     return sentence
-
-
-def is_program(sentence: str) -> bool:
-    """Whether a summary, without a fence around it, parses as a definition with a body."""
-    blocks = code_blocks(sentence)
-    code = blocks[0].code if len(blocks) == 1 and sentence.lstrip().startswith(("```", "~~~")) else sentence
-    return is_definition(code)

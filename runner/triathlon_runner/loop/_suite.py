@@ -6,31 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from triathlon_runner import suites
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import ModelKind
-from triathlon_runner.loop import _judge
-from triathlon_runner.loop._prompt import (
-    BASE_STOPS,
-    Setting,
-    first_prompt,
-    next_prompt,
-    program_part,
-    question,
-    summary_in,
-)
+from triathlon_runner.loop import _judge, _prompt
 from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
 from triathlon_runner.replies import extract
-from triathlon_runner.suites import (
-    DataSetInfo,
-    Task,
-    UnitRun,
-    asked_settings,
-    digest_of,
-    graded_settings,
-    request_settings,
-)
 from triathlon_runner.syntax import tree_text
 
 
@@ -39,10 +22,10 @@ class LoopSuite:
     """Runs the loop of EVALOOOP over problems. Without a judge, similarities stay unknown."""
 
     id: str
-    data: DataSetInfo
+    data: suites.DataSetInfo
     problems: Sequence[FunctionProblem]
     prompts: PromptSet
-    setting: Setting = field(default_factory=Setting)
+    setting: _prompt.Setting = field(default_factory=_prompt.Setting)
 
     inputs: Literal["base", "all"] = "all"
     """The whole test suite decides whether a loop is sustained."""
@@ -50,8 +33,8 @@ class LoopSuite:
     def functions(self) -> tuple[FunctionProblem, ...]:
         return tuple(self.problems)
 
-    def tasks(self) -> Sequence[Task]:
-        return [Task(problem.task_id, problem.level) for problem in self.problems]
+    def tasks(self) -> Sequence[suites.Task]:
+        return [suites.Task(problem.task_id, problem.level) for problem in self.problems]
 
     @property
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
@@ -59,16 +42,16 @@ class LoopSuite:
         setting = self.setting
         texts = [(problem.task_id, problem.prompt, problem.assertion) for problem in self.problems]
         return {
-            "asked": asked_settings(
+            "asked": suites.asked_settings(
                 self.data,
                 setting.sampling(),
                 self.prompts.digest(*setting.templates),
-                questions=digest_of(texts),
+                questions=suites.digest_of(texts),
                 max_loops=setting.max_loops,
                 attack=setting.attack,
                 as_written=setting.as_written,
             ),
-            "graded": graded_settings(
+            "graded": suites.graded_settings(
                 self.data, "authors" if setting.as_written else "value", inputs=self.inputs
             ),
         }
@@ -77,32 +60,38 @@ class LoopSuite:
         """Returns how a model of this kind is asked, and the judge."""
         asks_judge = judge and self.setting.max_loops > 1
         return {
-            **request_settings(kind, self.setting.sampling(*(BASE_STOPS if kind == "base" else ()))),
+            **suites.request_settings(
+                kind, self.setting.sampling(*(_prompt.BASE_STOPS if kind == "base" else ()))
+            ),
             "judge": _judge.settings(judge, self.prompts) if judge and asks_judge else None,
         }
 
-    async def run(self, unit: UnitRun) -> LoopRecord:
+    async def run(self, unit: suites.UnitRun) -> LoopRecord:
         """Runs one task to its end.
 
         Raises:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        problem = self._by_id[unit.task_id]
-        loops = _Loops(unit, problem, self.prompts, self.setting)
-        await loops.run(first_prompt(problem, self.setting.attack, self.prompts))
+        loops = _Loops(unit, self._by_id[unit.task_id], self.prompts, self.setting)
+        await loops.run()
+        steps = loops.steps
+        sustained = sum(step.outcome is Outcome.PASSED for step in steps)
         judgement: dict[str, Any] = {}
-        if unit.judge is not None and 1 <= loops.sustained < len(loops.steps):
+        if unit.judge is not None and 1 <= sustained < len(steps):
             # Only a failure after a passed loop has prompts on both its sides.
-            judgement = await _judge.compare_prompts(unit.judge, self.prompts, *loops.steps[-2:])
+            judgement = await _judge.compare_prompts(unit.judge, self.prompts, *steps[-2:])
+        outcome, summary = steps[-1].outcome, steps[-1].summary_reply
+        if outcome is Outcome.PASSED and summary is not None:  # the last loop was passed, but has no summary
+            outcome = summary.finish.outcome_without_answer
         return LoopRecord(
             **unit.record_fields(self.id),
-            outcome=loops.outcome,
+            outcome=outcome,
             usage=loops.usage,
             seconds=time.monotonic() - begin,
             max_loops=self.setting.max_loops,
-            sustained_loops=loops.sustained,
-            loops=tuple(loops.steps),
+            sustained_loops=sustained,
+            loops=tuple(steps),
             **judgement,
         )
 
@@ -115,10 +104,10 @@ class LoopSuite:
 class _Loops:
     """A task on its way through the loops, with one model."""
 
-    unit: UnitRun
+    unit: suites.UnitRun
     problem: FunctionProblem
     prompts: PromptSet
-    setting: Setting
+    setting: _prompt.Setting
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -129,45 +118,50 @@ class _Loops:
         """Whether a reply continues the prompt instead of answering it."""
         return self.unit.model.kind == "base"
 
-    @property
-    def sustained(self) -> int:
-        """l: loops passed."""
-        return sum(step.outcome is Outcome.PASSED for step in self.steps)
-
-    @property
-    def outcome(self) -> Outcome:
-        """`passed` where loop M passed, else how the program, or the summary in front of it, failed."""
-        last = self.steps[-1]
-        if last.outcome is not Outcome.PASSED or last.summary_reply is None:
-            return last.outcome
-        return last.summary_reply.finish.outcome_without_answer
-
-    async def run(self, prompt: str) -> None:
+    async def run(self) -> None:
         """Loops from p^1 until a failure or M.
 
         Raises:
             InfrastructureError: an endpoint or the sandbox failed.
         """
+        prompt = _prompt.first_prompt(self.problem, self.setting.attack, self.prompts)
         for loop in range(1, self.setting.max_loops + 1):
             step = await self._turn(loop, prompt)
             self.steps.append(step)
             if step.summary is None:
                 return
-            prompt = next_prompt(step.summary, self.problem.assertion, as_written=self.setting.as_written)
+            prompt = _prompt.next_prompt(
+                step.summary, self.problem.assertion, as_written=self.setting.as_written
+            )
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
-        reply = await self._ask("generate", loop, BASE_STOPS, task=prompt)
+        """One loop; where a program stands in place of the summary it is the last on our own problems."""
+        as_written, completes = self.setting.as_written, self.completes
+        reply = await self._ask("generate", loop, _prompt.BASE_STOPS, task=prompt)
         extraction = await extract(
             reply,
             entry_point=self.problem.entry_point,
-            prompt=program_part(prompt) if loop == 1 else "",
-            completes=self.completes,
-            as_written=self.setting.as_written,
+            prompt=_prompt.program_part(prompt) if loop == 1 else "",
+            completes=completes,
+            as_written=as_written,
         )
         verdict = None if extraction.outcome else await self._grade(extraction.program)
         outcome = verdict.outcome if verdict else extraction.outcome or Outcome.NO_ANSWER
-        goes_on = outcome is Outcome.PASSED and loop < self.setting.max_loops
-        step = LoopStep(
+        fields: dict[str, Any] = {}
+        if outcome is Outcome.PASSED and loop < self.setting.max_loops:
+            summary = await self._ask(self.setting.summary_template, loop, ("\n",), code=extraction.written)
+            options = {"completes": completes, "as_written": as_written}
+            sentence, is_code = await in_other_process(
+                len(summary.text), _prompt.summary_in, summary.text, **options
+            )
+            whole = summary.finish is Finish.STOP or (completes and "\n" in summary.text.strip())
+            counts = whole and (as_written or (bool(sentence) and not is_code))
+            fields = {
+                "summary_reply": summary,
+                "summary": sentence if counts else None,
+                "summary_is_program": is_code,
+            }
+        return LoopStep(
             loop=loop,
             prompt=prompt,
             reply=reply,
@@ -175,19 +169,8 @@ class _Loops:
             changes=extraction.changes,
             outcome=outcome,
             verdict=verdict,
+            **fields,
         )
-        return await self._summarised(step, extraction.written) if goes_on else step
-
-    async def _summarised(self, step: LoopStep, code: str) -> LoopStep:
-        """The step with its summary; that a program stands in its place ends the loop on our own problems."""
-        reply = await self._ask(self.setting.summary_template, step.loop, ("\n",), code=code)
-        as_written = self.setting.as_written
-        options = {"completes": self.completes, "as_written": as_written}
-        sentence, is_code = await in_other_process(len(reply.text), summary_in, reply.text, **options)
-        whole = reply.finish is Finish.STOP or (self.completes and "\n" in reply.text.strip())
-        counts = whole and (as_written or (bool(sentence) and not is_code))
-        summary = {"summary_reply": reply, "summary": sentence if counts else None}
-        return step.model_copy(update={**summary, "summary_is_program": is_code})
 
     async def _grade(self, program: str) -> Verdict:
         tree = tree_text(program)
@@ -200,6 +183,6 @@ class _Loops:
         text = self.prompts.render(f"base-{template}" if self.completes else template, **values)
         sampling = self.setting.sampling(*(base_stops if self.completes else ()))
         model = self.unit.model
-        answer = await model.ask(question(model.kind, text, turn), sampling, sample=self.unit.sample)
+        answer = await model.ask(_prompt.question(model.kind, text, turn), sampling, sample=self.unit.sample)
         self.usage += answer.usage
         return answer.reply

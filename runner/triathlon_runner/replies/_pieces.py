@@ -11,16 +11,8 @@ from collections.abc import Callable, Sequence
 from textwrap import dedent
 from typing import Final, NamedTuple
 
+from triathlon_runner import syntax
 from triathlon_runner.replies._fences import Block, code_blocks
-from triathlon_runner.syntax import (
-    defined_names,
-    function_names,
-    functions_named,
-    is_bare_constant,
-    method_of_class,
-    parse,
-    parse_or_none,
-)
 
 _DEFINITION = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
 _BEGINS_DEFINITION = re.compile(r"(async\b|def\b|class\b|@)")
@@ -66,7 +58,7 @@ class Piece(NamedTuple):
 
 def is_code(text: str) -> bool:
     """Whether it holds a function or class, parsing or not."""
-    return bool(_DEFINITION.search(text) or function_names(text))
+    return bool(_DEFINITION.search(text) or syntax.function_names(text))
 
 
 def code_pieces(text: str, entry_point: str) -> list[Piece]:
@@ -77,7 +69,7 @@ def code_pieces(text: str, entry_point: str) -> list[Piece]:
     if in_json := _pieces_of_json(text):
         return in_json
     blocks = code_blocks(text)
-    if not blocks and function_names(text) and _is_all_code(text):
+    if not blocks and syntax.function_names(text) and _is_all_code(text):
         return [Piece(text)]
     pieces = [piece for block in blocks for piece in _pieces_of_block(block, entry_point)]
     if not any(is_code(piece.code) for piece in pieces):
@@ -100,7 +92,7 @@ def _pieces_of_json(text: str) -> list[Piece]:
             codes += [block.code for block in code_blocks(item)] or [item]
         elif isinstance(item, dict | list):
             waiting += reversed(list(item.values()) if isinstance(item, dict) else item)
-    return [Piece(code, ("took the code out of JSON",)) for code in codes if function_names(code)]
+    return [Piece(code, ("took the code out of JSON",)) for code in codes if syntax.function_names(code)]
 
 
 def _pieces_of_block(block: Block, entry_point: str, depth: int = 1) -> list[Piece]:
@@ -115,14 +107,14 @@ def _readable(block: Block, entry_point: str) -> Piece:
     That may be invisible characters, notebook commands, prose behind a block that is not closed, or an
     unfinished example.
     """
-    if parse_or_none(block.code):
+    if syntax.parse_or_none(block.code):
         return Piece(block.code)
     visible = with_visible_characters(block.code)
     changes = ("replaced invisible characters",) if visible != block.code else ()
-    if changes and parse_or_none(visible):
+    if changes and syntax.parse_or_none(visible):
         return Piece(visible, changes)
     code = _NOTEBOOK_COMMAND.sub("", visible)
-    if code != visible and parse_or_none(code):
+    if code != visible and syntax.parse_or_none(code):
         return Piece(code, (*changes, "left out notebook commands"))
     if not block.closed:
         whole = "\n".join(_between_prose(visible))
@@ -151,7 +143,7 @@ def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
             return ""
         last = flush.pop()
         before = "\n".join(lines[:last]).rstrip() + "\n"
-        if parse_or_none(before):
+        if syntax.parse_or_none(before):
             return before if is_complete(before, entry_point) else ""
         last = first_error(before)
     return ""
@@ -160,7 +152,7 @@ def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
 def first_error(code: str) -> int:
     """The number of the line that does not parse; 0 where the code does, or where nobody can tell."""
     try:
-        parse(code)
+        syntax.parse(code)
     except SyntaxError as error:
         return error.lineno or 0
     except (ValueError, RecursionError, MemoryError):
@@ -173,7 +165,7 @@ def first_error(code: str) -> int:
 
 def _is_all_code(text: str) -> bool:
     """Whether the whole text is a program: it parses, and none of its statements may be prose."""
-    tree = parse_or_none(text)
+    tree = syntax.parse_or_none(text)
     return tree is not None and all(
         isinstance(statement, _CODE | ast.Assert)
         or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call | ast.Constant))
@@ -190,7 +182,7 @@ def _unfenced(text: str, entry_point: str) -> list[str]:
     pieces = _between_prose(flush)
     whole = "\n".join(pieces)
     if is_code(whole):
-        versions = [piece for piece in pieces if entry_point in defined_names(piece)]
+        versions = [piece for piece in pieces if entry_point in syntax.defined_names(piece)]
         return pieces if len(versions) > 1 else [whole]
     indented: list[str] = []
     lines: list[str] = []
@@ -199,7 +191,7 @@ def _unfenced(text: str, entry_point: str) -> list[str]:
             lines.append(line)
             continue
         code = dedent("\n".join(lines)).strip("\n")
-        if is_code(code) and parse_or_none(code):
+        if is_code(code) and syntax.parse_or_none(code):
             indented.append(code)
         lines = []
     return indented or [_from_definition(text)]
@@ -239,7 +231,7 @@ def _statement(lines: list[str], start: int) -> tuple[str, int]:
             continue
         code = "\n".join(lines[start:end]).rstrip()
         parsed, tries = parsed + len(code), tries + 1
-        if tree := parse_or_none(code):
+        if tree := syntax.parse_or_none(code):
             return (code if all(isinstance(part, _CODE) for part in tree.body) else ""), parsed
         # More may belong to it: a decorator's function, the rest of a string or of a bracket.
         is_open = (
@@ -269,10 +261,10 @@ def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) ->
     mentions = [piece for piece in pieces if entry_point in piece.code]
     kinds: tuple[tuple[Sequence[Piece], Callable[[str], object]], ...] = (
         (mentions, lambda code: is_complete(code, entry_point)),
-        (mentions, lambda code: entry_point in defined_names(code, imported=False)),
-        (pieces, lambda code: methods and method_of_class(code, entry_point)),
-        (mentions, lambda code: not parse_or_none(code) and named.search(code)),
-        (pieces, lambda code: is_code(code) and parse_or_none(code)),
+        (mentions, lambda code: entry_point in syntax.defined_names(code, imported=False)),
+        (pieces, lambda code: methods and syntax.method_of_class(code, entry_point)),
+        (mentions, lambda code: not syntax.parse_or_none(code) and named.search(code)),
+        (pieces, lambda code: is_code(code) and syntax.parse_or_none(code)),
         (pieces, is_code),
     )
     fitting = (piece for candidates, fits in kinds for piece in reversed(candidates) if fits(piece.code))
@@ -284,17 +276,17 @@ def is_complete(code: str, name: str) -> bool:
 
     A piece that only imports the name tests or uses a program that is elsewhere.
     """
-    for function in functions_named(code, name)[-1:]:
+    for function in syntax.functions_named(code, name)[-1:]:
         expressions = (node.value for node in ast.walk(function) if isinstance(node, ast.Expr))
         elided = any(isinstance(each, ast.Constant) and each.value is ... for each in expressions)
         if elided or all(map(_does_nothing, function.body)):
             return False
-    return name in defined_names(code, imported=False)
+    return name in syntax.defined_names(code, imported=False)
 
 
 def is_definition(code: str) -> bool:
     """Whether it parses and defines a function or class with a body, or names a lambda, at any depth."""
-    for node in ast.walk(parse_or_none(code) or ast.Module([], [])):
+    for node in ast.walk(syntax.parse_or_none(code) or ast.Module([], [])):
         match node:
             case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
                 if not all(map(_does_nothing, body)):
@@ -308,4 +300,4 @@ def _does_nothing(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Raise):
         raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
         return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    return is_bare_constant(statement) or isinstance(statement, ast.Pass)
+    return syntax.is_bare_constant(statement) or isinstance(statement, ast.Pass)

@@ -6,34 +6,12 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 from typing import Any, Final
 
+from triathlon_runner import syntax
 from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.replies import _pieces, _repairs
 from triathlon_runner.replies._fences import code_blocks
 from triathlon_runner.replies._markup import ended_text, final_answer
-from triathlon_runner.replies._pieces import (
-    MAX_CUTS,
-    Piece,
-    answer_piece,
-    before_example,
-    code_pieces,
-    first_error,
-    is_code,
-    is_complete,
-)
-from triathlon_runner.replies._repairs import (
-    under_the_tests_name,
-    with_missing_names,
-    with_typing_names,
-    without_demonstration,
-)
-from triathlon_runner.syntax import (
-    Function,
-    defined_names,
-    functions_named,
-    is_bare_constant,
-    parse_or_none,
-    statements,
-)
 
 _DEPTH: Final = "    "
 """Of a function's body."""
@@ -99,20 +77,20 @@ def extract_program(
         if extraction or cut:
             return extraction or nothing
     changes: list[str] = []
-    parsing_prompt = prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
+    parsing_prompt = prompt if syntax.parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
     if as_written:
         written = _first_block(text, entry_point, cut=cut)
-        program = with_missing_names(written, [parsing_prompt], "the prompt", entry_point, changes)
+        program = _repairs.with_missing_names(written, [parsing_prompt], "the prompt", entry_point, changes)
         return _extracted(program, changes, written) if written else nothing
     if cut:
         text = _before_the_cut(text, entry_point, changes)
-    pieces: list[Piece] = []
+    pieces: list[_pieces.Piece] = []
     answer = None
     for part in dict.fromkeys((final_answer(text), text)):
         if answer is None:
-            pieces = code_pieces(part, entry_point)
-            answer = answer_piece(pieces, entry_point, methods=other_names)
-    if cut and not (answer and is_complete(answer.code, entry_point)):
+            pieces = _pieces.code_pieces(part, entry_point)
+            answer = _pieces.answer_piece(pieces, entry_point, methods=other_names)
+    if cut and not (answer and _pieces.is_complete(answer.code, entry_point)):
         return nothing
     if answer is None:
         return _from_body(text, entry_point, prompt) or nothing
@@ -120,12 +98,12 @@ def extract_program(
     others = [piece.code for piece in pieces if piece is not answer]
     program = answer.code
     if other_names:
-        program = under_the_tests_name(program, entry_point, others, changes)
-    program = without_demonstration(program, entry_point, changes)
-    program = with_missing_names(program, others, "another block", entry_point, changes)
-    program = with_missing_names(program, [parsing_prompt], "the prompt", entry_point, changes)
+        program = _repairs.under_the_tests_name(program, entry_point, others, changes)
+    program = _repairs.without_demonstration(program, entry_point, changes)
+    program = _repairs.with_missing_names(program, others, "another block", entry_point, changes)
+    program = _repairs.with_missing_names(program, [parsing_prompt], "the prompt", entry_point, changes)
     if typing_names:
-        program = with_typing_names(program, changes)
+        program = _repairs.with_typing_names(program, changes)
     return _extracted(program, changes, answer.code)
 
 
@@ -139,7 +117,7 @@ def _first_block(text: str, entry_point: str, *, cut: bool) -> str:
     if cut and not (blocks and blocks[0].closed):
         return ""
     code = blocks[0].code if blocks else text
-    return code if is_code(code) or re.search(rf"\b{re.escape(entry_point)}\s*=[^=]", code) else ""
+    return code if _pieces.is_code(code) or re.search(rf"\b{re.escape(entry_point)}\s*=[^=]", code) else ""
 
 
 def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
@@ -148,11 +126,11 @@ def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
     if blocks and blocks[-1].closed:
         return text
     code, begin = (blocks[-1].code, blocks[-1].span[0]) if blocks else (text, 0)
-    whole = before_example(code, entry_point, cut=True)
+    whole = _pieces.before_example(code, entry_point, cut=True)
     if whole:
         changes.append("cut off an unfinished example")
         return f"{text[:begin]}\n```\n{whole}```\n"
-    return "" if is_code(code) else text[:begin]
+    return "" if _pieces.is_code(code) else text[:begin]
 
 
 # A body under the prompt's signature
@@ -169,7 +147,7 @@ def _from_body(text: str, entry_point: str, prompt: str) -> Extraction | None:
         if _is_whole(program, entry_point):
             written = _without_docstring(program, entry_point)
             return Extraction(program, ("put the body under the prompt's signature",), written=written)
-    return Extraction(body, written=body) if blocks or parse_or_none(dedent(body)) else None
+    return Extraction(body, written=body) if blocks or syntax.parse_or_none(dedent(body)) else None
 
 
 def _from_completion(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
@@ -191,7 +169,7 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut: bool) -> 
     for joined, changes in joins:
         if _is_whole(joined, entry_point):
             return Extraction(joined, changes, written=_without_docstring(joined, entry_point))
-    is_body = _ENDS_A_BODY.search(text) and not code_blocks(text) and not is_code(text)
+    is_body = _ENDS_A_BODY.search(text) and not code_blocks(text) and not _pieces.is_code(text)
     return Extraction(prompt + text, written=text) if is_body else None
 
 
@@ -215,10 +193,10 @@ def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
     """The text up to the first unindented line behind the function; None where the text does not leave it."""
     lines = joined.split("\n")
     flush = [n for n, line in enumerate(lines) if line.strip() and not line[0].isspace()]
-    end = first_error(joined) or len(lines)
-    for _ in range(MAX_CUTS):
+    end = _pieces.first_error(joined) or len(lines)
+    for _ in range(_pieces.MAX_CUTS):
         code = "\n".join(lines[:end])
-        function = next(filter(_has_body, functions_named(code, entry_point)), None)
+        function = next(filter(_has_body, syntax.functions_named(code, entry_point)), None)
         if function:
             last = function.end_lineno or len(lines)
             left = next((n for n in flush if n >= last), None)
@@ -226,29 +204,31 @@ def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
             return program if program[asked:].strip() and _is_whole(program, entry_point) else None
         # The statement that does not parse is left out.
         end = next((n for n in reversed(flush) if 0 < n < end), 0)
-        end = min(end, first_error("\n".join(lines[:end])) or end)
+        end = min(end, _pieces.first_error("\n".join(lines[:end])) or end)
     return None
 
 
 def _is_whole(program: str, entry_point: str) -> bool:
     """Whether it compiles and its function of this name has more in it than a docstring."""
-    functions = functions_named(program, entry_point)
-    is_defined = any(map(_has_body, functions)) if functions else entry_point in defined_names(program)
+    functions = syntax.functions_named(program, entry_point)
+    is_defined = any(map(_has_body, functions)) if functions else entry_point in syntax.defined_names(program)
     return is_defined and not _returns_outside(program)
 
 
-def _has_body(function: Function) -> bool:
-    return len(function.body) > 1 or not is_bare_constant(function.body[0])
+def _has_body(function: syntax.Function) -> bool:
+    return len(function.body) > 1 or not syntax.is_bare_constant(function.body[0])
 
 
 def _returns_outside(program: str) -> bool:
     """Whether it has a `return` that is in no function, which parses and does not compile."""
-    waiting: list[ast.AST] = [*statements(program)]
+    waiting: list[ast.AST] = [*syntax.statements(program)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Return):
             return True
-        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(node, Function):
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(
+            node, syntax.Function
+        ):
             waiting += ast.iter_child_nodes(node)
     return False
 
@@ -256,9 +236,9 @@ def _returns_outside(program: str) -> bool:
 def _without_docstring(program: str, entry_point: str) -> str:
     """The program without the docstring under the function: it is the prompt's, not the model's."""
     lines = program.split("\n")
-    for function in functions_named(program, entry_point):
+    for function in syntax.functions_named(program, entry_point):
         first = function.body[0]
-        if is_bare_constant(first) and first.lineno > function.lineno and len(function.body) > 1:
+        if syntax.is_bare_constant(first) and first.lineno > function.lineno and len(function.body) > 1:
             lines[first.lineno - 1 : first.end_lineno] = []
             break
     return "\n".join(lines).strip("\n")

@@ -5,25 +5,12 @@ import typing
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from triathlon_runner.syntax import (
-    Function,
-    bound_names,
-    changed_names,
-    defined_names,
-    function_names,
-    is_bare_constant,
-    lines_of,
-    method_of_class,
-    missing_names,
-    parse_or_none,
-    statements,
-    used_names,
-)
+from triathlon_runner import syntax
 
 _RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest", "exit", "quit", "SystemExit"})
 _EXITS = frozenset({"sys.exit", "sys.argv", "sys.stdin", "sys.stdout", "os._exit"})
 _TYPING = frozenset(typing.__all__)
-_DEFINITIONS = Function | ast.ClassDef | ast.Import | ast.ImportFrom
+_DEFINITIONS = syntax.Function | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
 def with_missing_names(
@@ -34,7 +21,7 @@ def with_missing_names(
     Of several sources that have a name, the last counts. `entry_point` is never taken from them: the model
     has to write it.
     """
-    wanted = missing_names(program) if parse_or_none(program) else set()
+    wanted = syntax.missing_names(program) if syntax.parse_or_none(program) else set()
     if not wanted:
         return program
     offered: list[tuple[ast.stmt, str]] = []
@@ -42,12 +29,12 @@ def with_missing_names(
     for source in sources:
         lines = source.split("\n")
         places: dict[str, list[int]] = defaultdict(list)
-        for statement in statements(source):
-            if isinstance(statement, Function) and statement.name == entry_point:
+        for statement in syntax.statements(source):
+            if isinstance(statement, syntax.Function) and statement.name == entry_point:
                 continue
-            for name in bound_names(statement) | changed_names(statement):
+            for name in syntax.bound_names(statement) | syntax.changed_names(statement):
                 places[name].append(len(offered))
-            offered.append((statement, "\n".join(lines[n - 1] for n in lines_of(statement))))
+            offered.append((statement, "\n".join(lines[n - 1] for n in syntax.lines_of(statement))))
         by_name |= places
     # The statements that define the wanted names, and those that these need in turn.
     chosen: set[int] = set()
@@ -56,10 +43,10 @@ def with_missing_names(
         for number in by_name.get(name := waiting.pop(), ()):
             if number not in chosen:
                 chosen.add(number)
-                waiting += missing_names(offered[number][1]) - {name}
+                waiting += syntax.missing_names(offered[number][1]) - {name}
     if not chosen:
         return program
-    names = set().union(*(bound_names(offered[n][0]) for n in chosen))
+    names = set().union(*(syntax.bound_names(offered[n][0]) for n in chosen))
     changes.append(f"took {', '.join(sorted(names))} from {where}")
     return _insert_first(program, [offered[n][1] for n in sorted(chosen)])
 
@@ -69,27 +56,35 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
 
     Set-up stays: statements in front of the function, and those that bind or change what a function uses.
     """
-    body = statements(program)
+    body = syntax.statements(program)
     definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
     # Most programs are only definitions.
-    if len(definitions) == len(body) or entry_point not in defined_names(program):
+    if len(definitions) == len(body) or entry_point not in syntax.defined_names(program):
         return program
     lines = program.split("\n")
-    own = {statement.name for statement in definitions if isinstance(statement, Function | ast.ClassDef)}
-    code = "\n".join(lines[n - 1] for statement in definitions for n in lines_of(statement))
-    needed = {entry_point} | own | missing_names(code)
+    own = {
+        statement.name for statement in definitions if isinstance(statement, syntax.Function | ast.ClassDef)
+    }
+    code = "\n".join(lines[n - 1] for statement in definitions for n in syntax.lines_of(statement))
+    needed = {entry_point} | own | syntax.missing_names(code)
     relevant = own | {entry_point} | _RUNS_THINGS
-    position = max(n for n, statement in enumerate(body) if entry_point in bound_names(statement))
+    position = max(n for n, statement in enumerate(body) if entry_point in syntax.bound_names(statement))
     dropped: set[ast.stmt] = set()
     for n, statement in enumerate(body):
-        bound = bound_names(statement)
-        if isinstance(statement, _DEFINITIONS) or (bound | changed_names(statement)) & needed:
+        bound = syntax.bound_names(statement)
+        if isinstance(statement, _DEFINITIONS) or (bound | syntax.changed_names(statement)) & needed:
             continue
-        if _is_demonstration(statement, relevant) if n > position else "input" in used_names(statement):
+        if (
+            _is_demonstration(statement, relevant)
+            if n > position
+            else "input" in syntax.used_names(statement)
+        ):
             dropped.add(statement)
             relevant |= bound  # what follows from an example is one
-    dropped_lines = {line for statement in dropped for line in lines_of(statement)}
-    remaining_lines = {line for statement in body if statement not in dropped for line in lines_of(statement)}
+    dropped_lines = {line for statement in dropped for line in syntax.lines_of(statement)}
+    remaining_lines = {
+        line for statement in body if statement not in dropped for line in syntax.lines_of(statement)
+    }
     if not dropped or dropped_lines & remaining_lines:  # two statements share a line
         return program
     changes.append(f"left out {len(dropped)} statement(s) that only run examples")
@@ -99,13 +94,13 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
 
 def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
     """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
-    is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
+    is_main = isinstance(statement, ast.If) and "__name__" in syntax.used_names(statement.test)
     dotted = {
         f"{node.value.id}.{node.attr}"
         for node in ast.walk(statement)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
-    is_used = not _EXITS.isdisjoint(dotted) or not relevant_names.isdisjoint(used_names(statement))
+    is_used = not _EXITS.isdisjoint(dotted) or not relevant_names.isdisjoint(syntax.used_names(statement))
     return is_main or is_used or isinstance(statement, ast.Assert)
 
 
@@ -114,20 +109,20 @@ def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str]
 
     A method is meant where a class has it, as online judges ask for it: each call makes an object of its own.
     """
-    if entry_point in defined_names(program):
+    if entry_point in syntax.defined_names(program):
         return program
-    if class_and_method := method_of_class(program, entry_point):
+    if class_and_method := syntax.method_of_class(program, entry_point):
         kind, method = class_and_method
         calls = f"{kind.name}().{method}"
         changes.append(f"{calls} stands for {entry_point}")
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
         return _insert_after(program, kind, bound)
-    names = {name for code in (program, *other_blocks) for name in function_names(code)}
-    if len(names) != 1 or not function_names(program):
+    names = {name for code in (program, *other_blocks) for name in syntax.function_names(code)}
+    if len(names) != 1 or not syntax.function_names(program):
         return program
     (name,) = names
     changes.append(f"{name} stands for {entry_point}")
-    statement = [s for s in statements(program) if name in bound_names(s)][-1]
+    statement = [s for s in syntax.statements(program) if name in syntax.bound_names(s)][-1]
     return _insert_after(program, statement, f"{entry_point} = {name}")
 
 
@@ -136,8 +131,8 @@ def with_typing_names(program: str, changes: list[str]) -> str:
 
     They say nothing about what the program does, but without them it cannot even be loaded.
     """
-    tree = parse_or_none(program)
-    wanted = missing_names(program) & _TYPING
+    tree = syntax.parse_or_none(program)
+    wanted = syntax.missing_names(program) & _TYPING
     if tree is None or not wanted:
         return program
     everywhere: Counter[str] = Counter()
@@ -145,7 +140,7 @@ def with_typing_names(program: str, changes: list[str]) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             everywhere[node.id] += 1
-        annotation = getattr(node, "returns" if isinstance(node, Function) else "annotation", None)
+        annotation = getattr(node, "returns" if isinstance(node, syntax.Function) else "annotation", None)
         if annotation:
             inside.update(each.id for each in ast.walk(annotation) if isinstance(each, ast.Name))
     names = ", ".join(sorted(name for name in wanted if inside[name] == everywhere[name]))
@@ -158,8 +153,8 @@ def with_typing_names(program: str, changes: list[str]) -> str:
 def _insert_after(program: str, statement: ast.stmt, code: str) -> str:
     """Inserts code after a statement, or at the end of the program where that line has a second statement."""
     lines = program.rstrip().split("\n")
-    last = lines_of(statement).stop - 1
-    shared = any(s.lineno == last and s is not statement for s in statements(program))
+    last = syntax.lines_of(statement).stop - 1
+    shared = any(s.lineno == last and s is not statement for s in syntax.statements(program))
     at = len(lines) if shared else last
     return "\n".join([*lines[:at], "", "", code, *lines[at:]]) + "\n"
 
@@ -167,10 +162,10 @@ def _insert_after(program: str, statement: ast.stmt, code: str) -> str:
 def _insert_first(program: str, added: list[str]) -> str:
     """Inserts statements after a leading docstring and `from __future__` imports, which must stay first."""
     after = 0
-    for statement in statements(program):
+    for statement in syntax.statements(program):
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if not (is_bare_constant(statement) or is_future):
+        if not (syntax.is_bare_constant(statement) or is_future):
             break
-        after = lines_of(statement).stop - 1
+        after = syntax.lines_of(statement).stop - 1
     lines = program.split("\n")
     return "\n".join([*lines[:after], *added, "", *lines[after:]])

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from triathlon_runner import loop
+from triathlon_runner import loop, suites
 from triathlon_runner.datasets import DataStore, core, official
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind, Sampling
@@ -17,30 +17,12 @@ from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet, load_prompts
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox
-from triathlon_runner.suites import (
-    DataSetInfo,
-    DisciplineEntry,
-    SuiteEntry,
-    Task,
-    UnitRun,
-    asked_settings,
-    graded_settings,
-    request_settings,
-)
-from triathlon_runner.translation._languages import (
-    CHAIN,
-    END_OF_EXAMPLE,
-    STEPS,
-    TARGETS,
-    TITLES,
-    continued,
-    translated,
-)
+from triathlon_runner.translation import _languages
 from triathlon_runner.translation._task import CoreTask, MbxpTask, core_tasks, mbxp_tasks
 
 SAMPLING: Final = Sampling(max_tokens=1024)
 """As for either step of the loop (EVALOOOP, section 3.6)."""
-BASE_STOP: Final = (END_OF_EXAMPLE,)
+BASE_STOP: Final = (_languages.END_OF_EXAMPLE,)
 
 
 TranslationTask = CoreTask | MbxpTask
@@ -57,8 +39,8 @@ async def program_in(
 ) -> tuple[str, Outcome | None]:
     """What is to be executed, or the outcome that says why there is nothing."""
     if kind == "base":
-        return await in_other_process(len(reply.text), continued, reply, task.opening(target))
-    return await in_other_process(len(reply.text), translated, reply, target, task.name(target))
+        return await in_other_process(len(reply.text), _languages.continued, reply, task.opening(target))
+    return await in_other_process(len(reply.text), _languages.translated, reply, target, task.name(target))
 
 
 @dataclass
@@ -66,7 +48,7 @@ class TranslationSuite:
     """Translates a correct Python program through the chain until a translation fails its tests."""
 
     id: str
-    data: DataSetInfo
+    data: suites.DataSetInfo
     prompts: PromptSet
     read: ReadTasks
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
@@ -79,24 +61,24 @@ class TranslationSuite:
         """
         self._tasks = {task.task_id: task for task in await self.read(grader.sandbox)}
 
-    def tasks(self) -> Sequence[Task]:
-        return [Task(task.task_id, task.level) for task in self._tasks.values()]
+    def tasks(self) -> Sequence[suites.Task]:
+        return [suites.Task(task.task_id, task.level) for task in self._tasks.values()]
 
     @property
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """The chain is part of what it asks."""
-        chain = [language.value for language in CHAIN]
+        chain = [language.value for language in _languages.CHAIN]
         examples = (f"example-{language}" for language in sorted(set(chain)))
         prompts = self.prompts.digest("translate", "base-translate", *examples)
         return {
-            "asked": asked_settings(self.data, SAMPLING, prompts, chain=chain),
-            "graded": graded_settings(self.data),
+            "asked": suites.asked_settings(self.data, SAMPLING, prompts, chain=chain),
+            "graded": suites.graded_settings(self.data),
         }
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        return request_settings(kind, sampling_for(kind))
+        return suites.request_settings(kind, sampling_for(kind))
 
-    async def run(self, unit: UnitRun) -> LoopRecord:
+    async def run(self, unit: suites.UnitRun) -> LoopRecord:
         """Runs one task through the chain, to the first failure.
 
         Raises:
@@ -106,7 +88,7 @@ class TranslationSuite:
         task, model = self._tasks[unit.task_id], unit.model
         sampling = sampling_for(model.kind)
         code, usage, steps = task.start, Usage(), list[LoopStep]()
-        for step, (source, target) in enumerate(pairwise(CHAIN), 1):
+        for step, (source, target) in enumerate(pairwise(_languages.CHAIN), 1):
             question = loop.question(model.kind, self._question(model.kind, code, source, target, task), step)
             answer = await model.ask(question, sampling, sample=unit.sample)
             usage += answer.usage
@@ -133,10 +115,12 @@ class TranslationSuite:
             outcome=steps[-1].outcome,
             usage=usage,
             seconds=time.monotonic() - begin,
-            max_loops=STEPS,
+            max_loops=_languages.STEPS,
             sustained_loops=sustained,
             loops=tuple(steps),
-            similarity=1.0 if 1 <= sustained < STEPS else None,  # no prompts to compare: s = 1 by definition
+            similarity=1.0
+            if 1 <= sustained < _languages.STEPS
+            else None,  # no prompts to compare: s = 1 by definition
         )
 
     def _question(
@@ -144,8 +128,8 @@ class TranslationSuite:
     ) -> str:
         """Asks for the program in the next language; a base model completes one worked example first."""
         values = {
-            "source": TITLES[source],
-            "target": TITLES[target],
+            "source": _languages.TITLES[source],
+            "target": _languages.TITLES[target],
             "source_label": source.value,
             "target_label": target.value,
             "code": code.strip("\n"),
@@ -165,16 +149,16 @@ class TranslationSuite:
 
 def metrics() -> tuple[Metric, ...]:
     """The loop's, with ASL as one number: similarities are 1 here (EVALOOOP, section 5)."""
-    low, _high, *without_asl = loop.metrics(STEPS)
+    low, _high, *without_asl = loop.metrics(_languages.STEPS)
     asl = replace(low, id="asl", title="ASL", source="EVALOOOP, section 5", upper="", column="")
     return (asl, *without_asl)
 
 
-def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+def catalogue(prompts: Path | None = None) -> tuple[suites.SuiteEntry, ...]:
     """Returns both suites; nothing is read for this. `prompts` is `--prompts`."""
 
     def our_own(_store: DataStore) -> TranslationSuite:
-        data = DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
+        data = suites.DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
         return TranslationSuite("translation/core", data, load_prompts("translation", prompts), core_tasks)
 
     def mbxp(store: DataStore) -> TranslationSuite:
@@ -183,7 +167,7 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
         async def read(_sandbox: Sandbox) -> Sequence[MbxpTask]:
             return tasks
 
-        data = DataSetInfo.of(*(official.MBXP[each] for each in official.MBXP_LANGUAGES), name="mbxp")
+        data = suites.DataSetInfo.of(*(official.MBXP[each] for each in official.MBXP_LANGUAGES), name="mbxp")
         return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
 
     return (
@@ -194,8 +178,8 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
 
 def _entry(
     name: str, title: str, build: Callable[[DataStore], TranslationSuite], *, core: bool = False
-) -> SuiteEntry:
-    return SuiteEntry(
+) -> suites.SuiteEntry:
+    return suites.SuiteEntry(
         id=f"translation/{name}",
         title=title,
         discipline="translation",
@@ -204,13 +188,13 @@ def _entry(
         build=build,
         sampling=SAMPLING,
         base_stop=BASE_STOP,
-        most_requests=STEPS,
+        most_requests=_languages.STEPS,
         in_quick=False,
         core=core,
-        languages=tuple(language for language in TARGETS if language is not Language.PYTHON),
+        languages=tuple(language for language in _languages.TARGETS if language is not Language.PYTHON),
     )
 
 
-DISCIPLINE: Final = DisciplineEntry(
+DISCIPLINE: Final = suites.DisciplineEntry(
     "translation", catalogue, partial(load_prompts, "translation"), kind_of="loop"
 )

@@ -33,10 +33,6 @@ def humaneval(store: DataStore) -> dict[str, Problem]:
     return {problem.task_id: problem for problem in official.humaneval_plus(store)}
 
 
-def _arguments(problem: Problem, index: int = 0) -> Any:
-    return eval(problem.inputs[index])
-
-
 @pytest.mark.parametrize(
     ("read", "tasks", "base", "more"),
     [
@@ -54,46 +50,35 @@ def test_counts_of_evalplus(
     assert sum(len(problem.inputs) for problem in problems) == base + more
 
 
-@pytest.mark.parametrize(
-    ("task_id", "expected"),
-    [
-        ("Mbpp/2", ((3, 4, 5, 6), (5, 7, 4, 10))),
-        ("Mbpp/63", ([(3, 5), (1, 7), (10, 3), (1, 2)],)),
-        ("Mbpp/106", ([5, 6, 7], (9, 10))),
-        ("Mbpp/124", (0.0, 1j)),
-        ("Mbpp/252", (1 + 0j,)),
-        ("Mbpp/278", ((1, 5, 7, (4, 6), 10),)),
-        ("Mbpp/259", (((1, 3), (4, 5), (2, 9), (1, 10)), ((6, 7), (3, 9), (1, 1), (7, 3)))),
-        ("Mbpp/580", ((4, 5, (7, 6, (2, 4)), 6, 8),)),
-    ],
-)
-def test_mbpp_types(mbpp: dict[str, Problem], task_id: str, expected: Any) -> None:
+FIRST_INPUTS = {
+    "Mbpp/2": ((3, 4, 5, 6), (5, 7, 4, 10)),
+    "Mbpp/63": ([(3, 5), (1, 7), (10, 3), (1, 2)],),
+    "Mbpp/106": ([5, 6, 7], (9, 10)),
+    "Mbpp/124": (0.0, 1j),
+    "Mbpp/252": (1 + 0j,),
+    "Mbpp/278": ((1, 5, 7, (4, 6), 10),),
+    "Mbpp/259": (((1, 3), (4, 5), (2, 9), (1, 10)), ((6, 7), (3, 9), (1, 1), (7, 3))),
+    "Mbpp/580": ((4, 5, (7, 6, (2, 4)), 6, 8),),
+}
+
+
+def test_mbpp_types(mbpp: dict[str, Problem]) -> None:
     """The inputs that MBPP+ keeps as JSON lists come back as the tuples, sets and numbers that they were."""
-    arguments = _arguments(mbpp[task_id])
-    assert arguments == expected
-    assert repr(arguments) == repr(expected)
+    arguments = {task_id: eval(mbpp[task_id].inputs[0]) for task_id in FIRST_INPUTS}
+    assert repr(arguments) == repr(FIRST_INPUTS)
 
 
 def test_inf_survives(humaneval: dict[str, Problem], mbpp: dict[str, Problem]) -> None:
     """Infinite inputs reach the programs as what they are."""
+
+    def leaves(value: Any) -> list[Any]:
+        return (
+            [each for item in value for each in leaves(item)] if isinstance(value, list | tuple) else [value]
+        )
+
     texts = [text for problem in (*humaneval.values(), *mbpp.values()) for text in problem.inputs]
     infinite = [text for text in texts if "float('inf')" in text]
-    assert infinite
-    assert all(any(value == math.inf for value in _flat(eval(text))) for text in infinite)
-
-
-def _flat(value: Any) -> list[Any]:
-    if isinstance(value, list | tuple):
-        return [leaf for item in value for leaf in _flat(item)]
-    return [value]
-
-
-def test_every_input_is_a_tuple(store: DataStore) -> None:
-    """Each input of every set is the source of a tuple."""
-    sets = [official.evoeval(store, name) for name in ("difficult", "creative", "combine", "tool_use")]
-    for problem in (problem for problems in sets for problem in problems):
-        for text in problem.inputs:
-            assert isinstance(ast.parse(text, mode="eval").body, ast.Tuple), (problem.task_id, text)
+    assert infinite and all(math.inf in leaves(eval(text)) for text in infinite)
 
 
 def test_comparison_rules(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
@@ -102,52 +87,54 @@ def test_comparison_rules(mbpp: dict[str, Problem], humaneval: dict[str, Problem
     assert sum(rule.oracle == "set" for rule in rules) == 7
     assert sum(rule.oracle == "not-none" for rule in rules) == 3
     assert sum(rule.tolerance == 1e-4 for rule in rules) == 13
-    assert {rule.checker for rule in rules if rule.oracle == "checker"} == {
-        "mbpp-287",
-        "mbpp-558",
-        "mbpp-581",
-    }
+    checkers = {rule.checker for rule in rules if rule.oracle == "checker"}
+    assert checkers == {"mbpp-287", "mbpp-558", "mbpp-581"}
     assert humaneval["HumanEval/32"].comparison == Comparison("checker", 1e-4, "humaneval-32")
     assert humaneval["HumanEval/0"].comparison == Comparison("close", 1e-6)
 
 
 def test_assertions_are_the_prompts(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
     """MBPP+'s example is the one of its prompt; each of HumanEval's calls the entry point."""
-    assert mbpp["Mbpp/2"].assertion == (
-        "assert set(similar_elements((3, 4, 5, 6),(5, 7, 4, 10))) == set((4, 5))"
-    )
+    assertion = "assert set(similar_elements((3, 4, 5, 6),(5, 7, 4, 10))) == set((4, 5))"
+    assert mbpp["Mbpp/2"].assertion == assertion
     assert all(problem.assertion in problem.prompt for problem in mbpp.values())
     for problem in humaneval.values():
         assert isinstance(ast.parse(problem.assertion).body[0], ast.Assert)
         assert f"{problem.entry_point}(" in problem.assertion
 
 
+CHECKERS = {
+    "difficult": {"evoeval-difficult-10", "evoeval-difficult-32"},
+    "creative": {"evoeval-creative-26", "evoeval-creative-30", "evoeval-creative-69"},
+    "subtle": {"evoeval-subtle-32"},
+    "verbose": {"humaneval-32"},
+    "concise": {"humaneval-32"},
+}
+
+
 @pytest.mark.parametrize("name", EVOEVAL_SETS)
 def test_evoeval_sets(store: DataStore, name: EvoEvalSet) -> None:
-    """Every EvoEval set has its size, knows its HumanEval parents and names its own checks."""
+    """Every EvoEval set has its size, knows its HumanEval parents and names its own checks.
+
+    Each of its inputs is the source of a tuple.
+    """
     problems = official.evoeval(store, name)
     assert len(problems) == (164 if name in ("verbose", "concise") else 100)
     assert {len(problem.parents) for problem in problems} == {2 if name == "combine" else 1}
     assert all(parent.startswith("HumanEval/") for problem in problems for parent in problem.parents)
     assert {problem.comparison.oracle for problem in problems} <= {"typed", "checker"}
-    checkers = {problem.comparison.checker for problem in problems} - {""}
-    expected = {
-        "difficult": {"evoeval-difficult-10", "evoeval-difficult-32"},
-        "creative": {"evoeval-creative-26", "evoeval-creative-30", "evoeval-creative-69"},
-        "subtle": {"evoeval-subtle-32"},
-        "verbose": {"humaneval-32"},
-        "concise": {"humaneval-32"},
-    }
-    assert checkers == expected.get(name, set())
+    assert {problem.comparison.checker for problem in problems} - {""} == CHECKERS.get(name, set())
+    if name not in ("verbose", "concise"):  # those are HumanEval+'s
+        texts = [text for problem in problems for text in problem.inputs]
+        assert all(isinstance(ast.parse(text, mode="eval").body, ast.Tuple) for text in texts)
 
 
 def test_main_only_has_no_helpers(store: DataStore) -> None:
     """Main-only prompts define one function, the one asked for, and keep the imports of its signature."""
     with_helpers = {problem.task_id: problem for problem in official.evoeval(store, "tool_use")}
     for problem in official.evoeval_main_only(store):
-        functions = [
-            node.name for node in ast.parse(problem.prompt).body if isinstance(node, ast.FunctionDef)
-        ]
+        body = ast.parse(problem.prompt).body
+        functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
         assert functions == [problem.entry_point]
         assert problem.reference == with_helpers[problem.task_id].reference
         assert len(problem.prompt) < len(with_helpers[problem.task_id].prompt)
@@ -157,8 +144,7 @@ def test_main_only_has_no_helpers(store: DataStore) -> None:
 def test_mbxp(store: DataStore, language: official.MbxpLanguage, count: int) -> None:
     """MBXP's languages join on the MBPP task number."""
     rows = official.mbxp(store, language)
-    assert len(rows) == count
-    assert rows[0].number == 1
+    assert (len(rows), rows[0].number) == (count, 1)
     assert {row.number for row in rows} <= {row.number for row in official.mbxp(store, "python")}
 
 
@@ -168,10 +154,10 @@ def test_dreval(store: DataStore) -> None:
     programs = official.dreval(store)
     assert [sum(program.test is None for program in programs), len(programs)] == [85, 154]
     for program in programs:
-        lines = len(program.code.splitlines())
+        lines = range(1, len(program.code.splitlines()) + 1)
         for question in program.questions:
-            assert 0 <= question.input_index < len(program.inputs)
-            assert all(1 <= line <= lines for line, _ in question.statements)
+            assert question.input_index in range(len(program.inputs))
+            assert all(line in lines for line, _ in question.statements)
 
 
 def test_catalogue(store: DataStore) -> None:
@@ -179,26 +165,23 @@ def test_catalogue(store: DataStore) -> None:
     files = official.FILES.values()
     assert len(files) == 31
     assert len({file.name for file in files}) == len({file.sha256 for file in files}) == len(files)
-    for file in files:
-        assert store.read(file)
+    assert all(store.read(file) for file in files)
 
 
 def test_humanevals_own_solutions_are_those_of_dreval(store: DataStore) -> None:
     """83 of DREval's 85 functions are HumanEval's own solutions, statement by statement; 2 are EvalPlus'."""
+
+    def statements(program: str, name: str) -> list[str]:
+        """The statements of the last function of a name, without its docstring."""
+        body = [node for node in ast.parse(program).body if isinstance(node, ast.FunctionDef)]
+        function = [node for node in body if node.name == name][-1]
+        return [ast.dump(each) for each in function.body[1 if ast.get_docstring(function) else 0 :]]
+
     own, plus = (
-        {problem.entry_point: _statements(problem.reference, problem.entry_point) for problem in problems}
+        {problem.entry_point: statements(problem.reference, problem.entry_point) for problem in problems}
         for problems in (official.humaneval_original(store), official.humaneval(store))
     )
     functions = [program for program in official.dreval(store) if program.test is None]
-    asked = [(one.entry_point, _statements(one.code, one.entry_point)) for one in functions]
-    assert len(asked) == 85
-    assert sum(own[name] == statements for name, statements in asked) == 83
-    assert sum(plus[name] == statements for name, statements in asked) == 2
-
-
-def _statements(program: str, name: str) -> list[str]:
-    """The statements of the last function of a name, without its docstring."""
-    functions = [node for node in ast.parse(program).body if isinstance(node, ast.FunctionDef)]
-    function = [node for node in functions if node.name == name][-1]
-    body = function.body[1:] if ast.get_docstring(function) else function.body
-    return [ast.dump(statement) for statement in body]
+    asked = [(each.entry_point, statements(each.code, each.entry_point)) for each in functions]
+    equal = [sum(known[name] == body for name, body in asked) for known in (own, plus)]
+    assert (len(asked), equal) == (85, [83, 2])

@@ -13,6 +13,19 @@ from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
 
 CONTENT = b'{"task_id": "a/0"}\n'
 PACKED = gzip.compress(CONTENT, mtime=0)
+NOWHERE = "http://127.0.0.1:9/none"
+LITERAL = "\nOne {place}.\n"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _file(url: str = NOWHERE, sha256: str = _hash(PACKED)) -> DataFile:
+    return DataFile("rows.jsonl.gz", url, sha256, "v1", "MIT")
+
+
+BY_CONTENT = DataFile("rows.jsonl", NOWHERE, _hash(CONTENT), "v1", "MIT")
 
 
 @pytest.fixture
@@ -47,63 +60,60 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
 
 
-def _file(url: str = "http://127.0.0.1:9/none", sha256: str | None = None) -> DataFile:
-    digest = sha256 or hashlib.sha256(PACKED).hexdigest()
-    return DataFile("rows.jsonl.gz", url, digest, "v1", "MIT")
-
-
-def _content_file(url: str = "http://127.0.0.1:9/none") -> DataFile:
-    return DataFile("rows.jsonl", url, hashlib.sha256(CONTENT).hexdigest(), "v1", "MIT")
-
-
-def test_folder_first(tmp_path: Path) -> None:
-    """A file in the folder is read and nobody is asked for it."""
-    (tmp_path / "rows.jsonl.gz").write_bytes(PACKED)
-    store = DataStore(cache=tmp_path / "cache", folder=tmp_path)
-    assert store.read(_file()) == CONTENT
-    assert store.has(_file())
-    assert not (tmp_path / "cache").exists()
-
-
-@pytest.mark.parametrize(("name", "data"), [("rows.jsonl", CONTENT), ("rows.jsonl.gz", PACKED)])
-def test_content_hash(tmp_path: Path, name: str, data: bytes) -> None:
-    """A file that is pinned by its content may be compressed in the folder or not."""
+@pytest.mark.parametrize(
+    ("name", "data", "file"),
+    [
+        ("rows.jsonl.gz", PACKED, _file()),
+        ("rows.jsonl", CONTENT, BY_CONTENT),
+        ("rows.jsonl.gz", PACKED, BY_CONTENT),
+    ],
+)
+def test_folder_first(tmp_path: Path, name: str, data: bytes, file: DataFile) -> None:
+    """A file in the folder is read and nobody is asked for it; pinned by its content it may be compressed."""
     (tmp_path / name).write_bytes(data)
-    assert DataStore(cache=tmp_path / "c", folder=tmp_path, fetch=False).read(_content_file()) == CONTENT
+    store = DataStore(cache=tmp_path / "cache", folder=tmp_path)
+    assert store.read(file) == CONTENT and store.has(file)
+    assert not (tmp_path / "cache").exists()
 
 
 @pytest.mark.parametrize("data", [b"other", PACKED[:12]], ids=["another file", "a torn one"])
 def test_wrong_file_in_folder(tmp_path: Path, data: bytes) -> None:
     """Another file under the pinned name is refused, and the message says both hashes."""
     (tmp_path / "rows.jsonl.gz").write_bytes(data)
-    store = DataStore(cache=tmp_path / "c", folder=tmp_path)
-    with pytest.raises(DataUnavailableError) as caught:
-        store.read(_file())
-    assert _file().sha256 in str(caught.value) and hashlib.sha256(data).hexdigest() in str(caught.value)
-    with pytest.raises(DataUnavailableError, match="expected SHA-256"):
-        store.read(_content_file())
+    for file in (_file(), BY_CONTENT):
+        with pytest.raises(DataUnavailableError, match=f"expected SHA-256 {file.sha256}, got {_hash(data)}"):
+            DataStore(cache=tmp_path / "c", folder=tmp_path).read(file)
 
 
 def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
-    """What was fetched is kept: the second reading asks nobody. Redirections are followed."""
+    """What was fetched is kept: the second reading asks nobody. Redirections are followed.
+
+    A file that is no longer the pinned one is fetched again; a cache that is no folder is the user's to fix.
+    """
     base, asked = release
     store = DataStore(cache=tmp_path / "deep" / "cache")
-    assert store.read(_file(f"{base}/moved")) == CONTENT
-    assert store.read(_file(f"{base}/moved")) == CONTENT
+    kept = tmp_path / "deep" / "cache" / "rows.jsonl.gz"
+    for _ in range(2):
+        assert store.read(_file(f"{base}/moved")) == CONTENT
     assert asked == ["/moved", "/whole"]
-    assert [path.name for path in (tmp_path / "deep" / "cache").iterdir()] == ["rows.jsonl.gz"]
+    assert list(kept.parent.iterdir()) == [kept]
+    kept.write_bytes(b"spoilt")
+    assert store.read(_file(f"{base}/whole")) == CONTENT
+    assert kept.read_bytes() == PACKED
+    with pytest.raises(DataUnavailableError, match="can't be written"):
+        DataStore(cache=kept).read(_file(f"{base}/whole"))
 
 
 @pytest.mark.parametrize(
     ("path", "sha256", "fault"),
     [
         ("whole", "0000", "expected SHA-256 0000"),
-        ("half", None, "fetching it failed"),
-        ("absent", None, "fetching it failed"),
+        ("half", _hash(PACKED), "fetching it failed"),
+        ("absent", _hash(PACKED), "fetching it failed"),
     ],
 )
 def test_a_failed_download_is_not_kept(
-    tmp_path: Path, release: tuple[str, list[str]], path: str, sha256: str | None, fault: str
+    tmp_path: Path, release: tuple[str, list[str]], path: str, sha256: str, fault: str
 ) -> None:
     """A download with another hash, one that breaks off, or a missing file leaves nothing behind."""
     with pytest.raises(DataUnavailableError, match=fault):
@@ -115,15 +125,12 @@ def test_no_network(tmp_path: Path, release: tuple[str, list[str]]) -> None:
     """The message names the places that were looked at and the way out; `fetch=False` asks nobody."""
     with pytest.raises(DataUnavailableError) as caught:
         DataStore(cache=tmp_path / "c", folder=tmp_path).read(_file())
-    for part in (str(tmp_path / "c"), "--data", "TRIATHLON_DATA", "http://127.0.0.1:9/none"):
+    for part in (str(tmp_path / "c"), "--data", "TRIATHLON_DATA", NOWHERE):
         assert part in str(caught.value)
     base, asked = release
     with pytest.raises(DataUnavailableError, match="switched off"):
         DataStore(cache=tmp_path, fetch=False).read(_file(f"{base}/whole"))
     assert asked == []
-
-
-LITERAL = "\nOne {place}.\n"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_a_text_in_a_python_file(
 ) -> None:
     """A literal is read without executing its file, pinned by its own hash, and kept as that text."""
     monkeypatch.setattr("triathlon_runner.datasets._store.fetch", lambda _url: source.encode())
-    digest = hashlib.sha256(LITERAL.encode()).hexdigest()
+    digest = _hash(LITERAL.encode())
     file = DataFile("texts/one.txt", "http://127.0.0.1:9/a.py", digest, "v1", "MIT", literal="TEXT")
     store = DataStore(cache=tmp_path)
     if fault:
@@ -149,13 +156,3 @@ def test_a_text_in_a_python_file(
         return
     assert store.read(file) == (tmp_path / "texts" / "one.txt").read_bytes() == LITERAL.encode()
     assert DataStore(cache=tmp_path / "none", folder=tmp_path, fetch=False).read(file) == LITERAL.encode()
-
-
-def test_a_cache_that_is_spoilt_or_no_folder(tmp_path: Path, release: tuple[str, list[str]]) -> None:
-    """A file that is no longer the pinned one is fetched again; what is no folder is the user's to fix."""
-    (tmp_path / "rows.jsonl.gz").write_bytes(b"spoilt")
-    assert DataStore(cache=tmp_path).read(_file(f"{release[0]}/whole")) == CONTENT
-    assert (tmp_path / "rows.jsonl.gz").read_bytes() == PACKED
-    (tmp_path / "cache").write_text("a file")
-    with pytest.raises(DataUnavailableError, match="can't be written"):
-        DataStore(cache=tmp_path / "cache").read(_file(f"{release[0]}/whole"))

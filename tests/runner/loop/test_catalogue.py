@@ -12,59 +12,51 @@ from triathlon_runner.records import LoopRecord, ProtocolHashes
 
 ENTRIES = {entry.id: entry for entry in loop.catalogue()}
 STORE = DataStore(cache=Path("nowhere"), fetch=False)
+OFFICIAL = {"loop/mbpp-plus": 378, "loop/humaneval-plus": 164}
 
 
 def test_three_data_sets_with_all_variants() -> None:
-    """Five summary prompts, four temperatures and three attacks beside the paper's own protocol."""
+    """Five summary prompts, four temperatures and three attacks beside the paper's own protocol.
+
+    Every suite writes loop records, and only core needs no download.
+    """
     names = [variant.name for variant in loop.VARIANTS]
     counts = Counter(variant.kind for variant in loop.VARIANTS)
     assert counts == {"prompts": 5, "temperatures": 4, "attacks": 3}
-    for data in ("loop/core", "loop/mbpp-plus", "loop/humaneval-plus"):
+    for data in ("loop/core", *OFFICIAL):
         assert ENTRIES[data].variant_of is None
         assert all(ENTRIES[f"{data}@{name}"].variant_of == data for name in names)
-    own = {
-        f"{data}@own-prompts{variant}"
-        for data in ("loop/mbpp-plus", "loop/humaneval-plus")
-        for variant in ("", *(f"+{name}" for name in names))
-    }
+    variants = ("", *(f"+{name}" for name in names))
+    own = {f"{data}@own-prompts{variant}" for data in OFFICIAL for variant in variants}
     assert own < set(ENTRIES) and len(ENTRIES) == 3 * 13 + len(own)
-    kinds = {None, "prompts", "temperatures", "attacks"}
-    ours = {"own-prompts", *(f"own-prompts+{kind}" for kind in kinds - {None})}
-    assert {entry.variant_kind for entry in ENTRIES.values()} == kinds | ours
+    kinds = {None, "own-prompts", *counts, *(f"own-prompts+{kind}" for kind in counts)}
+    assert {entry.variant_kind for entry in ENTRIES.values()} == kinds
     repeated = {entry.id for entry in ENTRIES.values() if entry.default_samples == 5}
-    assert repeated == {f"{data}@temperature-0.8" for data in ("loop/mbpp-plus", "loop/humaneval-plus")}
-
-
-def test_entries_say_what_their_lines_are() -> None:
-    """Every suite is of the loop, writes loop records, and only core needs no download."""
+    assert repeated == {f"{data}@temperature-0.8" for data in OFFICIAL}
     for entry in ENTRIES.values():
-        assert (entry.discipline, entry.record) == ("loop", LoopRecord)
+        assert (entry.discipline, entry.record, entry.metrics != ()) == ("loop", LoopRecord, True)
         assert entry.core == entry.id.startswith("loop/core")
-        assert entry.metrics
 
 
 def test_core_needs_no_data() -> None:
-    """Our own problems are there without a network, with a level and an example assertion each."""
-    suite = ENTRIES["loop/core"].build(STORE)
-    assert suite.id == "loop/core"
-    assert len(suite.tasks()) >= 20
-    assert all(task.level for task in suite.tasks())
-    assert isinstance(suite, loop.LoopSuite)
-    assert all(problem.assertion.startswith("assert ") for problem in suite.problems)
+    """Our own problems are there without a network, with a level and an example assertion each.
 
-
-def test_every_variant_is_its_own_protocol() -> None:
-    """No two suites of one data set share a protocol."""
+    No two of their suites share a protocol.
+    """
     built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
+    suite = built[0]
+    assert isinstance(suite, loop.LoopSuite)
+    assert suite.id == "loop/core"
+    assert len(suite.tasks()) >= 20 and all(task.level for task in suite.tasks())
+    assert all(problem.assertion.startswith("assert ") for problem in suite.problems)
     assert len({ProtocolHashes.of(suite.protocol).asked for suite in built}) == 13
 
 
 @pytest.mark.official
 def test_official_sets_have_their_published_sizes() -> None:
     """378 tasks of MBPP+ v0.2.0 and 164 of HumanEval+, each with an assertion to carry along."""
-    for suite_id, size in (("loop/mbpp-plus", 378), ("loop/humaneval-plus", 164)):
+    for suite_id, size in OFFICIAL.items():
         suite = ENTRIES[suite_id].build(official_store())
-        assert isinstance(suite, loop.LoopSuite)
+        assert isinstance(suite, loop.LoopSuite) and suite.setting.as_written
         assert len(suite.tasks()) == size
         assert all("assert " in problem.assertion for problem in suite.problems)
-        assert suite.setting.as_written

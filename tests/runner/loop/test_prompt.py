@@ -1,11 +1,12 @@
 """Prompts: attacked (EVALOOOP, listing 3.1), carried on, and taken out of replies."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from support.loop_fakes import ADD
-from triathlon_runner.loop._prompt import first_prompt, is_program, next_prompt, program_part, sentence_of
+from triathlon_runner.loop._prompt import Attack, first_prompt, next_prompt, program_part, summary_in
 from triathlon_runner.prompts import load_prompts
 
 SIGNATURE = replace(
@@ -15,6 +16,7 @@ SIGNATURE = replace(
         '    """Add up the numbers.\n\n    Nothing gives 0.\n\n    >>> total([1, 2])\n    3\n    """\n'
     ),
 )
+PLAIN = replace(ADD, prompt="# Add two numbers.\ndef add(a, b):\n")
 PROMPTS = load_prompts("loop")
 
 
@@ -35,64 +37,49 @@ PROMPTS = load_prompts("loop")
         ("", False),
     ],
 )
-def test_a_summary_is_a_program_where_it_parses_as_a_definition(sentence: str, expected: bool) -> None:
+@pytest.mark.parametrize("as_written", [False, True])
+def test_a_summary_is_a_program_where_it_parses_as_a_definition(
+    sentence: str, expected: bool, as_written: bool
+) -> None:
     """A function or class with a body; words around it, or a signature alone, make it none."""
-    assert is_program(sentence) is expected
+    assert summary_in(sentence, completes=False, as_written=as_written)[1] is expected
 
 
-def test_without_an_attack_the_prompt_is_the_data_sets_own() -> None:
-    """p^1 is not touched, to the last blank."""
+def test_what_is_not_attacked() -> None:
+    """Without an attack the prompt is not touched, to the last blank; nor is one without a docstring."""
     assert first_prompt(ADD, None, PROMPTS) == ADD.prompt
     assert first_prompt(SIGNATURE, None, PROMPTS) == SIGNATURE.prompt
+    assert first_prompt(PLAIN, "upper", PROMPTS) == PLAIN.prompt
 
 
-def test_upper_case_spares_the_assertion() -> None:
-    """Only the words are changed, or the task could not be solved."""
-    assert first_prompt(ADD, "upper", PROMPTS) == (
-        '"""\nWRITE A FUNCTION TO ADD TWO NUMBERS.\nassert add(1, 2) == 3\n"""\n'
-    )
+@pytest.mark.parametrize("attack", get_args(Attack))
+def test_attacks_spare_what_the_task_needs(attack: Attack) -> None:
+    """Only the words are changed, or surrounded; the assertion, and a signature, stay as they are.
 
-
-@pytest.mark.parametrize("attack", ["structured", "redundant"])
-def test_the_other_attacks_keep_words_and_assertion(attack: str) -> None:
-    """Structure and redundancy surround the task; its sentence and its assertion stay as they are."""
-    attacked = first_prompt(ADD, attack, PROMPTS)  # type: ignore[arg-type]  # parametrized over the literal
-    assert "Write a function to add two numbers." in attacked
+    Of a prompt that is code only the docstring's words are attacked, and it stays valid Python.
+    """
+    attacked = first_prompt(ADD, attack, PROMPTS)
+    if attack == "upper":
+        assert attacked == '"""\nWRITE A FUNCTION TO ADD TWO NUMBERS.\nassert add(1, 2) == 3\n"""\n'
+    else:
+        assert "Write a function to add two numbers." in attacked and len(attacked) > len(ADD.prompt)
     assert "\nassert add(1, 2) == 3\n" in attacked
-    assert attacked.startswith('"""\n')
-    assert attacked.endswith('\n"""\n')
-    assert len(attacked) > len(ADD.prompt)
-
-
-@pytest.mark.parametrize("attack", ["upper", "structured", "redundant"])
-def test_a_signature_is_spared(attack: str) -> None:
-    """Of a prompt that is code only the docstring's words are attacked, and it stays valid Python."""
-    attacked = first_prompt(SIGNATURE, attack, PROMPTS)  # type: ignore[arg-type]  # as above
+    assert attacked.startswith('"""\n') and attacked.endswith('\n"""\n')
+    attacked = first_prompt(SIGNATURE, attack, PROMPTS)
     compile(attacked, "prompt", "exec")
-    head = SIGNATURE.prompt.partition('"""')[0]
-    assert attacked.startswith(head)
-    assert "    >>> total([1, 2])\n    3\n" in attacked
-    assert attacked != SIGNATURE.prompt
-
-
-def test_a_prompt_without_a_docstring_cannot_be_attacked() -> None:
-    """There are no words to change: it stays."""
-    plain = replace(ADD, prompt="# Add two numbers.\ndef add(a, b):\n")
-    assert first_prompt(plain, "upper", PROMPTS) == plain.prompt
+    assert attacked.startswith(SIGNATURE.prompt.partition('"""')[0])
+    assert "    >>> total([1, 2])\n    3\n" in attacked and attacked != SIGNATURE.prompt
 
 
 def test_the_next_prompt_carries_the_assertion_once() -> None:
-    """A model that repeats the assertion in its summary does not double it."""
+    """A model that repeats the assertion in its summary does not double it.
+
+    A prompt that is one docstring has nothing to continue or to borrow.
+    """
     expected = '"""\nAdd.\nassert f(1)\n"""\n'
-    assert next_prompt("Add.", "assert f(1)") == expected
-    assert next_prompt("Add.\nassert f(1)", "assert f(1)") == expected
+    assert next_prompt("Add.", "assert f(1)") == next_prompt("Add.\nassert f(1)", "assert f(1)") == expected
     assert next_prompt("Add.", "") == '"""\nAdd.\n"""\n'
-
-
-def test_a_docstring_offers_a_program_nothing() -> None:
-    """A prompt that is one docstring has nothing to continue or to borrow."""
-    assert program_part(ADD.prompt) == ""
-    assert program_part(SIGNATURE.prompt) == SIGNATURE.prompt
+    assert (program_part(ADD.prompt), program_part(SIGNATURE.prompt)) == ("", SIGNATURE.prompt)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +98,9 @@ def test_a_docstring_offers_a_program_nothing() -> None:
     ],
 )
 def test_the_sentence_is_the_reply_without_its_wrapping(reply: str, sentence: str) -> None:
-    """Fences, quotes and reasoning around all of it go; whatever else the model wrote stays its summary."""
-    assert sentence_of(reply, completes=False) == sentence
+    """Fences, quotes and reasoning around all of it go; whatever else the model wrote stays its summary.
 
-
-def test_a_completions_sentence_is_one_line() -> None:
-    """What a base model writes below its sentence is another example."""
-    assert sentence_of(" Add.\n\ndef other():", completes=True) == "Add."
+    Of a base model it is one line: what it writes below is another example.
+    """
+    assert summary_in(reply, completes=False, as_written=False)[0] == sentence
+    assert summary_in(f" Add.\n\n{reply}", completes=True, as_written=False)[0] == "Add."

@@ -8,10 +8,9 @@ import pytest
 
 from support.loop_fakes import ADD, RIGHT, is_summary
 from support.loop_run import SUITE, LoopRun, asks_for_words, programmer, right, until, wrong
-from support.model_server import ModelServer, Script
+from support.model_server import ModelServer
 from support.server_replies import Asked
 from triathlon_runner import loop
-from triathlon_runner.records import LoopRecord
 
 
 async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
@@ -24,22 +23,16 @@ async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
     assert [record.sustained_loops for record in run.records()] == [10]
 
 
-def hanging_in_loop_6() -> tuple[Script, asyncio.Event]:
-    """A model that never fails, silent at the eleventh question of the first run; when that came."""
+async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
+    """The next run asks only for what was in flight, and its lines are those of an undisturbed run."""
     reached = asyncio.Event()
 
-    async def say(asked: Asked) -> str:
+    async def hang(asked: Asked) -> str:
         if asked.number == 10:
             reached.set()
             await asyncio.sleep(60)
         return programmer(right)(asked)
 
-    return say, reached
-
-
-async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
-    """The next run asks only for what was in flight, and its lines are those of an undisturbed run."""
-    hang, reached = hanging_in_loop_6()
     async with ModelServer(hang) as server:
         run = LoopRun(tmp_path / "stopped", server.base_url, tasks=1)
         first = asyncio.create_task(run())
@@ -53,7 +46,10 @@ async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
     async with ModelServer(programmer(right)) as server:
         whole = LoopRun(tmp_path / "whole", server.base_url, tasks=1)
         await whole()
-    assert _timeless(run.records()) == _timeless(whole.records())
+    lines, others = (
+        [record.model_copy(update={"seconds": 0.0}) for record in each.records()] for each in (run, whole)
+    )
+    assert lines == others
 
 
 async def test_variants_beside_their_baseline(tmp_path: Path) -> None:
@@ -75,7 +71,3 @@ async def test_variants_beside_their_baseline(tmp_path: Path) -> None:
     attacked = [lines[name][0] for name in names if "@attack" in name]
     assert all((record.max_loops, len(record.loops)) == (1, 1) for record in attacked)
     assert len({record.loops[0].prompt for record in (*attacked, *lines[SUITE])}) == 4
-
-
-def _timeless(records: list[LoopRecord]) -> list[LoopRecord]:
-    return [record.model_copy(update={"seconds": 0.0}) for record in records]

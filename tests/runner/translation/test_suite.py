@@ -34,32 +34,22 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
     """Each step translates what the step before it wrote, and is executed in its own language."""
-    model = FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```")
-    record = await run(model, grader)
+    record = await run(FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```"), grader)
     assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
     assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
-    for before, after in zip(record.loops, record.loops[1:], strict=False):
-        assert after.prompt == before.program
-    assert record.loops[0].prompt == TALLY[Language.PYTHON]
+    programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
+    assert [step.prompt for step in record.loops] == programs[:-1]
     assert asl([record]) == Interval(5.0, 5.0)
 
 
-@pytest.mark.parametrize(
-    ("language", "sustained"),
-    [
-        (Language.PHP, 0),
-        (Language.RUBY, 1),
-        (Language.JAVASCRIPT, 2),
-        (Language.PERL, 3),
-        (Language.PYTHON, 4),
-    ],
-)
-async def test_the_first_failure_ends_the_chain(language: Language, sustained: int, grader: Grader) -> None:
+@pytest.mark.parametrize("sustained", range(5))
+async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) -> None:
     """A translation that is wrong in one language sustains the steps in front of it, with similarity 1."""
+    failing = translation.TARGETS[sustained]
 
     def say(text: str) -> str:
         wanted = target_of(text)
-        return "I would rather not." if wanted is language else f"```\n{TALLY[wanted]}```"
+        return "I would rather not." if wanted is failing else f"```\n{TALLY[wanted]}```"
 
     record = await run(FakeModel(say), grader)
     assert (record.sustained_loops, record.outcome) == (sustained, Outcome.NO_ANSWER)
@@ -70,7 +60,7 @@ async def test_the_first_failure_ends_the_chain(language: Language, sustained: i
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
     """It continues one worked example in both languages and the opening of the function."""
-    model = FakeModel(lambda text: "    return 1;\n}\n", kind="base")
+    model = FakeModel(lambda _: "    return 1;\n}\n", kind="base")
     record = await run(model, grader)
     (text,) = model.texts
     assert text.endswith("The same program in PHP:\nfunction tally($words, $least) {\n")
@@ -82,7 +72,7 @@ async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
 async def test_a_failed_endpoint_leaves_the_unit_open(grader: Grader) -> None:
     """An infrastructure failure is no translation."""
     with pytest.raises(EndpointError):
-        await run(FakeModel(lambda text: EndpointError("refused")), grader)
+        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
@@ -90,8 +80,8 @@ async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
     suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
     assert isinstance(suite, Preparable)
     await suite.prepare(grader)
-    assert len(suite.tasks()) >= 20
     tasks = await translation.core_tasks(grader.sandbox)
+    assert len(tasks) >= 20
     assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
     verdicts = [await task.grade(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
@@ -106,48 +96,41 @@ def test_the_catalogue_names_two_suites() -> None:
 
 
 @pytest.mark.official
-def test_mbxp_is_joined_on_the_task_number() -> None:
-    """966 tasks have all five languages; each has its own name and opening there."""
+async def test_mbxp_is_joined_on_the_task_number(grader: Grader) -> None:
+    """966 tasks have all five languages; each has its own name, opening and tests there."""
     tasks, lacking = translation.read_mbxp(official_store())
     assert (len(tasks), len(lacking)) == (966, 8) and all(lacking.values())
-    task = next(task for task in tasks if task.number == 11)
+    (task,) = (task for task in tasks if task.number == 11)
     assert task.name(Language.PHP) == "removeOcc"
-    assert task.opening(Language.PHP) == "function removeOcc($s, $ch){\n"
-    assert task.opening(Language.JAVASCRIPT) == "function removeOcc(s, ch) {\n"
-    assert task.opening(Language.RUBY) == "def remove_occ(s, ch)\n"
-    assert task.opening(Language.PERL) == "sub remove_occ\n{\n  my ($s, $ch) = @_;\n"
-    assert task.opening(Language.PYTHON) == "def remove_Occ(s,ch):\n"
-    for task in tasks:
-        for language in Language:
-            first = task.opening(language).split("\n")[0]
-            assert task.name(language) in first
-            assert not first.lstrip().startswith(("#", "*", "/"))
-
-
-@pytest.mark.official
-async def test_mbxp_judges_by_each_languages_own_tests(grader: Grader) -> None:
-    """A right and a wrong program of one task, in a language with tests of its own."""
-    (task,) = (task for task in translation.mbxp_tasks(official_store()) if task.number == 11)
+    assert {language: task.opening(language) for language in Language} == {
+        Language.PHP: "function removeOcc($s, $ch){\n",
+        Language.JAVASCRIPT: "function removeOcc(s, ch) {\n",
+        Language.RUBY: "def remove_occ(s, ch)\n",
+        Language.PERL: "sub remove_occ\n{\n  my ($s, $ch) = @_;\n",
+        Language.PYTHON: "def remove_Occ(s,ch):\n",
+    }
+    for each in tasks:
+        firsts = {language: each.opening(language).split("\n")[0] for language in Language}
+        assert all(each.name(language) in first for language, first in firsts.items())
+        assert not any(first.lstrip().startswith(("#", "*", "/")) for first in firsts.values())
     right = (
         "function removeOcc(s, ch) {\n  const cut = (t, i) => i < 0 ? t : t.slice(0, i) + t.slice(i + 1);\n"
+        "  const once = cut(s, s.indexOf(ch));\n  return cut(once, once.lastIndexOf(ch));\n}\n"
     )
-    right += "  const once = cut(s, s.indexOf(ch));\n  return cut(once, once.lastIndexOf(ch));\n}\n"
-    assert (await task.grade(right, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.PASSED
     wrong = "function removeOcc(s, ch) { return s; }"
+    assert (await task.grade(right, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.PASSED
     assert (await task.grade(wrong, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.FAILED
     assert (await task.grade(task.start, Language.PYTHON, grader.sandbox)).outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize("language", Language)
-async def test_a_right_program_passes_in_every_language(language: Language, sandbox: Sandbox) -> None:
-    """The same cases hold for the same function in all five languages."""
+async def test_one_function_in_every_language(language: Language, sandbox: Sandbox) -> None:
+    """The same cases hold for the same function in all five languages.
+
+    The verdict of a wrong value names the first case that differs, what was expected and what came.
+    """
     verdict = await TASK.grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
-
-
-@pytest.mark.parametrize("language", Language)
-async def test_a_wrong_value_fails_with_its_case(language: Language, sandbox: Sandbox) -> None:
-    """The verdict names the first case that differs, what was expected and what came."""
     cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])
     verdict = await replace(TASK, cases=cases).grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 2)

@@ -1,32 +1,31 @@
-"""Our own problems hold what their format promises."""
+"""Our own problems hold what their format promises, and are nobody else's."""
 
-from dataclasses import replace
+from functools import cache
 
 import pytest
 
 import core_checks as checks
+from support.official_data import official_store
 from triathlon_runner.datasets import core
 from triathlon_runner.sandbox import open_sandbox
 
-ALL = [problem.task_id for set_name in core.SETS for problem in core.problems(set_name)]
+PROBLEMS = [problem for set_name in core.SETS for problem in core.problems(set_name)]
+ALL = [problem.task_id for problem in PROBLEMS]
+SEEDS = core.problems("seeds")
 CLASSES = [problem.task_id for problem in core.classes()]
+TRANSLATED = [seed.task_id for seed in SEEDS if checks.detail(seed.task_id).translations]
 
 
-@pytest.mark.parametrize("task_id", ALL)
-def test_every_problem_keeps_the_rules_on_paper(task_id: str) -> None:
-    """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary."""
-    assert checks.still_findings(checks.detail(task_id)) == []
+@pytest.mark.parametrize("task_id", [*ALL, *CLASSES])
+def test_the_rules_on_paper_are_kept(task_id: str) -> None:
+    """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary.
 
-
-def test_a_format_stands_in_one_line() -> None:
-    """A quotation that a line end tears cannot be read as the format that it shows."""
-    whole = checks.detail("core/seeds/text-table")
-    torn = replace(
-        whole, problem=replace(whole.problem, prompt=whole.problem.prompt.replace('" | "', '"\n    | "'))
-    )
-    assert [finding.split(":")[0] for finding in checks.still_findings(torn)] == [
-        "a quotation goes on in the next line"
-    ] * 2
+    Of a class: three to five methods that use each other, attributes that change, docstrings.
+    """
+    if task_id in CLASSES:
+        assert checks.class_findings(checks.class_detail(task_id)) == []
+    else:
+        assert checks.still_findings(checks.detail(task_id)) == []
 
 
 @pytest.mark.parametrize("task_id", ALL[::40])
@@ -34,6 +33,14 @@ async def test_a_sample_keeps_the_rules_when_it_is_run(task_id: str) -> None:
     """Examples are true, wrong solutions fail, every surviving mutant is judged, parents do not solve it."""
     async with open_sandbox() as sandbox:
         assert (await checks.check_problem(sandbox, checks.detail(task_id))).findings == ()
+
+
+@pytest.mark.parametrize("task_id", TRANSLATED[::8])
+async def test_a_sample_passes_the_seeds_cases_in_every_language(task_id: str) -> None:
+    """PHP, Ruby, JavaScript and Perl return what the reference does; at least 40 seeds are translated."""
+    assert len(TRANSLATED) >= 40
+    async with open_sandbox() as sandbox:
+        assert await checks.check_translations(sandbox, checks.detail(task_id)) == []
 
 
 @pytest.mark.slow
@@ -45,23 +52,20 @@ async def test_every_problem_keeps_the_rules_when_it_is_run() -> None:
     assert sum(r.killed for r in reports.values()) >= 0.95 * sum(r.mutants for r in reports.values())
 
 
-def test_seeds_fill_five_levels_evenly() -> None:
-    """80 seeds, 16 on each of the levels 1 to 5."""
-    levels = [problem.level for problem in core.problems("seeds")]
+def test_what_the_sets_are_made_of() -> None:
+    """80 seeds, 16 on each of the levels 1 to 5, no two of which ask for the same function; 20 classes.
+
+    Each seed, and nothing else, stands in verbose and in concise. Every set has a hash of its own.
+    """
+    levels = [seed.level for seed in SEEDS]
     assert [levels.count(level) for level in range(1, 6)] == [16] * 5
-
-
-def test_function_names_are_unique_among_seeds() -> None:
-    """No two seeds ask for the same function."""
-    names = [problem.entry_point for problem in core.problems("seeds")]
-    assert len(set(names)) == len(names)
-
-
-@pytest.mark.parametrize("set_name", ["verbose", "concise"])
-def test_every_seed_is_told_in_other_words(set_name: str) -> None:
-    """Each seed, and nothing else, stands in verbose and in concise."""
-    told = [parent for problem in core.problems(set_name) for parent in problem.parents]
-    assert sorted(told) == sorted(problem.task_id for problem in core.problems("seeds"))
+    assert len({seed.entry_point for seed in SEEDS}) == len(SEEDS)
+    assert len({problem.class_name for problem in core.classes()}) == len(CLASSES) == 20
+    for set_name in ("verbose", "concise"):
+        told = [parent for problem in core.problems(set_name) for parent in problem.parents]
+        assert sorted(told) == sorted(seed.task_id for seed in SEEDS)
+    names = (*core.SETS, "classes")
+    assert len({core.sha256(name) for name in names}) == len(names)
 
 
 def test_main_only_asks_the_same_without_helpers() -> None:
@@ -70,11 +74,8 @@ def test_main_only_asks_the_same_without_helpers() -> None:
     assert pairs
     for full, main in pairs:
         assert full.prompt.endswith(main.prompt) and full.prompt != main.prompt
-        assert (full.reference, full.inputs, full.entry_point) == (
-            main.reference,
-            main.inputs,
-            main.entry_point,
-        )
+        assert (full.reference, full.inputs) == (main.reference, main.inputs)
+        assert full.entry_point == main.entry_point
 
 
 def test_halves_name_their_seed() -> None:
@@ -85,14 +86,33 @@ def test_halves_name_their_seed() -> None:
         assert len(checks.detail(seed).halves) == 2
 
 
-def test_hashes_tell_sets_apart() -> None:
-    """Every set has a hash of its own, and it does not change within a process."""
-    hashes = {name: core.sha256(name) for name in (*core.SETS, "classes")}
-    assert len(set(hashes.values())) == len(hashes)
-    assert hashes["seeds"] == core.sha256("seeds")
-
-
 def test_unknown_names_are_refused() -> None:
-    """A set that does not exist is an error that lists the sets."""
+    """A set that does not exist is an error that lists the sets; so is a class that does not."""
     with pytest.raises(KeyError, match="seeds"):
         core.problems("sedes")
+    with pytest.raises(KeyError, match="core/classes/bank"):
+        checks.class_detail("core/classes/bank")
+
+
+@cache
+def _public() -> tuple[list[str], set[str]]:
+    """The texts and the function names of the public sets."""
+    folder = official_store().folder
+    assert folder is not None
+    rows = checks.public_rows(folder)
+    texts = [text for row in rows for text in checks.public_texts(row)]
+    return texts, {row["entry_point"] for row in rows if "entry_point" in row}
+
+
+@pytest.mark.official
+def test_our_problems_are_nobody_elses() -> None:
+    """No prompt of ours shares a run of eight words with a public one; there is no list of exceptions.
+
+    No function that we ask for is named like a public one.
+    """
+    texts, names = _public()
+    ours = {problem.task_id: problem.prompt for problem in PROBLEMS}
+    joined = checks.shared_runs(" . ".join(ours.values()), texts)
+    assert len(texts) > 1000
+    assert {task_id for task_id, prompt in ours.items() if checks.shared_runs(prompt, joined)} == set()
+    assert {problem.entry_point for problem in PROBLEMS} & names == set()

@@ -7,18 +7,7 @@ from typing import Any, Final
 
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
-from triathlon_runner.evolved.evolve._draft import (
-    Draft,
-    UnusableReplyError,
-    doctest_of,
-    is_copy,
-    parse,
-    read_halves,
-    read_inputs,
-    read_problem,
-    with_docstring,
-    without_examples,
-)
+from triathlon_runner.evolved.evolve import _draft
 from triathlon_runner.grading import agree
 from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
@@ -73,7 +62,7 @@ class Job:
 class Written:
     """A problem that has passed the pipeline and awaits a person's decision."""
 
-    draft: Draft
+    draft: _draft.Draft
     reference: str
     inputs: tuple[str, ...]
     """Sources of argument tuples."""
@@ -129,7 +118,7 @@ class Pipeline:
     def _set_result(self, found: str) -> None:
         self.steps[-1]["found"] = found
 
-    async def _solve(self, draft: Draft, turn: int) -> str:
+    async def _solve(self, draft: _draft.Draft, turn: int) -> str:
         """A solution of the problem; empty where the reply has none."""
         prompt, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
         _, reply = await self._ask(
@@ -137,8 +126,8 @@ class Pipeline:
         )
         taken = await extract(reply, entry_point=draft.entry_point, prompt=draft.prompt)
         try:
-            parse(taken.program)
-        except UnusableReplyError as error:
+            _draft.parse(taken.program)
+        except _draft.UnusableReplyError as error:
             self._set_result(f"not taken: {error}")
             return ""
         return taken.program
@@ -160,7 +149,7 @@ class Pipeline:
                 results.append(f"{how}: {execution.detail}")
         return [*results, *("died: not tried any more" for _ in inputs[len(results) :])]
 
-    async def _ask_inputs(self, draft: Draft, count: int, known: Sequence[str] = ()) -> list[str]:
+    async def _ask_inputs(self, draft: _draft.Draft, count: int, known: Sequence[str] = ()) -> list[str]:
         _, reply = await self._ask(
             "evolve-inputs",
             problem=draft.prompt.strip("\n"),
@@ -168,11 +157,11 @@ class Pipeline:
             count=count,
             known="\n".join(call_text(draft.entry_point, text) for text in known),
         )
-        inputs = read_inputs(reply.text, draft.entry_point, len(draft.parameters))
+        inputs = _draft.read_inputs(reply.text, draft.entry_point, len(draft.parameters))
         self._set_result(f"{len(inputs)} inputs")
         return inputs
 
-    async def _ask_drafts(self) -> tuple[str, tuple[Draft, ...]]:
+    async def _ask_drafts(self) -> tuple[str, tuple[_draft.Draft, ...]]:
         """The question, and the first draft, or two halves, that are usable and no copy of a seed."""
         transformation, parents = self.job.transformation, self.job.parents
         rules = self.prompts.render("evolve-rules")
@@ -180,14 +169,18 @@ class Pipeline:
         for repairs in range(MAX_REPAIRS + 1):
             try:
                 if transformation == "decompose":
-                    drafts = read_halves(reply.text)
+                    drafts = _draft.read_halves(reply.text)
                 else:
                     name = parents[0].entry_point if transformation in PRESERVING else None
-                    drafts = (read_problem(reply.text, helpers=transformation == "tool_use", name=name),)
-                if any(is_copy(draft, parent) for draft in drafts for parent in parents):
-                    raise UnusableReplyError("one of its functions is the problem that you were given.")
+                    drafts = (
+                        _draft.read_problem(reply.text, helpers=transformation == "tool_use", name=name),
+                    )
+                if any(_draft.is_copy(draft, parent) for draft in drafts for parent in parents):
+                    raise _draft.UnusableReplyError(
+                        "one of its functions is the problem that you were given."
+                    )
                 return question, drafts
-            except UnusableReplyError as error:
+            except _draft.UnusableReplyError as error:
                 complaint = str(error)
             self._set_result(f"cannot be used: {complaint}")
             if repairs < MAX_REPAIRS:
@@ -201,30 +194,32 @@ class Pipeline:
             {"prompt": seed.prompt.strip("\n"), "entry_point": seed.entry_point} for seed in self.job.parents
         ]
 
-    async def _rewrite(self, draft: Draft, prompt: str, **values: Any) -> Draft:
+    async def _rewrite(self, draft: _draft.Draft, prompt: str, **values: Any) -> _draft.Draft:
         """The problem as the model rewrites it; the old one where that changes more than the docstring."""
         problem, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
         _, reply = await self._ask(prompt, problem=problem, helpers=helpers, **values)
         try:
-            new = read_problem(reply.text, helpers=helpers, name=draft.entry_point)
+            new = _draft.read_problem(reply.text, helpers=helpers, name=draft.entry_point)
             if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
-                raise UnusableReplyError("it changes the parameters or the helpers.")
-        except UnusableReplyError as error:
+                raise _draft.UnusableReplyError("it changes the parameters or the helpers.")
+        except _draft.UnusableReplyError as error:
             self._set_result(f"not taken: {error}")
             return draft
         return new
 
     # A new problem
 
-    async def _refine(self, draft: Draft) -> Written:
+    async def _refine(self, draft: _draft.Draft) -> Written:
         """Solution and inputs, results, real examples in the docstring, second solution, comparison."""
         for number in range(1, MAX_ROUNDS + 1):
             self.round = number
             first, values = await self._solve_on_inputs(draft)
             # The model rewrites the prose; the examples are put in here, so that they are true.
-            examples = doctest_of(draft.entry_point, {text: each.value for text, each in values.items()})
+            examples = _draft.doctest_of(
+                draft.entry_point, {text: each.value for text, each in values.items()}
+            )
             draft = await self._rewrite(draft, "evolve-examples", examples=examples)
-            draft = with_docstring(draft, without_examples(draft.docstring), examples)
+            draft = _draft.with_docstring(draft, _draft.without_examples(draft.docstring), examples)
             second = await self._solve(draft, 2 * number + 1)
             results = await self._execute(second, draft.entry_point, list(values))
             differences = _differing(values, values.values(), results)
@@ -241,7 +236,7 @@ class Pipeline:
             draft = await self._rewrite(draft, "evolve-disagree", disagreements=disagreements)
         raise DroppedError(f"two solutions still differ after {MAX_ROUNDS} rounds")
 
-    async def _solve_on_inputs(self, draft: Draft) -> tuple[str, dict[str, Returned]]:
+    async def _solve_on_inputs(self, draft: _draft.Draft) -> tuple[str, dict[str, Returned]]:
         """A first solution, and by input what it returns; it must do so again in another order."""
         program = await self._solve(draft, 2 * self.round)
         if not program:
@@ -265,7 +260,7 @@ class Pipeline:
             raise DroppedError("its solution gives other values when it runs again in another order")
         return program, values
 
-    async def _add_inputs(self, draft: Draft, first: str, second: str, known: list[str]) -> Written:
+    async def _add_inputs(self, draft: _draft.Draft, first: str, second: str, known: list[str]) -> Written:
         """Asks for more inputs and keeps those on which both solutions agree."""
         inputs = list(dict.fromkeys((*known, *await self._ask_inputs(draft, MORE_INPUTS, known))))
         results = await self._execute(second, draft.entry_point, inputs)
@@ -288,7 +283,7 @@ class Pipeline:
         draft, inputs = written.draft, written.inputs
         truth = await self._execute(written.reference, draft.entry_point, inputs)
         for parent in self.job.parents:
-            if len(Draft(parent.entry_point, parent.prompt).parameters) == len(draft.parameters):
+            if len(_draft.Draft(parent.entry_point, parent.prompt).parameters) == len(draft.parameters):
                 results = await self._execute(parent.reference, parent.entry_point, inputs)
                 if not _differing(inputs, truth, results):
                     raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
@@ -346,13 +341,13 @@ class Pipeline:
         raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
 
-def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
+def _with_seeds_examples(draft: _draft.Draft, seed: Problem) -> _draft.Draft:
     """The new words around the seed's own signature and examples: nothing else may change."""
-    old = Draft(seed.entry_point, seed.prompt)
+    old = _draft.Draft(seed.entry_point, seed.prompt)
     if draft.parameters != old.parameters:
         raise DroppedError(f"the parameters {draft.parameters} are not the seed's {old.parameters}")
-    examples = old.docstring[len(without_examples(old.docstring)) :].strip("\n")
-    return with_docstring(old, without_examples(draft.docstring), examples)
+    examples = old.docstring[len(_draft.without_examples(old.docstring)) :].strip("\n")
+    return _draft.with_docstring(old, _draft.without_examples(draft.docstring), examples)
 
 
 def _same(left: Result, right: Result) -> bool:
