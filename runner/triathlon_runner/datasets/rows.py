@@ -5,20 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal, get_args
 
+from triathlon_runner import syntax
 from triathlon_runner.datasets._problem import (
     ClassProblem,
     Comparison,
     Problem,
     TestedProblem,
     arguments_source,
-)
-from triathlon_runner.syntax import (
-    argument_tuple,
-    is_literal,
-    parse,
-    parse_or_none,
-    third_party,
-    top_functions,
 )
 
 Row = dict[str, Any]
@@ -56,7 +49,7 @@ def _problem(row: Row, reference: str, inputs: Iterable[str], comparison: Compar
         reference=reference,
         inputs=tuple(inputs),
         comparison=comparison,
-        libraries=third_party(reference),
+        libraries=syntax.third_party(reference),
         **more,
     )
 
@@ -153,7 +146,7 @@ def evoeval_problem(row: Row, name: EvoEvalSet) -> Problem:
     return _problem(
         row,
         f"{row['prompt']}\n{row['canonical_solution']}",
-        map(argument_tuple, row["inputs"]),
+        map(syntax.argument_tuple, row["inputs"]),
         Comparison("checker", tolerance=FLOAT_TOLERANCE, checker=checker) if has_checker else TYPED,
         parents=tuple(row.get(key, "") for key in (("p1", "p2") if name == "combine" else ("parent",))),
     )
@@ -161,13 +154,13 @@ def evoeval_problem(row: Row, name: EvoEvalSet) -> Problem:
 
 def evolved_problem(row: Row) -> Problem:
     """A line that `triathlon evolve` wrote: EvoEval's form, with the reference as a whole program."""
-    return _problem(row, row["reference"], map(argument_tuple, row["inputs"]), TYPED)
+    return _problem(row, row["reference"], map(syntax.argument_tuple, row["inputs"]), TYPED)
 
 
 def class_problem(row: Row) -> ClassProblem:
     """One row in ClassEval's form."""
     reference = "\n".join([*row.get("import_statement", ()), row["solution_code"]])
-    libraries = third_party(reference, row["test"])
+    libraries = syntax.third_party(reference, row["test"])
     return ClassProblem(row["task_id"], row["class_name"], reference, row["test"], libraries)
 
 
@@ -201,11 +194,11 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
     lines = [line.strip() for line in prompt.splitlines()]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         call, want = line.removeprefix(">>>").strip(), following.rstrip('"').strip()
-        if line.startswith(">>>") and want and is_literal(want):
-            match parse_or_none(call):
+        if line.startswith(">>>") and want and syntax.is_literal(want):
+            match syntax.parse_or_none(call):
                 case ast.Module(body=[ast.Expr(value=value)]) if entry_point in dict(named_calls(value)):
                     return f"assert {ast.unparse(value)} == {want}"
-    for node in ast.walk(parse(test)):
+    for node in ast.walk(syntax.parse(test)):
         match node:
             case ast.Assert(
                 test=ast.Compare(
@@ -213,7 +206,7 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
                     ops=[operator, *_],
                     comparators=[wanted, *_],
                 )
-            ) if all(map(is_literal, [*arguments, wanted])):
+            ) if all(map(syntax.is_literal, [*arguments, wanted])):
                 sign = "is" if isinstance(operator, ast.Is) else "=="
                 call = ", ".join(map(ast.unparse, arguments))
                 return f"assert {entry_point}({call}) {sign} {ast.unparse(wanted)}"
@@ -233,8 +226,8 @@ def tested_function(program: str, tests: str) -> str:
     Raises:
         ValueError: they call none of its functions.
     """
-    defined = {function.name for function in top_functions(program)}
-    for name, _ in named_calls(parse(tests)):
+    defined = {function.name for function in syntax.top_functions(program)}
+    for name, _ in named_calls(syntax.parse(tests)):
         if name in defined:
             return name
     raise ValueError(f"the tests call none of the functions {', '.join(sorted(defined)) or '(it has none)'}")

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent, indent
 from typing import Any, Final
 
@@ -143,10 +143,8 @@ def _from_body(text: str, entry_point: str, prompt: str) -> Extraction | None:
     body = blocks[0].code if len(blocks) == 1 else inside
     if not _ENDS_A_BODY.search(body):
         return None
-    for program, _ in _joined(prompt, body):
-        if _is_whole(program, entry_point):
-            written = _without_docstring(program, entry_point)
-            return Extraction(program, ("put the body under the prompt's signature",), written=written)
+    if whole := _whole_join(prompt, body, entry_point):
+        return replace(whole, changes=("put the body under the prompt's signature",))
     return Extraction(body, written=body) if blocks or syntax.parse_or_none(dedent(body)) else None
 
 
@@ -156,21 +154,24 @@ def _from_completion(text: str, entry_point: str, prompt: str, *, cut: bool) -> 
     What follows the function is another example that the model invents, and no part of its answer; a server
     with a fitting stop sequence would have ended the reply there.
     """
-    joins = _joined(prompt, text)
-    for joined, changes in joins:
+    for joined, changes in _joined(prompt, text):
         program = _until_left(joined, len(prompt), entry_point)
         if program is not None:
             is_longer = bool(joined[len(program) :].strip())
             cut_off = ("cut off what follows the function",) if is_longer else ()
             written = _without_docstring(program, entry_point)
             return Extraction(program, (*changes, *cut_off), written=written)
-    if cut:
-        return None
-    for joined, changes in joins:
+    whole = None if cut else _whole_join(prompt, text, entry_point)
+    is_body = _ENDS_A_BODY.search(text) and not code_blocks(text) and not _pieces.is_code(text)
+    return whole or (Extraction(prompt + text, written=text) if is_body and not cut else None)
+
+
+def _whole_join(prompt: str, text: str, entry_point: str) -> Extraction | None:
+    """The first join that is a whole program."""
+    for joined, changes in _joined(prompt, text):
         if _is_whole(joined, entry_point):
             return Extraction(joined, changes, written=_without_docstring(joined, entry_point))
-    is_body = _ENDS_A_BODY.search(text) and not code_blocks(text) and not _pieces.is_code(text)
-    return Extraction(prompt + text, written=text) if is_body else None
+    return None
 
 
 def _joined(prompt: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -223,13 +224,13 @@ def _returns_outside(program: str) -> bool:
     """Whether it has a `return` that is in no function, which parses and does not compile."""
     waiting: list[ast.AST] = [*syntax.statements(program)]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Return):
-            return True
-        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(
-            node, syntax.Function
-        ):
-            waiting += ast.iter_child_nodes(node)
+        match waiting.pop():
+            case ast.Return():
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.expr():
+                pass
+            case node:
+                waiting += ast.iter_child_nodes(node)
     return False
 
 

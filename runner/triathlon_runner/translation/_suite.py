@@ -1,7 +1,7 @@
 """The translation suites: the loop whose steps are languages (EVALOOOP, section 5)."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -16,17 +16,14 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet, load_prompts
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
-from triathlon_runner.sandbox import Language, Sandbox
+from triathlon_runner.sandbox import Language
 from triathlon_runner.translation import _languages
 from triathlon_runner.translation._task import CoreTask, MbxpTask, core_tasks, mbxp_tasks
 
 SAMPLING: Final = Sampling(max_tokens=1024)
 """As for either step of the loop (EVALOOOP, section 3.6)."""
 BASE_STOP: Final = (_languages.END_OF_EXAMPLE,)
-
-
 TranslationTask = CoreTask | MbxpTask
-ReadTasks = Callable[[Sandbox], Awaitable[Sequence[TranslationTask]]]
 
 
 def sampling_for(kind: ModelKind) -> Sampling:
@@ -50,16 +47,17 @@ class TranslationSuite:
     id: str
     data: suites.DataSetInfo
     prompts: PromptSet
-    read: ReadTasks
+    given: Sequence[TranslationTask] = ()
+    """Empty: our own problems."""
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
 
     async def prepare(self, grader: Grader) -> None:
-        """Reads the tasks; what a reference returns is measured by executing it.
+        """Makes the tasks; what a reference of ours returns is measured by executing it.
 
         Raises:
             SandboxError: a reference could not be executed.
         """
-        self._tasks = {task.task_id: task for task in await self.read(grader.sandbox)}
+        self._tasks = {task.task_id: task for task in self.given or await core_tasks(grader.sandbox)}
 
     def tasks(self) -> Sequence[suites.Task]:
         return [suites.Task(task.task_id, task.level) for task in self._tasks.values()]
@@ -118,9 +116,8 @@ class TranslationSuite:
             max_loops=_languages.STEPS,
             sustained_loops=sustained,
             loops=tuple(steps),
-            similarity=1.0
-            if 1 <= sustained < _languages.STEPS
-            else None,  # no prompts to compare: s = 1 by definition
+            # There are no prompts to compare: s = 1 by definition.
+            similarity=1.0 if 1 <= sustained < _languages.STEPS else None,
         )
 
     def _question(
@@ -137,14 +134,9 @@ class TranslationSuite:
         }
         if kind == "instruct":
             return self.prompts.render("translate", **values)
-        examples = {
-            f"example_in_{role}": self.prompts.render(f"example-{language.value}").strip("\n")
-            for role, language in (("source", source), ("target", target))
-        }
-        return self.prompts.render("base-translate", **values, **examples) + "\n"
-
-
-# The catalogue
+        for role, language in (("source", source), ("target", target)):
+            values[f"example_in_{role}"] = self.prompts.render(f"example-{language.value}").strip("\n")
+        return self.prompts.render("base-translate", **values) + "\n"
 
 
 def metrics() -> tuple[Metric, ...]:
@@ -159,26 +151,20 @@ def catalogue(prompts: Path | None = None) -> tuple[suites.SuiteEntry, ...]:
 
     def our_own(_store: DataStore) -> TranslationSuite:
         data = suites.DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
-        return TranslationSuite("translation/core", data, load_prompts("translation", prompts), core_tasks)
+        return TranslationSuite("translation/core", data, load_prompts("translation", prompts))
 
     def mbxp(store: DataStore) -> TranslationSuite:
-        tasks = mbxp_tasks(store)
-
-        async def read(_sandbox: Sandbox) -> Sequence[MbxpTask]:
-            return tasks
-
-        data = suites.DataSetInfo.of(*(official.MBXP[each] for each in official.MBXP_LANGUAGES), name="mbxp")
-        return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
+        data = suites.DataSetInfo.of(*official.MBXP.values(), name="mbxp")
+        templates = load_prompts("translation", prompts)
+        return TranslationSuite("translation/mbxp", data, templates, mbxp_tasks(store))
 
     return (
-        _entry("core", "Translation loop on our own problems", our_own, core=True),
+        _entry("core", "Translation loop on our own problems", our_own),
         _entry("mbxp", "Translation loop on MBXP", mbxp),
     )
 
 
-def _entry(
-    name: str, title: str, build: Callable[[DataStore], TranslationSuite], *, core: bool = False
-) -> suites.SuiteEntry:
+def _entry(name: str, title: str, build: Callable[[DataStore], TranslationSuite]) -> suites.SuiteEntry:
     return suites.SuiteEntry(
         id=f"translation/{name}",
         title=title,
@@ -190,8 +176,8 @@ def _entry(
         base_stop=BASE_STOP,
         most_requests=_languages.STEPS,
         in_quick=False,
-        core=core,
-        languages=tuple(language for language in _languages.TARGETS if language is not Language.PYTHON),
+        core=name == "core",
+        languages=tuple(target for target in _languages.TARGETS if target is not Language.PYTHON),
     )
 
 

@@ -3,7 +3,6 @@
 At the end: which values cross, and when two of them are the same.
 """
 
-import ast
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from triathlon_runner.sandbox import (
     Sent,
     Source,
 )
+from triathlon_runner.syntax import functions_named
 from triathlon_runner.translation._languages import TITLES, definition, opening
 
 _ARGUMENTS = "_triathlon_arguments"
@@ -130,11 +130,9 @@ async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
 
 def _parameters(problem: Problem) -> tuple[str, ...] | None:
     """The names of the reference's parameters; None where it does not take them all by place."""
-    for statement in ast.parse(problem.reference).body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == problem.entry_point:
-            arguments = statement.args
-            if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-                return None
+    for function in functions_named(problem.reference, problem.entry_point):
+        arguments = function.args
+        if not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults):
             return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args])
     return None
 
@@ -251,7 +249,7 @@ def report(
             yield f"  without a correct Python program: {', '.join(map(str, failing))}"
 
 
-# Values
+# Values that cross
 
 _LARGEST_EXACT: Final = 1 << 53
 """Beyond it a number of JavaScript's is not exact any more."""
@@ -286,13 +284,15 @@ def plain(value: Any) -> Any:
 def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) -> bool:
     """Whether a program of this language returned what Python's reference did.
 
-    Numbers are compared by value, for JavaScript has one kind of them.
+    Numbers are compared by value, for JavaScript has one kind of them. A language without truth values means
+    true by 1, and false by 0, "" or nothing.
     """
     spec = LANGUAGES[language]
     if expected is None:
         return got is None or (isinstance(got, Opaque) and got.type == "undefined")
     if isinstance(expected, bool):
-        return got is expected or (not spec.has_truth_values and _truth_of_number(got) is expected)
+        meant = got in (1, "1") if expected else got is None or got in (0, "0", "")
+        return got is expected or (not spec.has_truth_values and meant)
     if isinstance(expected, int | float):
         number = _number(got, spec)
         return number is not None and abs(expected - number) <= tolerance + _RELATIVE * abs(expected)
@@ -301,22 +301,18 @@ def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) ->
         digits = _text(got) if is_number and not spec.has_number_type else ""
         return bool(got == expected or (digits and digits == expected))
     if isinstance(expected, dict):
-        return _same_map(expected, got, language, tolerance)
+        got = dict(enumerate(got)) if spec.lists_are_maps and isinstance(got, list) else got
+        # PHP makes numbers of digits.
+        items = {_text(key): item for key, item in got.items()} if isinstance(got, dict) else None
+        return (
+            items is not None
+            and items.keys() == expected.keys()
+            and all(same(item, items[key], language, tolerance) for key, item in expected.items())
+        )
     return (
         isinstance(got, list | tuple)
         and len(got) == len(expected)
         and all(same(left, right, language, tolerance) for left, right in zip(expected, got, strict=True))
-    )
-
-
-def _same_map(expected: dict[str, Any], got: Any, language: Language, tolerance: float) -> bool:
-    if LANGUAGES[language].lists_are_maps and isinstance(got, list):
-        got = dict(enumerate(got))
-    if not isinstance(got, dict):
-        return False
-    by_text = {_text(key): item for key, item in got.items()}  # PHP makes numbers of digits
-    return by_text.keys() == expected.keys() and all(
-        same(item, by_text[key], language, tolerance) for key, item in expected.items()
     )
 
 
@@ -328,16 +324,8 @@ def _number(got: Any, spec: LanguageSpec) -> float | None:
             return None
     if isinstance(got, bool) or not isinstance(got, int | float):
         return None
-    if isinstance(got, int):
-        return got if abs(got) <= _LARGEST_FLOAT else None
-    return got if math.isfinite(got) else None
-
-
-def _truth_of_number(got: Any) -> bool | None:
-    """The truth value that a language without booleans means: 1 for true; 0, "" or nothing for false."""
-    if got in (1, "1"):
-        return True
-    return False if got is None or got in (0, "0", "") else None
+    is_float = abs(got) <= _LARGEST_FLOAT if isinstance(got, int) else math.isfinite(got)
+    return got if is_float else None
 
 
 def _text(value: Any) -> str:

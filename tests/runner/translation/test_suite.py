@@ -23,11 +23,8 @@ ENTRIES = {entry.id: entry for entry in translation.catalogue()}
 
 
 async def run(model: FakeModel, grader: Grader) -> LoopRecord:
-    async def read(_sandbox: Sandbox) -> list[translation.CoreTask]:
-        return [TASK]
-
     data = DataSetInfo("test", "1", "0" * 64)
-    suite = translation.TranslationSuite("translation/test", data, load_prompts("translation"), read)
+    suite = translation.TranslationSuite("translation/test", data, load_prompts("translation"), [TASK])
     await suite.prepare(grader)
     return await suite.run(UnitRun(TASK.task_id, 0, model, grader, hashes("hash")))
 
