@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core_checks import _details
-from core_checks._details import CoreProblem
+from core_checks._details import CoreProblem, SurvivorEntry
 from core_checks._execute import (
     SECONDS_OF_A_REFERENCE,
     Outcome,
@@ -16,7 +16,6 @@ from core_checks._execute import (
 from core_checks._mutants import Mutant, mutants
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.datasets.core import _load
-from triathlon_runner.datasets.core._load import SurvivorEntry
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 

@@ -1,22 +1,104 @@
-"""What the file of one of our problems holds beyond what a discipline needs."""
+"""What the file of one of our problems holds beyond what a discipline needs.
+
+The files' schema is strict, so that a misspelt key is refused.
+"""
 
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets._problem import Oracle
 from triathlon_runner.datasets.core import _load, classes, problems
-from triathlon_runner.datasets.core._load import (
-    SurvivorEntry,
-    WrongEntry,
-    asked_function,
-    with_helpers,
-)
+from triathlon_runner.datasets.core._load import asked_function, with_helpers
 
 _ENTRIES_OF: Final = {"tool_use-main_only": "tool_use", "verbose": "seeds", "concise": "seeds"}
 """Sets whose problems differ from those of another set in their prompts only."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class WrongEntry(_Entry):
+    why: str
+    code: str
+
+
+class SurvivorEntry(_Entry):
+    mutant: str
+    reason: str
+
+
+class ComparisonEntry(_Entry):
+    oracle: Oracle
+    tolerance: float = 0.0
+
+
+class FunctionEntry(_Entry):
+    """A function to write."""
+
+    prompt: str
+    reference: str
+    requires: str = ""
+    comparison: ComparisonEntry = ComparisonEntry(oracle="exact")
+    inputs: dict[str, str]
+    survivors: list[SurvivorEntry] = []
+
+
+class ProblemFile(FunctionEntry):
+    """seeds, difficult, creative, subtle, combine, tool_use."""
+
+    canary: str
+    level: int
+    topics: list[str]
+    parents: list[str] = []
+    """Names of seeds; two for combine."""
+    helpers: str = ""
+    """tool_use: the functions offered, with docstrings."""
+    wrong: list[WrongEntry]
+    translations: dict[str, str] = {}
+
+
+class RewordedFile(_Entry):
+    """verbose, concise: the seed of the same name, asked in other words."""
+
+    canary: str
+    prompt: str
+
+
+class DecomposedFile(_Entry):
+    """decompose: the seed of the same name, split into two problems."""
+
+    canary: str
+    half: list[FunctionEntry]
+    join: str
+    """A program that solves the seed by calling both halves."""
+
+
+class ClassFile(_Entry):
+    canary: str
+    level: int
+    topics: list[str]
+    class_name: str
+    reference: str
+    test: str
+    survivors: list[SurvivorEntry] = []
+
+
+F = TypeVar("F", bound=_Entry)
+
+
+def _read(set_name: str, name: str, schema: type[F]) -> F:
+    """The file of a problem, checked."""
+    try:
+        return schema.model_validate(_load.read_files(set_name)[name])
+    except ValidationError as error:
+        raise ValueError(f"core/{set_name}/{name}.toml: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +139,24 @@ def detail(task_id: str) -> CoreProblem:
 
     Raises:
         KeyError: no problem has this task_id.
+        ValueError: its file breaks the schema.
     """
     _, set_name, name = task_id.split("/")
     problem = _by_id(set_name)[task_id]
     if set_name == "decompose":
         return _half(problem, name)
-    entry = _load.read_problems(_ENTRIES_OF.get(set_name, set_name))[name]
-    halves = (1, 2) if set_name == "seeds" and name in _load.read_decomposed() else ()
+    if set_name in ("verbose", "concise"):
+        _read(set_name, name, RewordedFile)
+    file_set = _ENTRIES_OF.get(set_name, set_name)
+    entry, content = _read(file_set, name, ProblemFile), _load.read_files(file_set)[name]
+    halves = (1, 2) if set_name == "seeds" and name in _load.read_files("decompose") else ()
     return CoreProblem(
         problem=problem,
         set_name=set_name,
         name=name,
         input_names=tuple(entry.inputs),
         requires=entry.requires,
-        wrong=[WrongEntry(why=each.why, code=with_helpers(entry, each.code)) for each in entry.wrong],
+        wrong=[WrongEntry(why=each.why, code=with_helpers(content, each.code)) for each in entry.wrong],
         survivors=entry.survivors,
         helpers=entry.helpers,
         translations=entry.translations,
@@ -81,7 +167,7 @@ def detail(task_id: str) -> CoreProblem:
 
 def _half(problem: Problem, name: str) -> CoreProblem:
     seed, _, number = name.rpartition("-")
-    file = _load.read_decomposed()[seed]
+    file = _read("decompose", seed, DecomposedFile)
     half = file.half[int(number) - 1]
     return CoreProblem(
         problem=problem,
@@ -106,13 +192,13 @@ def class_detail(task_id: str) -> CoreClass:
         KeyError: no class has this task_id.
     """
     problem = {known.task_id: known for known in classes()}[task_id]
-    entry = _load.read_files("classes", _load.ClassFile)[task_id.removeprefix("core/classes/")]
+    entry = _read("classes", task_id.removeprefix("core/classes/"), ClassFile)
     return CoreClass(problem, entry.survivors, entry.canary)
 
 
 def join(name: str) -> str:
     """The program that solves a seed by calling the references of its two halves, without those."""
-    return _load.read_decomposed()[name].join
+    return _read("decompose", name, DecomposedFile).join
 
 
 def types(prompt: str) -> tuple[str, ...]:

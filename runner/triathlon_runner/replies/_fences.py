@@ -60,18 +60,11 @@ def code_blocks(text: str, *, blank: bool = False) -> list[Block]:
             # The program may begin on the fence's line.
             first = [rest.strip()] if _CODE_START.match(rest) else []
             code_lines, closed, at, strings = _block_lines(lines, at, fence, first, strings=strings)
-            code = _without_indentation("\n".join(_without_language(code_lines)))
+            code = _cleaned(code_lines)
             last = _FENCE.match(lines[at - 1]) if closed else None
             end = starts[at - 1] + last.end("fence") if last else min(starts[at], len(text))
         blocks.append(Block(label, code, closed, (starts[begin] + match.start("fence"), end)))
     return [block for block in blocks if blank or block.code.strip()]
-
-
-def _without_language(lines: list[str]) -> list[str]:
-    """The lines of a block without a first one that holds only the language's name."""
-    first = next((n for n, line in enumerate(lines) if line.strip()), None)
-    is_name = first is not None and lines[first].strip().lower() in _LABELS
-    return lines[first + 1 :] if first is not None and is_name else lines
 
 
 def _block_lines(
@@ -112,8 +105,12 @@ def _open_quotes(quotes: str, line: str) -> str:
     return quotes
 
 
-def _without_indentation(code: str) -> str:
-    """Without common indentation, and without the signs of an interactive session; else as it is."""
+def _cleaned(lines: list[str]) -> str:
+    """Without the language's name alone on the first line, common indentation, and a session's signs."""
+    first = next((n for n, line in enumerate(lines) if line.strip()), None)
+    if first is not None and lines[first].strip().lower() in _LABELS:
+        lines = lines[first + 1 :]
+    code = "\n".join(lines)
     lines = (dedent(code) if code.lstrip("\n")[:1].isspace() else code).split("\n")
     session = [line for line in lines if _PROMPT_SIGN.match(line)]
     if session and lines[0].startswith(">>>"):

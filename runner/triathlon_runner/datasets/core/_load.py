@@ -1,20 +1,16 @@
-"""Our problems' files, TOML, one a problem, and the problems that they make; each set is read once a process.
-
-The files' schema is strict, so that a misspelt key is refused.
-"""
+"""Our problems' files, TOML, one a problem, and the problems that they make; each is read once a process."""
 
 import ast
 import hashlib
 import json
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from triathlon_runner.datasets._problem import ClassProblem, Comparison, Oracle, Problem
+from triathlon_runner.datasets._problem import ClassProblem, Comparison, Problem
 from triathlon_runner.syntax import top_functions
 
 VERSION: Final = "0.1"
@@ -27,98 +23,15 @@ SETS: Final = (
 CANARY: Final = "triathlon-core canary 2f9d61c8-7b0e-4a53-9c1d-e84a5f30b7d6: keep out of training data"
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class WrongEntry(_Entry):
-    why: str
-    code: str
-
-
-class SurvivorEntry(_Entry):
-    mutant: str
-    reason: str
-
-
-class ComparisonEntry(_Entry):
-    oracle: Oracle
-    tolerance: float = 0.0
-
-
-class FunctionEntry(_Entry):
-    """A function to write."""
-
-    prompt: str
-    reference: str
-    requires: str = ""
-    comparison: ComparisonEntry = ComparisonEntry(oracle="exact")
-    inputs: dict[str, str]
-    survivors: list[SurvivorEntry] = []
-
-
-class ProblemFile(FunctionEntry):
-    """seeds, difficult, creative, subtle, combine, tool_use."""
-
-    canary: str
-    level: int
-    topics: list[str]
-    parents: list[str] = []
-    """Names of seeds; two for combine."""
-    helpers: str = ""
-    """tool_use: the functions offered, with docstrings."""
-    wrong: list[WrongEntry]
-    translations: dict[str, str] = {}
-
-
-class RewordedFile(_Entry):
-    """verbose, concise: the seed of the same name, asked in other words."""
-
-    canary: str
-    prompt: str
-
-
-class DecomposedFile(_Entry):
-    """decompose: the seed of the same name, split into two problems."""
-
-    canary: str
-    half: list[FunctionEntry]
-    join: str
-    """A program that solves the seed by calling both halves."""
-
-
-class ClassFile(_Entry):
-    canary: str
-    level: int
-    topics: list[str]
-    class_name: str
-    reference: str
-    test: str
-    survivors: list[SurvivorEntry] = []
-
-
-F = TypeVar("F", bound=_Entry)
-
-
-def read_files(name: str, schema: type[F]) -> dict[str, F]:
-    """Returns every file of a folder by its stem, in the order of the names; none for no folder."""
-    content: dict[str, F] = {}
-    for path in sorted((Path(__file__).parent / name).glob("*.toml")):
-        try:
-            content[path.stem] = schema.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, ValidationError) as error:
-            raise ValueError(f"core/{name}/{path.name}: {error}") from error
-    return content
+Entry = Mapping[str, Any]
+"""What a file holds; its schema stands beside the checks of problems, `tools/core_checks/_details.py`."""
 
 
 @cache
-def read_problems(name: str) -> dict[str, ProblemFile]:
-    return read_files(name, ProblemFile)
-
-
-@cache
-def read_decomposed() -> dict[str, DecomposedFile]:
-    return read_files("decompose", DecomposedFile)
+def read_files(name: str) -> dict[str, Entry]:
+    """Returns the content of every file of a folder by its stem, in the order of the names."""
+    paths = sorted((Path(__file__).parent / name).glob("*.toml"))
+    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def asked_function(prompt: str) -> ast.FunctionDef:
@@ -151,24 +64,25 @@ def assertion(prompt: str) -> str:
     return f"assert {shown[0][0]} == {shown[0][1]}" if shown else ""
 
 
-def with_helpers(entry: ProblemFile, program: str) -> str:
+def with_helpers(entry: Entry, program: str) -> str:
     """A program behind the helper functions that its prompt offers (tool_use)."""
-    return f"{entry.helpers.rstrip()}\n\n\n{program}" if entry.helpers else program
+    helpers = entry.get("helpers", "")
+    return f"{helpers.rstrip()}\n\n\n{program}" if helpers else program
 
 
-def _function(task_id: str, entry: FunctionEntry, origin: ProblemFile, parents: list[str]) -> Problem:
+def _function(task_id: str, entry: Entry, origin: Entry, parents: Sequence[str]) -> Problem:
     """Returns the problem of one entry; level and topics are those of `origin`."""
     return Problem(
         task_id=f"core/{task_id}",
-        entry_point=asked_function(entry.prompt).name,
-        prompt=entry.prompt,
-        reference=entry.reference,
-        inputs=tuple(entry.inputs.values()),
-        comparison=Comparison(entry.comparison.oracle, entry.comparison.tolerance),
-        assertion=assertion(entry.prompt),
+        entry_point=asked_function(entry["prompt"]).name,
+        prompt=entry["prompt"],
+        reference=entry["reference"],
+        inputs=tuple(entry["inputs"].values()),
+        comparison=Comparison(**entry.get("comparison", {})),
+        assertion=assertion(entry["prompt"]),
         parents=tuple(f"core/seeds/{parent}" for parent in parents),
-        level=origin.level,
-        topics=tuple(origin.topics),
+        level=origin["level"],
+        topics=tuple(origin["topics"]),
     )
 
 
@@ -181,23 +95,20 @@ def problems(set_name: str) -> tuple[Problem, ...]:
     """
     if set_name not in SETS:
         raise KeyError(f"expected one of {', '.join(SETS)}, got {set_name!r}")
-    seeds = read_problems("seeds")
-    made: list[Problem] = []
-    if set_name in ("verbose", "concise"):
-        # Everything but the prompt is the seed's.
-        for name, reworded in read_files(set_name, RewordedFile).items():
-            seed = seeds[name].model_copy(update={"prompt": reworded.prompt})
+    seeds, made = read_files("seeds"), list[Problem]()
+    for name, entry in read_files(set_name.removesuffix("-main_only")).items():
+        if set_name in ("verbose", "concise"):  # everything but the prompt is the seed's
+            seed = {**seeds[name], "prompt": entry["prompt"]}
             made.append(_function(f"{set_name}/{name}", seed, seed, [name]))
-    elif set_name == "decompose":
-        for name, decomposed in read_decomposed().items():
-            for number, half in enumerate(decomposed.half, start=1):
+        elif set_name == "decompose":
+            for number, half in enumerate(entry["half"], start=1):
                 made.append(_function(f"decompose/{name}-{number}", half, seeds[name], [name]))
-    else:
-        # `tool_use-main_only` are the problems of tool_use without the helpers in the prompt.
-        for name, entry in read_problems(set_name.removesuffix("-main_only")).items():
-            problem = _function(f"{set_name}/{name}", entry, entry, entry.parents)
-            prompt = entry.prompt if set_name == "tool_use-main_only" else with_helpers(entry, entry.prompt)
-            made.append(replace(problem, prompt=prompt, reference=with_helpers(entry, entry.reference)))
+        else:
+            problem = _function(f"{set_name}/{name}", entry, entry, entry.get("parents", ()))
+            # `tool_use-main_only` are the problems of tool_use without the helpers in the prompt.
+            offers = set_name != "tool_use-main_only"
+            prompt = with_helpers(entry, problem.prompt) if offers else problem.prompt
+            made.append(replace(problem, prompt=prompt, reference=with_helpers(entry, problem.reference)))
     return tuple(made)
 
 
@@ -207,13 +118,13 @@ def classes() -> tuple[ClassProblem, ...]:
     return tuple(
         ClassProblem(
             task_id=f"core/classes/{name}",
-            class_name=entry.class_name,
-            reference=entry.reference,
-            test=entry.test,
-            level=entry.level,
-            topics=tuple(entry.topics),
+            class_name=entry["class_name"],
+            reference=entry["reference"],
+            test=entry["test"],
+            level=entry["level"],
+            topics=tuple(entry["topics"]),
         )
-        for name, entry in read_files("classes", ClassFile).items()
+        for name, entry in read_files("classes").items()
     )
 
 
