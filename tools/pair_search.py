@@ -226,7 +226,10 @@ def set_hash(problems: Iterable[Problem]) -> str:
 
 
 def to_json(pairs: FoundPairs, drawn: Sequence[ProblemPair], problems: Sequence[Problem]) -> str:
-    """The text of a pairs file, one pair a line."""
+    """The text of a pairs file, one pair a line, with what was found: how many match by type and execute.
+
+    `searched` is the hash of the whole set: one more problem, and there are other pairs to draw from.
+    """
     used = {name for pair in drawn for name in (pair.first, pair.second)}
     hashes = {problem.task_id: problem_hash(problem) for problem in problems if problem.task_id in used}
     lines = ",\n".join(json.dumps([pair.first, pair.second, list(pair.dropped)]) for pair in drawn)

@@ -69,10 +69,10 @@ def test_core_file_is_current() -> None:
     """The core file was drawn from all seeds as they are now, and uses none that has changed since."""
     known, seeds = read_pairs("core"), core.problems("seeds")
     how = "the seeds have changed: run `PYTHONPATH=tools python -m pair_search --only core`"
-    assert known.searched == pair_search.set_hash(seeds), how
+    assert known["searched"] == pair_search.set_hash(seeds), how
     hashes = {seed.task_id: problem_hash(seed) for seed in seeds}
-    assert {name: hashes.get(name) for name in known.problems} == known.problems, how
-    assert len(pair_problems("core", seeds)) == len(known.pairs) == pair_search.CORE_PAIRS
+    assert {name: hashes.get(name) for name in known["problems"]} == known["problems"], how
+    assert len(pair_problems("core", seeds)) == len(known["pairs"]) == pair_search.CORE_PAIRS
 
 
 def test_changed_problems_are_left_out() -> None:
@@ -84,9 +84,9 @@ def test_changed_problems_are_left_out() -> None:
 def test_humaneval_file() -> None:
     """1,074 pairs, as in the paper, out of 3,401 that match by type and 2,355 that also execute."""
     known = read_pairs("humaneval")
-    assert (known.matching, known.executable, len(known.pairs)) == (3401, 2355, 1074)
+    assert (known["matching"], known["executable"], len(known["pairs"])) == (3401, 2355, 1074)
     humaneval = official.humaneval(official_store())
-    assert known.searched == pair_search.set_hash(humaneval)
+    assert known["searched"] == pair_search.set_hash(humaneval)
     problems = pair_problems("humaneval", humaneval)
     assert len(problems) == 1074
     assert all(len(problem.inputs) >= 3 for problem in problems)

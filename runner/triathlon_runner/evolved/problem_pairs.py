@@ -5,32 +5,15 @@
 
 import ast
 import hashlib
+import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any
 
 from triathlon_runner.datasets import Problem
-
-
-class PairsFile(BaseModel):
-    """`pairs/<name>.json`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    matching: int
-    """Pairs whose types match."""
-    executable: int
-    """Of these, pairs that execute within their contracts; the file's pairs are drawn from them."""
-    searched: str
-    """Hash of the whole set that was searched: one more problem, and there are other pairs to draw from."""
-    problems: dict[str, str]
-    """Hash of each problem that a pair uses: pairs of a problem that has changed since are not taken."""
-    pairs: list[tuple[str, str, list[int]]]
-    """A, B, positions of A's base inputs that are left out."""
 
 
 def problem_hash(problem: Problem) -> str:
@@ -43,9 +26,13 @@ def _content(name: str) -> bytes:
     return (files(__package__) / "pairs" / f"{name}.json").read_bytes()
 
 
-def read_pairs(name: str) -> PairsFile:
-    """The pairs of `humaneval` or `core`."""
-    return PairsFile.model_validate_json(_content(name))
+def read_pairs(name: str) -> dict[str, Any]:
+    """The file of pairs of `humaneval` or `core`, as `tools/pair_search` wrote it.
+
+    `pairs`: A, B, positions of A's base inputs that are left out; `problems`: hash of each that a pair uses.
+    """
+    content: dict[str, Any] = json.loads(_content(name))
+    return content
 
 
 def pairs_sha256(name: str, data_sha256: str) -> str:
@@ -54,12 +41,15 @@ def pairs_sha256(name: str, data_sha256: str) -> str:
 
 
 def pair_problems(name: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """The problems in sequence of `humaneval` or `core`, made of those of the set that they were found in."""
+    """The problems in sequence of `humaneval` or `core`, made of those of the set that they were found in.
+
+    Pairs of a problem that has changed since are not taken.
+    """
     known = read_pairs(name)
-    current = {p.task_id: p for p in problems if known.problems.get(p.task_id) == problem_hash(p)}
+    current = {p.task_id: p for p in problems if known["problems"].get(p.task_id) == problem_hash(p)}
     return tuple(
         composed(current[first], current[second], frozenset(dropped))
-        for first, second, dropped in known.pairs
+        for first, second, dropped in known["pairs"]
         if first in current and second in current
     )
 
