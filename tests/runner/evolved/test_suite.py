@@ -1,5 +1,7 @@
-"""A unit of an evolved suite: asked, taken out of the reply, judged and recorded; self-invoking ones, too."""
+"""A unit of an evolved suite: asked, taken out of the reply, judged and recorded; pass@1 and pass@k."""
 
+import math
+from itertools import combinations
 from typing import Literal, cast
 
 import pytest
@@ -9,11 +11,12 @@ from support.loop_fakes import FakeGrader, FakeModel
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite
+from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite, pass_at_k
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Completion, EndpointError, ModelKind
+from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply
+from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, UnitRecord
 from triathlon_runner.suites import DataSetInfo, UnitRun
 
 ENTRIES = {entry.id: entry for entry in evolved.catalogue()}
@@ -201,3 +204,39 @@ async def test_official_problems(grader: Grader, name: str, seeds: str, size: in
     for problem in pro[::20]:
         assert (await grader.grade(problem.reference, problem)).outcome is Outcome.PASSED
         assert (await grader.grade("x = 1\n", problem)).outcome is Outcome.CRASHED
+
+
+OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "t": Outcome.TRUNCATED}
+
+
+@pytest.mark.parametrize(
+    ("k", "samples", "score"),
+    [
+        (1, {"a": "p", "b": "f", "c": "t", "d": "p"}, 0.5),
+        (2, {"a": "pff", "b": "pp", "c": "ff"}, (2 / 3 + 1 + 0) / 3),
+        (3, {"a": "ppp", "b": "f"}, 1.0),
+        (3, {"b": "f"}, math.nan),
+        (1, {}, math.nan),
+    ],
+)
+def test_pass_at_k(k: int, samples: dict[str, str], score: float) -> None:
+    """A mean over tasks, each with its own number of samples; one with fewer than k says nothing.
+
+    Every outcome but passed counts as not passed. Without a task there is no score, not a 0.
+    """
+    records = [
+        UnitRecord(suite="s", model="m", task_id=task, protocol=hashes(""), outcome=OUTCOMES[letter])
+        for task, letters in samples.items()
+        for letter in letters
+    ]
+    assert pass_at_k(k).score(records) == pytest.approx(score, nan_ok=True)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("correct", range(6))
+def test_unbiased(k: int, correct: int) -> None:
+    """The estimate is the share of k-subsets of the samples that hold a correct one; it needs k samples."""
+    subsets = list(combinations([True] * correct + [False] * (5 - correct), k))
+    assert pass_at_k_of(5, correct, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
+    with pytest.raises(ValueError, match="k <= samples"):
+        pass_at_k_of(k - 1, 0, k)

@@ -30,7 +30,8 @@ OTHER = Problem(
     reference="def largest(numbers):\n    return max(numbers, default=0)\n",
     inputs=("([1, 2],)", "([],)", "([-1],)"),
 )
-CAREFUL, CARELESS = SOLUTION, "def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"
+CAREFUL = fenced(SOLUTION)
+CARELESS = fenced("def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n")
 VERBOSE = '''def add_up(numbers: list[int]) -> int:
     """You are given a list of whole numbers. Go through all of them and return what they add up to.
 
@@ -105,9 +106,9 @@ async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
 
 async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
     """Where solutions differ the problem is written anew."""
-    solve: Says = [fenced(CAREFUL), fenced(CARELESS), fenced(CAREFUL)]
+    solve: Says = [CAREFUL, CARELESS, CAREFUL]
     written, asked, pipeline = await _evolve({**GOOD, "solve": solve, "disagree": same_problem}, sandbox)
-    assert (asked.count("disagree"), pipeline.round, written.reference) == (1, 2, CAREFUL)
+    assert (asked.count("disagree"), pipeline.round, written.reference) == (1, 2, SOLUTION)
     (question,) = (step["question"] for step in pipeline.steps if step["kind"] == "evolve-disagree")
     assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
 
@@ -201,39 +202,28 @@ SOLVED_BY = {
 }
 AGAIN = fenced(SEED.prompt + "\n\n" + EVEN)
 CHECKED = replace(SEED, comparison=Comparison("checker", checker="humaneval-32"))
+Case = tuple[Transformation, Problem, dict[str, Says], str]
+
+
+def case(transformation: Transformation, reason: str, **script: Says) -> Case:
+    return transformation, SEED, script, reason
+
+
 DROPPED = [
     *(
         pytest.param(
-            "difficult",
-            SEED,
-            {"solve": fenced(f"def add_even(numbers):\n    {body}\n")},
-            reason,
+            *case("difficult", reason, solve=fenced(f"def add_even(numbers):\n    {body}\n")),
             marks=[pytest.mark.slow] if body.startswith("while") else [],
         )
         for body, reason in SOLVED_BY.items()
     ),
-    (
-        "difficult",
-        SEED,
-        {"solve": [fenced(CAREFUL), fenced(CARELESS)] * 3, "disagree": same_problem},
-        "two solutions still differ after 3 rounds",
-    ),
-    ("tool_use", SEED, {"fix": fenced(EVEN)}, "no helper function"),
+    case("difficult", "still differ after 3 rounds", solve=[CAREFUL, CARELESS] * 3, disagree=same_problem),
+    case("tool_use", "no helper function", fix=fenced(EVEN)),
     ("concise", CHECKED, {}, "several right answers"),
-    ("verbose", SEED, {"fix": fenced(EVEN)}, "must be called add_up"),
-    (
-        "concise",
-        SEED,
-        {"transform": fenced(VERBOSE), "solve": COUNTS, "fix": fenced(VERBOSE)},
-        "still differ",
-    ),
-    (
-        "decompose",
-        SEED,
-        {**IN_HALVES, "join": fenced(SEED.reference)},
-        "no program that calls both halves solves the seed",
-    ),
-    ("decompose", SEED, {"transform": AGAIN, "fix": AGAIN}, "problem that you were given"),
+    case("verbose", "must be called add_up", fix=fenced(EVEN)),
+    case("concise", "still differ", transform=fenced(VERBOSE), solve=COUNTS, fix=fenced(VERBOSE)),
+    case("decompose", "calls both halves", **{**IN_HALVES, "join": fenced(SEED.reference)}),
+    case("decompose", "problem that you were given", transform=AGAIN, fix=AGAIN),
 ]
 
 

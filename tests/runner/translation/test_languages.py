@@ -1,0 +1,144 @@
+"""Programs of other languages in replies; values that cross between languages, and which are the same."""
+
+from typing import Any
+
+import pytest
+
+from support.translations import TALLY
+from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.sandbox import Language, Opaque
+from triathlon_runner.translation._languages import continued, opening, translated
+from triathlon_runner.translation._task import crosses, plain, same
+
+PYTHON, PHP, RUBY, JAVASCRIPT, PERL = Language
+TALLY_IN_PHP = TALLY[PHP]
+OTHERS = (PHP, RUBY, JAVASCRIPT, PERL)
+
+
+def taken(text: str, language: Language = PHP, finish: Finish = Finish.STOP) -> tuple[str, Outcome | None]:
+    program, outcome = translated(Reply(text=text, finish=finish), language, "tally")
+    return program.strip(), outcome
+
+
+@pytest.mark.parametrize("language", Language)
+def test_the_block_with_the_function_is_taken(language: Language) -> None:
+    """Whatever the label, and whatever other blocks stand around it; the last version counts."""
+    code = TALLY[language]
+    for label in (language.value, "", "text"):
+        text = f"First:\n```bash\nrun it\n```\n```{label}\n{code}```\n```\nout\n```"
+        assert taken(text, language) == (code.strip(), None)
+    wrong = "```php\n<?php function tally() { return 0; }\n```"
+    assert taken(f"{wrong}\nBetter:\n```php\n{TALLY_IN_PHP}```") == (TALLY_IN_PHP.strip(), None)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_unfenced_code_is_found_between_prose(language: Language) -> None:
+    """From the first definition to the last line that can end one."""
+    code = TALLY[language].removeprefix("use strict;\n")
+    assert taken(f"Here it is:\n\n{code}\nThat is all there is.", language) == (code.strip(), None)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("end", ["}" + " " * 50_000 + "x", "} " * 25_000 + "x", "}" + "\n" * 50_000 + "x"])
+def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
+    """Blank space behind what may end a program, or begin one, is not read again from each of its places."""
+    assert taken(f"{TALLY[language]}\n{end}", language)[1] is None
+    assert taken(f"```\nfunction{' ' * 50_000}y\n```\n```\nfunction y\n```", language)[1] is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "expected"),
+    [
+        # A translation that renamed its function is executed, and crashes by its own fault.
+        (
+            "```php\n<?php function other() {}\n```\n```\nprints nothing\n```",
+            Finish.STOP,
+            ("<?php function other() {}", None),
+        ),
+        ("", Finish.STOP, ("", Outcome.NO_ANSWER)),
+        ("I cannot translate this.", Finish.STOP, ("", Outcome.NO_ANSWER)),
+        ("<think>```php\nfunction tally() {}\n```</think>", Finish.STOP, ("", Outcome.NO_ANSWER)),
+        (f"```php\n{TALLY_IN_PHP}```", Finish.LENGTH, ("", Outcome.TRUNCATED)),
+        ("", Finish.REFUSED, ("", Outcome.REFUSED)),
+    ],
+)
+def test_replies_without_the_function(
+    text: str, finish: Finish, expected: tuple[str, Outcome | None]
+) -> None:
+    """Prose and reasoning are no program; a cut or refused reply has its own outcome, whatever is in it."""
+    assert taken(text, finish=finish) == expected
+
+
+def test_a_base_model_goes_on_with_the_opening() -> None:
+    """Its text belongs to the function until it invents another example."""
+    opening = "sub tally {\n    my ($words) = @_;\n"
+    body = "    return 1;\n}"
+    expected = f"{opening}{body}\n"
+    ran_on = Reply(text=f"{body}\n\n###\n\nPython:\ndef", finish=Finish.LENGTH)
+    assert continued(Reply(text=f"{body}\n"), opening) == continued(ran_on, opening) == (expected, None)
+    assert continued(Reply(text=body, finish=Finish.LENGTH), opening) == ("", Outcome.TRUNCATED)
+    assert continued(Reply(text="\n\n###\n"), opening) == ("", Outcome.NO_ANSWER)
+
+
+def test_no_parameter_is_called_like_a_word_of_the_language() -> None:
+    """`new` cannot be a parameter in JavaScript, nor `end` in Ruby; in PHP a sign stands in front."""
+    assert opening(JAVASCRIPT, "changed", ["old", "new"]) == "function changed(old, new_) {\n"
+    assert opening(RUBY, "between", ["start", "end"]) == "def between(start, end_)\n"
+    assert opening(PHP, "changed", ["old", "new"]) == "function changed($old, $new) {\n"
+
+
+UNDEFINED, FUNCTION = Opaque("undefined"), Opaque("function")
+CROSS = (None, True, 2**53, 1.5, "é", [1, ["a", (2, None)]], {"a": [1]})
+DO_NOT_CROSS = (2**53 + 1, float("nan"), float("inf"), {1: "a"}, {1, 2}, b"a", 1j, FUNCTION)
+
+
+def test_what_every_language_has() -> None:
+    """Null, truth values, exact numbers, texts, lists and maps of texts cross; nothing else does.
+
+    JSON has one kind of sequence.
+    """
+    assert [value for value in CROSS if not crosses(value)] == []
+    assert [value for value in DO_NOT_CROSS if crosses(value)] == []
+    assert plain(((1, 2), {"a": (3,)})) == [[1, 2], {"a": [3]}]
+
+
+SAME: list[tuple[Any, Any, Language]] = [
+    *((1, 1, PYTHON), (1, 1.0, JAVASCRIPT), (1.0, 1, PHP), (0.1 + 0.2, 0.3, PERL)),
+    *((True, 1, PERL), (True, "1", PERL), (False, "", PERL), (False, 0, PERL), (False, None, PERL)),
+    *((None, None, RUBY), (None, UNDEFINED, JAVASCRIPT), ("a", "a", RUBY), (3, "3", PERL), ("3", 3, PERL)),
+    *(([1, 2], [1, 2], RUBY), ([1, 2], (1, 2), PYTHON), ({}, [], PHP), ({"0": "a"}, ["a"], PHP)),
+    *(({"1": "a"}, {1: "a"}, PHP), ({"a": [True]}, {"a": [1]}, PERL)),
+]
+DIFFERENT: list[tuple[Any, Any, Language]] = [
+    *((1, True, PYTHON), (True, 1, PHP), (False, None, RUBY), (True, 2, PERL), (True, [1], PERL)),
+    *((None, FUNCTION, JAVASCRIPT), (None, 0, PERL), (3, "3", PHP), (3, "three", PERL), ("3", 3, RUBY)),
+    *(("03", 3, PERL), ("", None, PERL), ("", [], PERL), ("", 1.5, PERL), ("ab", ["a", "b"], RUBY)),
+    *((0.3, 0.31, PERL), (1.5, float("nan"), PHP), (1.5, "9" * 5000, PERL), ([], None, PERL)),
+    *(([1, 2], [2, 1], RUBY), ([1, 2], [1], RUBY), ({}, [], RUBY), ({"a": 1}, {"a": 1, "b": 2}, RUBY)),
+]
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "language", "equal"),
+    [*((*case, True) for case in SAME), *((*case, False) for case in DIFFERENT)],
+)
+def test_sameness(expected: Any, got: Any, language: Language, equal: bool) -> None:
+    """Values count as the same where the language has no nearer one, and nowhere else."""
+    assert same(expected, got, language) is equal
+
+
+def test_a_problems_tolerance_counts() -> None:
+    """What the problem lets differ in Python may differ in every language."""
+    assert same(1.0, 1.05, RUBY, tolerance=0.1)
+    assert not same(1.0, 1.05, RUBY)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_numbers_beyond_every_float_are_other_values(language: Language) -> None:
+    """An int too large for a float, or too long to be written, equals nothing that a reference returned."""
+    for huge in (10**400, -(10**400), 10**5000):
+        for expected in (None, True, 1, 1.5, "1", [1], {"1": 1}):
+            assert not same(expected, huge, language)
+            assert not same([expected], [huge], language)
+        assert not same({"1": "a"}, {huge: "a"}, language)
+    assert not same(1.5, "9" * 5000, language)
