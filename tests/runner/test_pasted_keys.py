@@ -12,23 +12,13 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.pasted_keys import REMOVED, check_option, remove_keys, why_secret
 
 RANDOM = "f3Kq8ZxT1vBn6MwP0sLd9RyC2hJg7uEa"
+BEGINNINGS = "sk- sk-ant-api03- sk-or-v1- AIza ya29.a0 ghp_ github_pat_ gsk_ xai- nvapi- sk_live_ npm_"
 KEYS = [
-    "sk-" + RANDOM,
+    *(beginning + RANDOM for beginning in BEGINNINGS.split()),
     "sk-proj-abcDEF_ghiJKL-mnoPQR",
-    "sk-ant-api03-" + RANDOM,
-    "sk-or-v1-" + RANDOM,
-    "AIza" + RANDOM + "abc",
-    "ya29.a0" + RANDOM,
-    "ghp_" + RANDOM,
-    "github_pat_" + RANDOM,
     "hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH",
-    "gsk_" + RANDOM,
-    "xai-" + RANDOM,
-    "nvapi-" + RANDOM,
     "AKIA" + "ABCDEFGHIJKLMNOP",
-    "sk_live_" + RANDOM,
     "SG." + RANDOM[:22] + "." + RANDOM,
-    "npm_" + RANDOM,
     "pypi-AgEIcHlwaS5vcmc" + RANDOM,
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
     "Bearer " + RANDOM,
@@ -55,16 +45,12 @@ TEXTS = [
 ]
 
 
-def in_escapes(text: str) -> str:
-    """JSON with every character as an escape."""
-    return '"' + "".join(f"\\u{ord(char):04x}" for char in text) + '"'
-
-
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_is_found_however_it_is_written(key: str) -> None:
     """As it is, behind a line break, with one escape or nothing but escapes; and it is removed."""
+    in_escapes = '"' + "".join(f"\\u{ord(char):04x}" for char in key) + '"'
     one_escape = f'{{"a": "\\u{ord(key[0]):04x}{key[1:]}"}}'
-    for text in (key, f"a key: '{key}'", json.dumps(f"x\n{key}\n"), in_escapes(key), one_escape):
+    for text in (key, f"a key: '{key}'", json.dumps(f"x\n{key}\n"), in_escapes, one_escape):
         assert why_secret(text), text
     assert key[-12:] not in remove_keys(f"got {key}") and REMOVED in remove_keys(key)
 
@@ -106,22 +92,16 @@ def test_a_megabyte_takes_no_longer_than_its_length(part: str) -> None:
     assert time.process_time() - start < 5
 
 
-def row(setting: str, name: str = "name: A") -> str:
-    """A file of one row behind an API, with one setting more in line 4."""
-    return (
-        f"models:\n  - id: a\n    {name}\n    api: {{base_url: http://127.0.0.1:1/v1, model: x, {setting}}}\n"
-    )
+ROW = "models:\n  - id: a\n    {name}\n    "
+API = ROW + "api: {{base_url: http://127.0.0.1:1/v1, model: x, {setting}}}\n"
+HUB = "{{huggingface: {{repo: a/b, revision: main}}}}"
+SERVED = ROW + f"serve: {{{{engine: vllm, weights: {HUB}, {{setting}}}}}}\n"
 
 
-def served(setting: str) -> str:
-    """The same for a row that is served here."""
-    weights = "{huggingface: {repo: a/b, revision: main}}"
-    return f"models:\n  - id: a\n    name: A\n    serve: {{engine: vllm, weights: {weights}, {setting}}}\n"
-
-
-def refusal(tmp_path: Path, text: str) -> str:
+def refusal(tmp_path: Path, setting: str, name: str = "name: A", row: str = API) -> str:
+    """What is said of a file of one row with one setting more in line 4, or another name in line 3."""
     path = tmp_path / "models.yaml"
-    path.write_text(text)
+    path.write_text(row.format(name=name, setting=setting))
     with pytest.raises(UserError) as caught:
         models_yaml.load(path)
     return str(caught.value)
@@ -129,60 +109,42 @@ def refusal(tmp_path: Path, text: str) -> str:
 
 @pytest.mark.parametrize("key", [key for key in KEYS if "\n" not in key])
 def test_a_providers_key_is_refused_anywhere(tmp_path: Path, key: str) -> None:
-    """Whatever holds it, the message has line and hint and not the key."""
-    for text in (
-        row(f"body: {{user: {key}}}"),
-        row(f"body: {{{key}: 1}}"),
-        row(f"headers: {{X-Team: {key}}}"),
-        row(f"unknown: {key}"),
-        row(f"key_env: {key}"),
-        row("", name=f"notes: 'it is {key}'"),
-        row("", name=f'notes: "\\x{ord(key[0]):02x}{key[1:]}"'),
-        row("", name=f"name: A   # {key}"),
-        served(f"env: {{A: {key}}}"),
-        served(f"args: {{x: [{key}]}}"),
-    ):
-        said = refusal(tmp_path, text)
-        assert re.search(r"models.yaml, line [34]: ", said) and "key_env" in said, text
-        assert key not in said and key[-12:] not in said
+    """Whatever holds it, the message has line and hint and not the key; all of a file are told at once."""
+    settings = ("body: {user: %s}", "body: {%s: 1}", "headers: {X-Team: %s}", "unknown: %s", "key_env: %s")
+    names = (f"notes: 'it is {key}'", f'notes: "\\x{ord(key[0]):02x}{key[1:]}"', f"name: A   # {key}")
+    said = [refusal(tmp_path, setting % key) for setting in settings]
+    said += [refusal(tmp_path, "", name) for name in names]
+    said += [refusal(tmp_path, setting % key, row=SERVED) for setting in ("env: {A: %s}", "args: {x: [%s]}")]
+    for message in said:
+        assert re.search(r"models.yaml, line [34]: ", message) and "key_env" in message, message
+        assert key not in message and key[-12:] not in message
+    both = refusal(tmp_path, f"body: {{user: {key}}}", f"name: A   # hf_{RANDOM}").splitlines()
+    assert [line.split(": ")[0].rpartition(" ")[2] for line in both[:-1]] == ["3", "4"]
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("setting", "row"),
     [
-        row("headers: {Authorization: hunter2}"),
-        row("headers: {X-Api-Key: hunter2}"),
-        row("").replace("127.0.0.1", "me:hunter2@127.0.0.1"),
-        row("").replace("http://127.0.0.1", "me:hunter2@127.0.0.1"),
-        "models: [*hunter2]\n",
-        row("secret_headers: {X-Team: hunter2}"),
-        row("secret_headers: hunter2"),
+        ("headers: {Authorization: hunter2}", API),
+        ("headers: {X-Api-Key: hunter2}", API),
+        ("", API.replace("127.0.0.1", "me:hunter2@127.0.0.1")),
+        ("", API.replace("http://127.0.0.1", "me:hunter2@127.0.0.1")),
+        ("", "models: [*hunter2]\n"),
+        ("secret_headers: {X-Team: hunter2}", API),
+        ("secret_headers: hunter2", API),
     ],
 )
-def test_no_message_repeats_a_secret(tmp_path: Path, text: str) -> None:
+def test_no_message_repeats_a_secret(tmp_path: Path, setting: str, row: str) -> None:
     """Headers, addresses with a password and broken files do not show what they hold."""
-    said = refusal(tmp_path, text)
+    said = refusal(tmp_path, setting, row=row)
     assert "models.yaml" in said and "hunter2" not in said
 
 
-def test_every_key_of_a_file_is_told_at_once(tmp_path: Path) -> None:
-    """One in a value and one in a comment are two lines of the message, in the file's order."""
-    text = row(f"body: {{user: sk-{RANDOM}}}") + f"# hf_{RANDOM}\n"
-    lines = refusal(tmp_path, text).splitlines()
-    assert [line.split(": ")[0].rpartition(" ")[2] for line in lines[:-1]] == ["4", "5"]
-
-
-@pytest.mark.parametrize("value", ["sk-" + RANDOM, "Bearer " + RANDOM])
-def test_an_option_that_holds_a_key_is_refused(value: str) -> None:
-    """On the command line, too: it stays in the shell's history and in manifests."""
-    with pytest.raises(UserError, match=r"expected no key at --model, got .*\S; put") as caught:
-        check_option("--model", value)
-    assert value not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "name", ["qwen2.5-coder:7b", "Qwen/Qwen2.5-Coder-32B-Instruct-GPTQ-Int4", "ft:gpt-4o:acme::A1b2C3d4", ""]
-)
-def test_names_of_models_are_no_keys(name: str) -> None:
-    """Words with digits, joined by dashes, are what models are called."""
-    check_option("--model", name)
+def test_an_option_that_holds_a_key_is_refused() -> None:
+    """On the command line, too: it stays in the shell's history and in manifests. Models' names are none."""
+    for value in ("sk-" + RANDOM, "Bearer " + RANDOM):
+        with pytest.raises(UserError, match=r"expected no key at --model, got .*\S; put") as caught:
+            check_option("--model", value)
+        assert value not in str(caught.value)
+    for name in ("qwen2.5-coder:7b", "Qwen/Qwen2.5-Coder-32B-Instruct-GPTQ-Int4", "ft:gpt-4o:acme::A1b2C3d4"):
+        check_option("--model", name)

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triathlon_runner.llm import ApiConfig, Chat, EndpointStats, Limits, Message, OpenAI, Sampling
-from triathlon_runner.llm._api import Unreachable
+from triathlon_runner.llm._api import Lost
 from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue
-from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm.provider import HttpReply, Send
+from triathlon_runner.llm.provider import HttpReply, Secrets, Send
 
 CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
 FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type")
@@ -61,7 +60,7 @@ class VirtualServer:
     async def _fault(self, kind: str) -> HttpReply:
         await asyncio.sleep(0.002)
         if kind in ("reset", "cut"):
-            raise Unreachable(kind)
+            raise Lost(kind)
         if kind.startswith("429"):
             return self._said(429, b"", later=kind.endswith("later"))
         if kind in ("500", "503"):

@@ -48,7 +48,8 @@ async def cluster_grader(
     settings: dict[str, Any] = {"include_dashboard": False} if address is None else {}
     settings |= {"namespace": "triathlon", "log_to_driver": False, "logging_level": logging.ERROR}
     try:
-        await _check_address(address)
+        if address not in (None, "auto", "local"):
+            await _connect_once(str(address))
         await asyncio.to_thread(ray.init, address, **settings)
     except (OSError, RuntimeError, ValueError) as error:
         raise ClusterError(
@@ -56,16 +57,22 @@ async def cluster_grader(
             " RAY_AUTH_MODE=token set here, too"
         ) from None
     try:
-        yield ClusterGrader(keys, await _check_nodes(keys, report))
+        listed = await asyncio.to_thread(ray.nodes)
+        # A head without CPUs gets no work from Ray.
+        nodes = [node for node in listed if node["Alive"] and node["Resources"].get("CPU")]
+        levels = await asyncio.gather(*(_level_of(node, keys, report) for node in nodes))
+        if not any(levels):
+            raise ClusterError(
+                "expected living nodes with CPUs in the Ray cluster, got none; see `ray status`"
+            )
+        yield ClusterGrader(keys, {*filter(None, levels)})
     finally:
         await asyncio.to_thread(ray.shutdown)
 
 
-async def _check_address(address: str | None) -> None:
-    """Connects once: Ray itself would look for many minutes for a cluster that is not there."""
-    if address in (None, "auto", "local"):
-        return
-    host, _, port = str(address).rpartition(":")
+async def _connect_once(address: str) -> None:
+    """Connects: Ray itself would look for many minutes for a cluster that is not there."""
+    host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
         raise ClusterError(f"expected --ray-address as host:port or auto, got {address!r}")
     async with asyncio.timeout(_CONNECT_SECONDS):
@@ -73,36 +80,25 @@ async def _check_address(address: str | None) -> None:
     writer.close()
 
 
-async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> set[str]:
-    """Returns the isolation levels of all nodes; a head without CPUs gets no work from Ray."""
-    listed = await asyncio.to_thread(ray.nodes)
-    nodes = [node for node in listed if node["Alive"] and node["Resources"].get("CPU")]
-    levels = await asyncio.gather(*(_level_of(node, keys) for node in nodes))
-    if not any(levels):
-        raise ClusterError("expected living nodes with CPUs in the Ray cluster, got none; see `ray status`")
-    for node, level in zip(nodes, levels, strict=True):
-        if level:
-            cpus = int(node["Resources"]["CPU"])
-            report(f"node {node['NodeManagerAddress']}: {cpus} programs at once, sandbox {level}")
-    return {level for level in levels if level}
-
-
-async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
+async def _level_of(node: dict[str, Any], keys: Path | None, report: Callable[[str], object]) -> str:
     """Returns the isolation level of a node's sandbox; empty where the node is lost, though still listed."""
     on_node = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
     check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=on_node)
+    name = f"node {node['NodeManagerAddress']}"
     try:
         level, _ = await asyncio.wait_for(check.remote("check", (), keys), _OPEN_SECONDS)
-        return str(level)
     except RayTaskError as error:
         reason = _first_line(error.cause)
     except TimeoutError:
         reason = f"no answer within {_OPEN_SECONDS:g} s"
     except RayError:
         return ""
+    else:
+        report(f"{name}: {int(node['Resources']['CPU'])} programs at once, sandbox {level}")
+        return str(level)
     raise ClusterError(
-        f"node {node['NodeManagerAddress']} cannot execute programs: {reason}; run `triathlon doctor`"
-        " there, or take it out of the cluster (`ray stop`)"
+        f"{name} cannot execute programs: {reason}; run `triathlon doctor` there, or take it out of the"
+        " cluster (`ray stop`)"
     )
 
 
@@ -121,8 +117,7 @@ class ClusterGrader:
 
     def __init__(self, keys: Path | None, levels: set[str]) -> None:
         """Takes the folder of answer keys on every node, and the isolation levels of all nodes."""
-        self._keys = keys
-        self._levels = levels
+        self._keys, self._levels = keys, levels
         options = {"num_cpus": 1, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
         self._answer: Any = ray.remote(answer).options(**options)
 
@@ -175,49 +170,47 @@ class ClusterGrader:
 
 
 def answer(method: str, arguments: tuple[Any, ...], keys: Path | None) -> tuple[str, Any]:
-    """Returns the isolation level of this node, and the result of a method of `_methods`.
+    """Returns the isolation level of this node, and the result of a method of its grader or sandbox.
 
-    `keys` is the folder of answer keys on this node.
+    `keys` is the folder of answer keys on this node; the method `check` does nothing.
 
     Raises:
         SandboxError: nothing can be executed on this node, or its sandbox failed.
     """
-    result = _runner().run(_methods(keys)[method](*arguments))
-    return _opened()[0].level, result
+    runner, sandbox, _ = _opened()
+    return sandbox.level, runner.run(_do(sandbox, method, arguments, keys))
 
 
 @cache
-def _runner() -> asyncio.Runner:
-    """The process's event loop: its sandbox lives in it from task to task, and ends with the process."""
-    return asyncio.Runner()
+def _opened() -> tuple[asyncio.Runner, Sandbox, object]:
+    """Returns the process's event loop and the sandbox that lives in it from task to task.
 
-
-@cache
-def _opened() -> tuple[Sandbox, object]:
-    """Returns the process's sandbox, and its context, which would close the sandbox if it were collected."""
+    The third is the sandbox's context, which would close it if it were collected.
+    """
+    runner = asyncio.Runner()
     context = open_sandbox("auto", jobs=1)  # Ray starts as many processes as the node has CPUs
-    return _runner().run(context.__aenter__()), context
+    return runner, runner.run(context.__aenter__()), context
 
 
 @cache
-def _methods(keys: Path | None) -> dict[str, Callable[..., Any]]:
-    """Returns the methods of the sandbox and of a grader on it, those with values that can be sent."""
-    sandbox, _ = _opened()
-    grader = ProgramGrader(sandbox, keys)
+def _grader(keys: Path | None) -> ProgramGrader:
+    return ProgramGrader(_opened()[1], keys)
 
-    async def grade(program: str, problem: FunctionProblem, inputs: Literal["base", "all"]) -> Verdict:
-        return await grader.grade(program, problem, inputs=inputs)
 
-    async def stream(job: Job) -> tuple[Execution, list[Sent | Raised]]:
+async def _do(sandbox: Sandbox, method: str, arguments: tuple[Any, ...], keys: Path | None) -> Any:
+    """Returns the result of a method, as values that can be sent."""
+    if method == "grade":
+        program, problem, inputs = arguments
+        return await _grader(keys).grade(program, problem, inputs=inputs)
+    if method == "stream":
         sent: list[Sent | Raised] = []
 
         def take(_index: int, result: Sent | Raised) -> bool:
             sent.append(result)
             return True
 
+        (job,) = arguments
         return await sandbox.stream(job, take), sent
-
-    async def check() -> None:
-        """Nothing to do: the sandbox is open."""
-
-    return {"run": sandbox.run, "examine": sandbox.examine, "stream": stream, "grade": grade, "check": check}
+    if method != "check":
+        return await getattr(sandbox, method)(*arguments)
+    return None

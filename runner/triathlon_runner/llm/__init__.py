@@ -25,11 +25,11 @@ from triathlon_runner.llm._cache import CacheError, CacheInfo, ReplyCache
 from triathlon_runner.llm._model import OpenModel, open_model
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm.anthropic import Anthropic
-from triathlon_runner.llm.openai_chat import Azure, OpenAI
+from triathlon_runner.llm.openai_chat import OpenAI
 from triathlon_runner.llm.probe import Report, probe, probed
 from triathlon_runner.llm.provider import ApiConfig, is_loopback
 
-PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic, "azure": Azure}
+PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic}
 """By the name in models.yaml."""
 
 

@@ -1,7 +1,4 @@
-"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`; errors and counters.
-
-No HTTP here.
-"""
+"""What disciplines see of a model: `await model.ask(prompt, sampling)`, its errors and counters; no HTTP."""
 
 import math
 import time
@@ -24,10 +21,6 @@ ModelKind = Literal["instruct", "base"]
 def estimated_tokens(*texts: str) -> int:
     """Returns about how many tokens texts have together."""
     return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
-
-
-class EndpointError(InfrastructureError):
-    """The endpoint gave no answer after all retries. The unit stays open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +125,13 @@ class Asking:
     failed try, or for a server that is down."""
 
 
-_current: ContextVar[Asking | None] = ContextVar("asking", default=None)
+_current: ContextVar[Asking] = ContextVar("asking")
 
 
 @contextmanager
 def asking() -> Iterator[Asking]:
     """Context of one call of `ask`; what it yields says whether the call has a request in flight."""
-    call = Asking()
-    token = _current.set(call)
+    token = _current.set(call := Asking())
     try:
         yield call
     finally:
@@ -149,7 +141,7 @@ def asking() -> Iterator[Asking]:
 @contextmanager
 def request_in_flight() -> Iterator[None]:
     """Context of sending and reading; after a reply was read the call counts as in flight until it ends."""
-    call = _current.get() or Asking()
+    call = _current.get(Asking())
     call.in_flight = True
     try:
         yield
@@ -158,11 +150,14 @@ def request_in_flight() -> Iterator[None]:
         raise
 
 
+class EndpointError(InfrastructureError):
+    """The endpoint gave no answer after all retries. The unit stays open."""
+
+
 class ModelUnavailableError(EndpointError):
     """No question to this model can succeed for now: the model stops, its units stay open.
 
-    Bad key, no access, unknown model, quota used up, a setting that the provider refuses. Where the server
-    only does not answer, the error is a `ServerUnreachableError`.
+    Bad key, no access, unknown model, quota used up, a setting that the provider refuses.
     """
 
     of_question = ""
@@ -170,7 +165,7 @@ class ModelUnavailableError(EndpointError):
 
 
 class ServerUnreachableError(ModelUnavailableError):
-    """The server could not be reached, or asked for a longer wait than is allowed; it may answer later.
+    """The server does not answer, or asked for a longer wait than is allowed; it may answer later.
 
     Nothing in the model's row need be changed: the run tries the model once more at its end.
     """
@@ -187,8 +182,8 @@ class UnexplainedError(EndpointError):
 class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
     """A try of a question failed; another one may succeed."""
 
-    was_sent = True
-    """Whether the request was sent: the server may charge for a reply that did not come."""
+    wait: float | None = None
+    """Seconds until the question is tried again; None: it is not."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         """`retry_after`: seconds that the server asked us to wait."""
@@ -201,23 +196,25 @@ class Throttled(Retryable):
 
 
 class Unreachable(Retryable):
-    """No connection, or, where `was_sent`, it broke before the reply was whole."""
-
-    def __init__(self, reason: str, *, was_sent: bool = False) -> None:
-        super().__init__(reason)
-        self.was_sent = was_sent
+    """No connection: the request was not sent."""
 
 
-class Malformed(Retryable):
+class Lost(Retryable):
+    """The request was sent and no whole reply came: the server may charge for it."""
+
+
+class TimedOut(Lost):
+    """No whole reply came in time."""
+
+
+class Malformed(Lost):
     """A reply that is no answer: not JSON, no choices."""
 
 
 class OtherModel(Malformed):
-    """A reply in another model's name."""
+    """A reply in another model's name, `served`."""
 
-    def __init__(self, reason: str, served: str = "") -> None:
-        super().__init__(reason)
-        self.served = served
+    served = ""
 
 
 @dataclass(slots=True)
@@ -275,21 +272,21 @@ class EndpointStats:
 
         `asked_tokens` is an estimate, for a server that counts none; `max_tokens` is the limit that was sent.
         """
-        usage, finish = answer.usage, answer.reply.finish
-        end = time.monotonic()
-        begin = end - answer.seconds
+        usage, reply = answer.usage, answer.reply
         self.answered += 1
         self.retried_error = ""
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
-        if finish is Finish.LENGTH and 0 < usage.output_tokens < max_tokens:
-            self.cut_by_context += 1
-        else:
-            self.truncated += finish is Finish.LENGTH
+        if reply.finish is Finish.LENGTH:
+            is_full = 0 < usage.output_tokens < max_tokens
+            self.cut_by_context += is_full
+            self.truncated += not is_full
         if usage.uncounted:
             self.uncounted += 1
             self.estimated_input_tokens += asked_tokens
-            self.estimated_output_tokens += estimated_tokens(answer.reply.text, answer.reply.reasoning)
+            self.estimated_output_tokens += estimated_tokens(reply.text, reply.reasoning)
+        end = time.monotonic()
+        begin = end - answer.seconds
         while self._busy and self._busy[-1][1] >= begin:  # none of the spans ended later
             earlier = self._busy.pop()
             self.busy_seconds -= earlier[1] - earlier[0]

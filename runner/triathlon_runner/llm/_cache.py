@@ -29,12 +29,12 @@ CREATE TABLE IF NOT EXISTS replies (
 CREATE INDEX IF NOT EXISTS replies_by_model ON replies (model);
 """
 _DELETE_OLDEST = "DELETE FROM replies WHERE id IN (SELECT id FROM replies ORDER BY id LIMIT 50)"
-_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def reply_key(settings: Mapping[str, Any]) -> bytes:
     """Returns the key of a reply: a hash of the request's `body` and of all else that shaped it."""
-    return hashlib.sha256(_SORTED(dict(settings)).encode("utf-8", "surrogatepass")).digest()
+    text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 class CacheError(UserError):
@@ -65,17 +65,8 @@ class ReplyCache:
             CacheError: it cannot be opened, or is no cache.
         """
         self.path = path
-        # Switching to WAL does not wait for another process that does the same.
-        attempts = stamina.retry_context(
-            on=lambda error: isinstance(error, sqlite3.OperationalError) and "locked" in str(error),
-            attempts=None,
-            timeout=_LOCK_SECONDS,
-            wait_max=0.1,
-        )
-        with _named(path, "cannot be used; make it writable, move it away, or name another folder"):
-            for attempt in attempts:
-                with attempt:
-                    self._db = _open(path)
+        with self._named("cannot be used; make it writable, move it away, or name another folder"):
+            self._db = _open(path)
 
     def __enter__(self) -> Self:
         return self
@@ -83,43 +74,41 @@ class ReplyCache:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
+    @contextmanager
+    def _named(self, what: str) -> Iterator[None]:
+        """Context in which an error of the file or its data base becomes a `CacheError` that names it."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise CacheError(f"the cache of replies {str(self.path)!r} {what}: {error}") from error
+
     def get(self, key: bytes) -> Answer | None:
         """Returns the stored answer, with the usage and seconds of the original request."""
-        with _named(self.path, "cannot be read"):
+        with self._named("cannot be read"):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
         stored = json.loads(row[0])
-        return Answer(
-            reply=Reply(text=stored["text"], reasoning=stored["reasoning"], finish=Finish(stored["finish"])),
-            usage=Usage(**stored["usage"]),
-            seconds=stored["seconds"],
-            served_model=stored["served_model"],
-        )
+        reply = Reply(text=stored["text"], reasoning=stored["reasoning"], finish=Finish(stored["finish"]))
+        return Answer(reply, Usage(**stored["usage"]), stored["seconds"], stored["served_model"])
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
         Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
         """
-        came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
-        usage = answer.usage
-        if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
+        reply, usage = answer.reply, answer.usage
+        came_as_error = reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
+        if came_as_error and not (reply.text or usage.input_tokens or usage.output_tokens):
             return answer
-        stored = {
-            **dict(answer.reply),
-            "usage": dict(usage),
-            "seconds": answer.seconds,
-            "served_model": answer.served_model,
-        }
+        more = {"usage": dict(usage), "seconds": answer.seconds, "served_model": answer.served_model}
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
-        with _named(
-            self.path, "cannot be written; make room, or remove replies with `triathlon cache prune`"
-        ):
-            is_new = self._db.execute(insert, (key, model, json.dumps(stored))).rowcount == 1
-        return answer if is_new else self.get(key) or answer
+        with self._named("cannot be written; make room, or remove replies with `triathlon cache prune`"):
+            made = self._db.execute(insert, (key, model, json.dumps({**dict(reply), **more})))
+        return answer if made.rowcount == 1 else self.get(key) or answer
 
     def info(self) -> CacheInfo:
+        """Returns how much it holds."""
         counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
         by_model = {str(model): int(count) for model, count in counts}
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
@@ -132,12 +121,12 @@ class ReplyCache:
         Returns:
             How many were dropped.
         """
-        with _named(self.path, "cannot be changed"), self._db:  # commits, or rolls back
+        with self._named("cannot be changed"), self._db:  # commits, or rolls back
             self._db.execute("BEGIN IMMEDIATE")
             dropped = 0
             if model is not None:
                 dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
-            while max_bytes is not None and _size_bytes(self._db) > max_bytes:
+            while max_bytes is not None and self._used_bytes() > max_bytes:
                 oldest = self._db.execute(_DELETE_OLDEST).rowcount
                 if not oldest:
                     break
@@ -145,16 +134,18 @@ class ReplyCache:
             self._db.execute("PRAGMA incremental_vacuum").fetchall()
             return dropped
 
-
-@contextmanager
-def _named(path: Path, what: str) -> Iterator[None]:
-    """Context in which an error of the file or its data base becomes a `CacheError` that names the file."""
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        raise CacheError(f"the cache of replies {str(path)!r} {what}: {error}") from error
+    def _used_bytes(self) -> int:
+        names = ("page_count", "freelist_count", "page_size")
+        pages, free, size = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        return int((pages - free) * size)
 
 
+def _is_locked(error: Exception) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+# Switching to WAL does not wait for another process that does the same.
+@stamina.retry(on=_is_locked, attempts=None, timeout=_LOCK_SECONDS, wait_max=0.1)
 def _open(path: Path) -> sqlite3.Connection:
     """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -177,11 +168,3 @@ def _open(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def _size_bytes(db: sqlite3.Connection) -> int:
-    """Bytes in use, freed pages not counted."""
-    pages, free, size = (
-        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)

@@ -15,9 +15,16 @@ import openai
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm._api import Malformed, ModelUnavailableError, ServerUnreachableError, Unreachable
-from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm.provider import ApiConfig, HttpReply, Send, is_loopback
+from triathlon_runner.llm._api import (
+    Lost,
+    Malformed,
+    ModelUnavailableError,
+    Retryable,
+    ServerUnreachableError,
+    TimedOut,
+    Unreachable,
+)
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Secrets, Send, is_loopback
 
 for _name in ("openai", "httpx2", "httpcore2"):  # they log headers as they come, with whatever stands in them
     logging.getLogger(_name).setLevel(logging.WARNING)
@@ -33,118 +40,76 @@ _KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw
 """The last one is read from the request again by the package itself."""
 
 
-@dataclass(slots=True)
-class _Client:
-    api: openai.AsyncOpenAI
-    server: str
-    """Scheme and host, for messages."""
-    was_connected: bool = False
-
-    async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
-        """Implements `Send`.
-
-        Raises:
-            Unreachable: no whole reply came.
-            Malformed: the reply is larger than any answer.
-            ModelUnavailableError: no try can reach the server, or none for now (`ServerUnreachableError`).
-        """
-        failure: Exception | None = None
-        try:
-            async with asyncio.timeout(seconds):
-                response = await self._sent(path, body)
-        except openai.APIStatusError as error:
-            response = error.response
-        except TimeoutError:
-            failure = Unreachable(
-                f"no whole reply within {seconds:g} s (allow more with --timeout, or with `timeout_seconds`"
-                " in the api block of its row)",
-                was_sent=True,
-            )
-        except openai.APIConnectionError as error:
-            failure = self._failure(list(_causes(error)))
-        if failure is not None:
-            raise failure  # not inside `except`: the error would carry the request and its key along
-        self.was_connected = True
-        return HttpReply(response.status_code, response.content, response.headers)
-
-    async def _sent(self, path: str, body: dict[str, Any] | None) -> httpx2.Response:
-        if body is None:
-            return await self.api.get(path, cast_to=httpx2.Response)
-        more = {name: value for name, value in body.items() if name not in ("model", "messages", "prompt")}
-        if path == "/chat/completions":
-            chat = self.api.chat.completions.with_raw_response
-            reply = await chat.create(model=body["model"], messages=body["messages"], extra_body=more)
-            return reply.http_response
-        if path == "/completions":
-            texts = self.api.completions.with_raw_response
-            text = await texts.create(model=body["model"], prompt=body["prompt"], extra_body=more)
-            return text.http_response
-        return await self.api.post(path, cast_to=httpx2.Response, body=body)
-
-    def _failure(self, causes: list[BaseException]) -> ModelUnavailableError | Unreachable:  # noqa: PLR0911  a line a cause
-        """Returns what failed in words, and by its type whether another try can do better."""
-        server, is_first = self.server, not self.was_connected
-        words = " ".join(str(causes[-1]).split())
-        if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
-            return (ModelUnavailableError if words.startswith("4") else Unreachable)(
-                f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
-                " HTTP_PROXY, or name the server in NO_PROXY"
-            )
-        for cause in reversed(causes):  # the system's own says most
-            match cause:
-                case ssl.SSLCertVerificationError():
-                    return ModelUnavailableError(
-                        f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
-                        " of the authority that signed it in SSL_CERT_FILE"
-                    )
-                case socket.gaierror() if is_first:
-                    is_temporary = cause.errno == socket.EAI_AGAIN  # this machine's network or name service
-                    return (ServerUnreachableError if is_temporary else ModelUnavailableError)(
-                        f"the host of {server} cannot be found ({cause.strerror}): is its name right?"
-                    )
-                case ConnectionRefusedError():
-                    return Unreachable(
-                        f"{server} refused the connection (is it running, and is the port right?)"
-                    )
-                case httpx2.ConnectTimeout():
-                    return Unreachable(f"no connection to {server} in time")
-                case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
-                    hint = "; should it be https:// ?" if is_first and server.startswith("http:") else ""
-                    return Unreachable(
-                        f"{server} closed the connection before its reply was whole{hint}", was_sent=True
-                    )
-        return Unreachable(f"the connection to {server} failed: {type(causes[-1]).__name__} {words}")
-
-
 @asynccontextmanager
 async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send]:
-    """Yields what sends requests to one model's server; closes its connections at the end."""
-    own = httpx2.Headers(
-        {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
-            "User-Agent": f"triathlon/{__version__}",
-            **config.key_headers(secrets.key),
-            **config.headers,
-            **secrets.headers,
-        }
-    )
+    """Yields what sends requests to one model's server; closes its connections at the end.
+
+    What it yields raises `Unreachable` or `Lost` where no whole reply came, `Malformed` where the reply is
+    larger than any answer, and a `ModelUnavailableError` where no try can reach the server for now.
+    """
+    server = "://".join(urlsplit(config.base_url)[:2])
+    was_connected = False
+    async with _package_client(config, secrets) as api:
+
+        async def send(path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+            nonlocal was_connected
+            failure: Exception | None = None
+            try:
+                async with asyncio.timeout(seconds):
+                    response = await _sent(api, path, body)
+            except openai.APIStatusError as error:
+                response = error.response
+            except TimeoutError:
+                failure = TimedOut(
+                    f"no whole reply within {seconds:g} s (allow more with --timeout, or with"
+                    " `timeout_seconds` in the api block of its row)"
+                )
+            except openai.APIConnectionError as error:
+                failure = _failure(error, server, is_first=not was_connected)
+            if failure is not None:
+                raise failure  # not inside `except`: the error would carry the request and its key along
+            was_connected = True
+            return HttpReply(response.status_code, response.content, response.headers)
+
+        yield send
+
+
+def _package_client(config: ApiConfig, secrets: Secrets) -> openai.AsyncOpenAI:
+    """Returns the package's client, which sends our headers, our key and no others."""
+    own = {
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "Content-Type": "application/json",
+        "User-Agent": f"triathlon/{__version__}",
+        **config.key_headers(secrets.key),
+        **config.headers,
+        **secrets.headers,
+    }
 
     async def send_own_headers(request: httpx2.Request) -> None:
         """Leaves out what the package adds by itself and from OPENAI_CUSTOM_HEADERS."""
         kept = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
         request.headers = httpx2.Headers({**kept, **own})
 
+    async def bound(response: httpx2.Response) -> None:
+        """Makes reading a reply fail that is larger than any answer."""
+        is_packed = response.headers.get("content-encoding", "identity") != "identity"
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
+
     try:
         http = openai.DefaultAsyncHttpxClient(
-            verify=_certificates(config) if config.base_url.startswith("https:") else True,
             trust_env=not is_loopback(config.base_url),
             follow_redirects=False,
             timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(keepalive_expiry=_IDLE_SECONDS),
-            event_hooks={"request": [send_own_headers], "response": [_bound]},
+            event_hooks={"request": [send_own_headers], "response": [bound]},
         )
+    except OSError as error:  # an SSLError is one
+        raise UserError(
+            "expected certificates of authorities in SSL_CERT_FILE or SSL_CERT_DIR, where they are set:"
+            f" {error}"
+        ) from None
     except (ValueError, ImportError) as error:  # of the proxy that the environment names
         raise UserError(
             "expected a usable proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY:"
@@ -152,23 +117,14 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send
             f" {urlsplit(config.base_url).hostname!r} in NO_PROXY (for socks5:// install"
             " 'triathlon-leaderboard[socks]')"
         ) from None
-    async with openai.AsyncOpenAI(
+    return openai.AsyncOpenAI(
         api_key="none",  # `send_own_headers` has the key
         base_url=config.base_url,
-        default_query=config.query,
         organization="",
         project="",
         max_retries=0,
         http_client=http,
-    ) as api:
-        yield _Client(api, "://".join(urlsplit(config.base_url)[:2])).send
-
-
-async def _bound(response: httpx2.Response) -> None:
-    """Makes reading a reply fail that is larger than any answer."""
-    is_packed = response.headers.get("content-encoding", "identity") != "identity"
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
+    )
 
 
 @dataclass(slots=True)
@@ -188,25 +144,63 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self.inner.aclose()
 
 
-def _certificates(config: ApiConfig) -> ssl.SSLContext:
-    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate."""
-    try:
-        context = httpx2.create_ssl_context()
-        if config.client_certificate is not None:
-            context.load_cert_chain(config.client_certificate)
-    except OSError as error:  # an SSLError is one
-        raise UserError(
-            "expected certificates of authorities in SSL_CERT_FILE or SSL_CERT_DIR, where they are set, and a"
-            f" PEM file with a certificate and its key as client_certificate, where the row has one: {error}"
-        ) from None
-    return context
+async def _sent(api: openai.AsyncOpenAI, path: str, body: dict[str, Any] | None) -> httpx2.Response:
+    """Sends a request as the package's typed call, where it has one."""
+    if body is None:
+        return await api.get(path, cast_to=httpx2.Response)
+    more = {name: value for name, value in body.items() if name not in ("model", "messages", "prompt")}
+    if path == "/chat/completions":
+        chat = api.chat.completions.with_raw_response
+        reply = await chat.create(model=body["model"], messages=body["messages"], extra_body=more)
+        return reply.http_response
+    if path == "/completions":
+        texts = api.completions.with_raw_response
+        text = await texts.create(model=body["model"], prompt=body["prompt"], extra_body=more)
+        return text.http_response
+    return await api.post(path, cast_to=httpx2.Response, body=body)
+
+
+def _failure(error: BaseException, server: str, *, is_first: bool) -> Exception:  # noqa: PLR0911  a line a cause
+    """Returns what failed in words, and by its type whether another try can do better.
+
+    `is_first`: no connection to the server was ever made.
+    """
+    causes = list(_causes(error))
+    words = " ".join(str(causes[-1]).split())
+    if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
+        return (ModelUnavailableError if words.startswith("4") else Unreachable)(
+            f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
+            " HTTP_PROXY, or name the server in NO_PROXY"
+        )
+    for cause in reversed(causes):  # the system's own says most
+        match cause:
+            case Retryable():
+                return cause
+            case ssl.SSLCertVerificationError():
+                return ModelUnavailableError(
+                    f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
+                    " of the authority that signed it in SSL_CERT_FILE"
+                )
+            case socket.gaierror() if is_first:
+                is_temporary = cause.errno == socket.EAI_AGAIN  # this machine's network or name service
+                return (ServerUnreachableError if is_temporary else ModelUnavailableError)(
+                    f"the host of {server} cannot be found ({cause.strerror}): is its name right?"
+                )
+            case ConnectionRefusedError():
+                return Unreachable(f"{server} refused the connection (is it running, and is the port right?)")
+            case httpx2.ConnectTimeout():
+                return Unreachable(f"no connection to {server} in time")
+            case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
+                hint = "; should it be https:// ?" if is_first and server.startswith("http:") else ""
+                return Lost(f"{server} closed the connection before its reply was whole{hint}")
+    return Unreachable(f"the connection to {server} failed: {type(causes[-1]).__name__} {words}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yields the errors behind an error, outermost first."""
-    inner = error.__cause__ or error.__context__
-    if isinstance(error, BaseExceptionGroup):
-        inner = error.exceptions[0]
+    inner = (
+        error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__ or error.__context__
+    )
     if inner is not None:
         yield inner
         yield from _causes(inner)

@@ -33,11 +33,6 @@ def json_object(reply: HttpReply) -> dict[str, Any]:
     """
     if not reply.body.strip():
         raise Malformed("an empty reply")
-    if reply.body.lstrip().startswith(b"data:"):
-        raise ModelUnavailableError(
-            "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
-            " server, or ask it without the proxy that does so"
-        )
     try:
         body = parse_json(reply.body.decode("utf-8-sig"))
     except ValueError as error:
@@ -68,7 +63,7 @@ class Failure:
 
 def read_failure(reply: HttpReply) -> Failure:
     """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
-    status, headers, text = reply.status, reply.headers, reply.body.decode("utf-8", "replace")
+    status, text = reply.status, reply.body.decode("utf-8", "replace")
     try:
         body = parse_json(text)
     except ValueError:
@@ -83,16 +78,16 @@ def read_failure(reply: HttpReply) -> Failure:
         message = f"{message}: {metadata['raw']}"
     message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
     codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
-    if status == 200 and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
-        status = int(named)
+    if status == 200:
+        status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 200)
     quoted = repr(terminal.shortened(message, _SHOWN))
     return Failure(
         status,
         text=" ".join((*codes, message)),
         quote=f"the server said {quoted}" if message.strip() else "the server gave no reason",
         param=str(fields.get("param") or ""),
-        wait=_wait(headers, text),
-        location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
+        wait=_wait(reply.headers, text),
+        location=urlsplit(reply.headers.get("location", "")).netloc.rpartition("@")[2],
     )
 
 
@@ -134,15 +129,13 @@ _NO_KEY: Final = (
     " model's row, or with --key-env NAME where --model names the model"
 )
 
-Effect = Literal["stop", "refused", "throttled", "again", "question"]
-"""`stop`: no question can succeed; `refused`: the model's outcome; `question`: only this one fails."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What an error means whose status and text, such as `401 invalid_api_key: …`, begin with a pattern."""
 
-    effect: Effect
+    effect: Literal["stop", "refused", "throttled", "again", "question"]
+    """`stop`: no question can succeed; `refused`: the model's outcome; `question`: only this one fails."""
     pattern: str
     """A status of 200 is that of an error in a good reply that names none."""
     what: str = ""
@@ -244,6 +237,21 @@ RULES: Final = (
     Rule("stop", "40[45] ", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
+_REFUSED_SETTING: Final = re.compile(
+    r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
+    r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
+    re.IGNORECASE,
+)
+_SETTINGS: Final = {
+    "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
+    "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
+    **{
+        name: f"add it to `unsupported: [{name}]` in its api block"
+        for name in ("temperature", "top_p", "stop", "seed")
+    },
+    "reasoning_effort": "change or remove `reasoning_effort` in its api block",
+}
+"""What to do where a setting is refused."""
 
 
 def classify(
@@ -258,19 +266,23 @@ def classify(
         ModelUnavailableError: no other question will do better either.
         UnexplainedError: this question fails; others may not.
     """
-    is_about_reply = failure.status in (400, 422) and _REPLY_LIMIT.search(failure.text)
-    if is_about_reply or (failure.status in (200, 400, 413, 422, 500) and _LENGTH.search(failure.text)):
+    status, text = failure.status, failure.text
+    is_about_reply = status in (400, 422) and _REPLY_LIMIT.search(text)
+    if is_about_reply or (status in (200, 400, 413, 422, 500) and _LENGTH.search(text)):
         return _too_long(failure, config, request, context)
-    error = f"{failure.status} {failure.text}"
+    error = f"{status} {text}"
     for rule in RULES:
         if re.match(rule.pattern, error, re.IGNORECASE | re.DOTALL):
             return _follow(rule, failure, config, listed)
-    if failure.status in (400, 422):
-        _check_settings(failure)
+    if status in (400, 422):
+        is_refused = _REFUSED_SETTING.search(text)
+        named = [name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", text)]
+        for setting in [failure.param, *named]:
+            if advice := _SETTINGS.get(setting):
+                raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}; {failure.quote}")
     too_large = re.match(r"413|.*too (?:large|long|big)", error, re.IGNORECASE | re.DOTALL)
     advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
-    message = f"{failure.status}, {failure.quote}; {advice}; the next run asks again"
-    raise UnexplainedError(failure.status, message)
+    raise UnexplainedError(status, f"{status}, {failure.quote}; {advice}; the next run asks again")
 
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
@@ -296,33 +308,6 @@ def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Fin
     if rule.effect == "stop":
         raise ModelUnavailableError(message)
     raise UnexplainedError(failure.status, message)
-
-
-_REFUSED_SETTING: Final = re.compile(
-    r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
-    r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
-    re.IGNORECASE,
-)
-_SETTINGS: Final = {
-    "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
-    "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
-    "temperature": "add it to `unsupported: [temperature]` in its api block",
-    "top_p": "add it to `unsupported: [top_p]` in its api block",
-    "stop": "set `max_stop_sequences`, or add it to `unsupported: [stop]`, in its api block",
-    "seed": "add it to `unsupported: [seed]` in its api block",
-    "reasoning_effort": "change or remove `reasoning_effort` in its api block",
-}
-"""What to do where a setting is refused."""
-
-
-def _check_settings(failure: Failure) -> None:
-    """Raises the error of a setting that a provider refuses, by its parameter or else by its words."""
-    is_refused = _REFUSED_SETTING.search(failure.text)
-    named = (name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", failure.text))
-    setting = failure.param if failure.param in _SETTINGS else next(named, None)
-    if setting is not None:
-        advice = f"{_SETTINGS[setting]}; {failure.quote}"
-        raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}")
 
 
 _LENGTH: Final = re.compile(
@@ -371,37 +356,33 @@ _REPLY_LIMIT: Final = re.compile(
 
 def _number(patterns: tuple[str, ...], text: str) -> int | None:
     """Returns the first number that one of the patterns finds."""
-    for pattern in patterns:
-        if match := re.search(pattern, text, re.IGNORECASE):
-            return int(next(filter(None, match.groups())))
-    return None
+    matches = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
+    return next((int(next(filter(None, match.groups()))) for match in matches if match), None)
 
 
 def _too_long(failure: Failure, config: ApiConfig, request: Request, context: int | None) -> Finish:
-    """Tells a question that is too long from a reply limit that is: only the first is the model's outcome.
+    """Tells a question that is too long from a reply limit that is.
 
-    Where the error says how much room a question leaves, the message of the other has the number to set.
+    Returns:
+        The outcome of a long question where the model can do no more.
+
+    Raises:
+        ModelUnavailableError: the limit is a setting, with its number where the error says how much room the
+            question leaves; or the server could be set to a larger context.
     """
     text = failure.text
     of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
     if prompt is None and total is not None and _REPLY_WORDS.search(text):
         prompt = total - request.sampling.max_tokens
     is_question = bool(_LENGTH.search(text))
-    room, advice = "", "set a smaller `max_tokens` or `reasoning_max_tokens`"
-    if is_question and of_server is not None and prompt is not None and 0 < prompt < of_server:
-        left = of_server - prompt
-        room = f", a question of {prompt} tokens leaves {left} tokens for the reply"
-        if left > config.reasoning_max_tokens:
-            advice = f"set `max_tokens: {left - config.reasoning_max_tokens}`"
-    elif is_question and not (prompt is None and _REPLY_LIMIT.search(text)):
-        return _long_question(failure, config, context, of_server)
-    raise ModelUnavailableError(
-        f"the token limit is too large{room}: {advice} in the model's row; {failure.quote}"
-    )
-
-
-def _long_question(failure: Failure, config: ApiConfig, context: int | None, of_server: int | None) -> Finish:
-    """Returns the outcome where the model can do no more; raises where its server could be set otherwise."""
+    left = of_server - prompt if is_question and of_server and prompt and 0 < prompt < of_server else 0
+    if left or not is_question or (prompt is None and _REPLY_LIMIT.search(text)):
+        of_answer = left - config.reasoning_max_tokens
+        room = f", a question of {prompt} tokens leaves {left} tokens for the reply" if left else ""
+        smaller = "set a smaller `max_tokens` or `reasoning_max_tokens`"
+        advice = f"set `max_tokens: {of_answer}`" if of_answer > 0 else smaller
+        message = f"the token limit is too large{room}: {advice} in the model's row; {failure.quote}"
+        raise ModelUnavailableError(message)
     is_all = context is not None and (of_server is None or of_server >= context)
     if is_all or (context is None and not is_on_own_network(config.base_url)):
         return Finish.CONTEXT_OVERFLOW

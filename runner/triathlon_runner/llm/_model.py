@@ -18,6 +18,7 @@ from triathlon_runner.llm._api import (
     Completion,
     EndpointError,
     EndpointStats,
+    Lost,
     Malformed,
     Message,
     ModelKind,
@@ -27,6 +28,7 @@ from triathlon_runner.llm._api import (
     Retryable,
     Sampling,
     Throttled,
+    TimedOut,
     UnexplainedError,
     Unreachable,
     request_in_flight,
@@ -34,9 +36,8 @@ from triathlon_runner.llm._api import (
 from triathlon_runner.llm._cache import ReplyCache, reply_key
 from triathlon_runner.llm._errors import classify, json_object, read_failure
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter
-from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
-from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Secrets, Send, ServerInfo
 from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
@@ -56,6 +57,13 @@ _BUSY: Final = (429, 502, 503, 504)
 """Statuses with which a server says that it cannot say now what it serves."""
 _NONSENSE: Final = "triathlon-no-such-model"
 """The name of a model that nobody has."""
+
+
+def _next_try(error: Exception) -> float | bool:
+    """Returns the seconds until a question is tried again, or False where it is not."""
+    if isinstance(error, Retryable) and error.wait is not None:
+        return error.wait
+    return False
 
 
 @dataclass(eq=False, repr=False)
@@ -140,9 +148,7 @@ class OpenModel:
         """Tries until there is an answer, as often as the limits allow."""
         place, tries = self.queue.place(), Counter[str]()
         try:
-            async for attempt in stamina.retry_context(
-                on=lambda error: self._wait_after(error, tries), attempts=None, timeout=None
-            ):
+            async for attempt in stamina.retry_context(on=_next_try, attempts=None, timeout=None):
                 with attempt:
                     async with self.queue.slot(place, request.estimated_tokens) as slot:
                         self.stats.retries += tries["sent"] > 0
@@ -154,36 +160,13 @@ class OpenModel:
             final = self._final(error, request)
         raise final  # not inside `except`: the error would carry what the server sent along
 
-    def _final(self, error: Retryable | EndpointError, request: Request) -> EndpointError:
-        """Returns why there is no answer, without keys; stops the model where no question can succeed."""
-        final = EndpointError(error.reason) if isinstance(error, Retryable) else error
-        of_question = str(error) if isinstance(error, UnexplainedError) and not self.queue.stopped else ""
-        if isinstance(error, Malformed) and not self.stats.answered:
-            final = self._unreadable_error(error)
-        elif isinstance(error, UnexplainedError):
-            final = self._unexplained_error(error, request)
-        final = type(final)(self.secrets.scrub_message(str(final)))
-        self.stats.failed += 1
-        if not self._is_reported_elsewhere(error):
-            self.stats.last_error, self.stats.retried_error = str(final), ""
-        if isinstance(final, ModelUnavailableError):
-            final.of_question = self.secrets.scrub_message(of_question)
-            self.queue.stop(final)
-        return final
-
-    def _is_reported_elsewhere(self, error: Exception) -> bool:
-        """Whether a server of ours is away, which whoever restarts it reports."""
-        return self.queue.limits.is_own_server and isinstance(error, Unreachable) and not error.was_sent
-
-    def _wait_after(self, error: Exception, tries: Counter[str]) -> float | bool:
-        """Returns the seconds until the next try, or False where there is none.
+    def _wait_after(self, error: Retryable, tries: Counter[str]) -> float | None:
+        """Returns the seconds until the next try of a question; None where there is none.
 
         429s are counted apart, and not those while the server refuses all; tries of a server that is away do
         not count, and the queue waits for it.
         """
         limits = self.queue.limits
-        if not isinstance(error, Retryable):
-            return False
         if isinstance(error, Throttled):
             tries["refused"] += 1
             tries["429"] += not self.queue.refuses_all
@@ -194,7 +177,7 @@ class OpenModel:
             tries["failed"] += 1
             is_over, doublings = tries["failed"] >= limits.attempts, tries["failed"] - 1
         if is_over:
-            return False
+            return None
         backoff = min(limits.longest_wait, limits.first_wait * 2.0 ** min(30, doublings))
         return max(backoff * jitter(), error.retry_after or 0.0)
 
@@ -207,7 +190,7 @@ class OpenModel:
         except Retryable as error:
             if not isinstance(error, Throttled):
                 tries["empty"] = 0
-            self._note_failure(request, error, slot)
+            self._note_failure(request, error, slot, tries)
             raise
         answer = replace(parsed, seconds=self.queue.now() - slot.sent_at)
         self.queue.answered(slot, answer.usage.input_tokens + answer.usage.output_tokens)
@@ -217,13 +200,15 @@ class OpenModel:
             reading = Reading(request, json_object(reply), answer)
             await self._warn({"plain": reading, "limit": reading}, len(reply.body))
         if answer.is_empty:
+            tries["empty"] += 1
             self.stats.last_error = (
                 f"a reply without content ({_EMPTY} in a row count as the model's answer, where --attempts"
                 " allows as many)"
             )
-            tries["empty"] += 1
             if tries["empty"] < _EMPTY:
-                raise Retryable(self.stats.last_error)
+                empty = Retryable(self.stats.last_error)
+                empty.wait = self._wait_after(empty, tries)
+                raise empty
         return answer
 
     async def read_reply(self, request: Request, reply: HttpReply) -> Answer:
@@ -237,29 +222,64 @@ class OpenModel:
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
         return Answer(Reply(text="", finish=finish), Usage(requests=1), 0.0, self.config.model)
 
-    def _note_failure(self, request: Request, error: Retryable, slot: Slot) -> None:
-        """Tells the queue of a failed try."""
+    def _note_failure(self, request: Request, error: Retryable, slot: Slot, tries: Counter[str]) -> None:
+        """Counts a failed try, and says when the next one is; raises where no question can succeed."""
         reason = self.secrets.scrub_message(error.reason)
         if not self._is_reported_elsewhere(error):
             self.stats.last_error = self.stats.retried_error = reason
-        if isinstance(error, Malformed | Unreachable) and error.was_sent:
+        if isinstance(error, Lost):
             self.queue.reached = True
             self.stats.count_lost_reply(request.asked_tokens)
-        if isinstance(error, Malformed):
-            self._useless[type(error)] += 1
-            is_alias = isinstance(error, OtherModel) and error.served in self.server.listed
-            is_wrong = self._useless[OtherModel] >= _BY_ANOTHER_MODEL or self._useless.total() >= _UNREADABLE
-            if (is_wrong or is_alias) and not self.stats.answered:
-                raise self._unreadable_error(error) from None
+        if isinstance(error, TimedOut):
+            self.queue.overloaded(slot)
+        if isinstance(error, Malformed) and not self.stats.answered:
+            self._check_useless(error)
         if (error.retry_after or 0.0) > self.queue.limits.longest_retry_after:
             self.queue.wait_for_server(error.retry_after or 0.0, reason)
+            self.queue.raise_if_stopped()
         elif isinstance(error, Throttled):
             self.stats.throttled += 1
-            self.queue.throttled(slot, error.retry_after, reason)
+            error.wait = self._wait_after(error, tries)
+            self.queue.throttled(slot, error.wait or 0.0, error.retry_after, reason)
+            self.queue.raise_if_stopped()
         else:
             self.queue.failed(reason, error.retry_after)
-            return
-        self.queue.raise_if_stopped()
+            error.wait = self._wait_after(error, tries)
+
+    def _is_reported_elsewhere(self, error: Exception) -> bool:
+        """Whether a server of ours is away, which whoever restarts it reports."""
+        return self.queue.limits.is_own_server and isinstance(error, Unreachable)
+
+    def _check_useless(self, error: Malformed) -> None:
+        """Raises the error that stops a model of which no reply could ever be used."""
+        self._useless[type(error)] += 1
+        if isinstance(error, OtherModel):
+            is_alias = error.served in self.server.listed
+            if is_alias or self._useless[OtherModel] >= _BY_ANOTHER_MODEL:
+                reason = f"no reply was by the model that was asked for: {error.reason}"
+                raise ModelUnavailableError(reason) from None
+        if self._useless.total() >= _UNREADABLE:
+            raise ModelUnavailableError(
+                f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
+                f" {error.reason}; look at base_url and provider in the model's row (most addresses end with"
+                " /v1)"
+            ) from None
+
+    def _final(self, error: Retryable | EndpointError, request: Request) -> EndpointError:
+        """Returns why there is no answer, without keys; stops the model where no question can succeed."""
+        final = EndpointError(error.reason) if isinstance(error, Retryable) else error
+        of_question = ""
+        if isinstance(error, UnexplainedError):
+            of_question = "" if self.queue.stopped else str(error)
+            final = self._unexplained_error(error, request)
+        final = type(final)(self.secrets.scrub_message(str(final)))
+        self.stats.failed += 1
+        if not self._is_reported_elsewhere(error):
+            self.stats.last_error, self.stats.retried_error = str(final), ""
+        if isinstance(final, ModelUnavailableError):
+            final.of_question = self.secrets.scrub_message(of_question)
+            self.queue.stop(final)
+        return final
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
@@ -271,20 +291,10 @@ class OpenModel:
             self.stats.unexplained = 0
         self.stats.unexplained += 1
         self._unexplained.add((error.status, str(request.body)))
-        if len(self._unexplained) < _UNEXPLAINED:
+        count = len(self._unexplained)
+        if count < _UNEXPLAINED:
             return EndpointError(str(error))
-        return ModelUnavailableError(
-            f"{len(self._unexplained)} different questions in a row met the same error: {error}"
-        )
-
-    def _unreadable_error(self, error: Malformed) -> ModelUnavailableError:
-        """Returns the error that stops a model of which no reply could ever be read."""
-        if isinstance(error, OtherModel):
-            return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
-        return ModelUnavailableError(
-            f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
-            f" {error.reason}; look at base_url and provider in the model's row (most addresses end with /v1)"
-        )
+        return ModelUnavailableError(f"{count} different questions in a row met the same error: {error}")
 
     # Who is behind the address, and how it behaves
 
@@ -295,6 +305,7 @@ class OpenModel:
         place = self.queue.place()
         while True:
             async with self.queue.slot(place, 0):
+                wait: float | None = None
                 try:
                     reply = await self.send(path, body, seconds)
                     if reply.status not in _BUSY:
@@ -305,8 +316,8 @@ class OpenModel:
                 except ModelUnavailableError as error:
                     raise type(error)(self.secrets.scrub_message(str(error))) from None
                 except Retryable as error:
-                    reason, wait = error.reason, None
-                    self.queue.reached |= error.was_sent
+                    reason = error.reason
+                    self.queue.reached |= isinstance(error, Lost)
                 self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait)
                 self.queue.raise_if_stopped()
             await asyncio.sleep(self.queue.limits.first_wait * jitter())
@@ -389,6 +400,7 @@ async def open_model(
     """
     from triathlon_runner.llm._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
+    secrets = Secrets(config)
     slots = config.concurrency or limits.concurrency
     limits = replace(
         limits,
@@ -397,8 +409,6 @@ async def open_model(
         requests_per_minute=config.requests_per_minute,
         tokens_per_minute=config.tokens_per_minute,
     )
-
-    secrets = Secrets(config)
 
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")

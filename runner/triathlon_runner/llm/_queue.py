@@ -5,12 +5,12 @@ import heapq
 import itertools
 import math
 import random
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from triathlon_runner.llm._api import EndpointStats, ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.llm._learned_limit import LearnedLimit, RateLimit
 from triathlon_runner.terminal import duration
 
 _SECONDS_BETWEEN_LINES = 60.0
@@ -23,6 +23,14 @@ _SHOWN_WAIT = 5.0
 """A wait of at least this many seconds that a server asks for is shown."""
 _LONGEST_FIRST_WAIT = 2.0
 """Most seconds between two requests to a server that no connection was ever made to."""
+_WINDOW, _FEW = 64, 4
+"""Replies by which the requests at once are judged; fewer 429s than the second number say nothing."""
+_TOO_MANY, _HEAVY = 0.25, 0.5
+"""Share of 429s from which on there are fewer requests at once; from which on they are surely no accident."""
+_FEW_ENOUGH = 0.05
+"""Share of 429s up to which there are more requests at once."""
+_DOWN, _FIRST_STEP, _LARGEST_STEP = 0.7, 0.05, 0.5
+"""Factor by which the requests at once are lowered; share by which they are raised, first and at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,92 @@ def jitter() -> float:
     return random.uniform(0.5, 1.0)  # noqa: S311  no secret depends on it
 
 
+class RateLimit:
+    """Limits requests or tokens a minute: spread evenly, in bursts of at most a twentieth of `per_minute`."""
+
+    def __init__(self, per_minute: int | None) -> None:
+        """None: no limit."""
+        self._burst = max(1.0, per_minute / 20) if per_minute else 0.0
+        self._seconds_each = 60.0 / (per_minute - self._burst + 1) if per_minute else 0.0
+        self._full_at = float("-inf")
+
+    def wait(self, now: float) -> float:
+        """Returns the seconds until something may be sent."""
+        if not self._seconds_each:
+            return 0.0
+        return max(0.0, self._full_at - (self._burst - 1) * self._seconds_each - now)
+
+    def spend(self, now: float, amount: float) -> None:
+        """Counts what was sent; a negative amount gives back what was estimated too high, or never used."""
+        if self._seconds_each:
+            self._full_at = max(self._full_at, now) + amount * self._seconds_each
+
+
+class LearnedLimit:
+    """Requests at once (`value`) that a server accepts; a question that waits after a 429 counts as one.
+
+    Without 429s they double. Where a quarter of the replies are 429s (time-outs count as such) they are
+    lowered. If that changes nothing, the 429s come by chance: the limit is restored, and their share is
+    expected from then on. Where all are 429s, the waits of the questions alone lower what is sent: the server
+    may open again at any moment.
+    """
+
+    def __init__(self, first: int, most: int) -> None:
+        """Starts at `first`; equal values make the limit a fixed number until a 429 comes."""
+        self.most = max(1, most)
+        self._level = float(max(1, min(first, self.most)))
+        self._changed_at = float("-inf")
+        self._replies: deque[bool] = deque(maxlen=_WINDOW)
+        """Of the replies to requests since the last change: whether each was a 429."""
+        self._has_refused = False
+        self._expected = 0.0
+        """Share of 429s that come by chance."""
+        self._before: tuple[float, float] | None = None
+        """Share of 429s and level before the last lowering, until it is known whether that helped."""
+        self._step = _FIRST_STEP
+
+    @property
+    def value(self) -> int:
+        """Requests that may be in flight."""
+        return max(1, int(self._level))
+
+    def replied(self, sent_at: float, now: float, *, is_refused: bool) -> bool:
+        """Counts an answer or a 429, and changes the limit once enough replies came.
+
+        Returns:
+            Whether so many of the last replies are 429s that all should wait.
+        """
+        self._has_refused |= is_refused
+        if sent_at < self._changed_at:
+            return False
+        self._replies.append(is_refused)
+        count, refused = len(self._replies), sum(self._replies)
+        share, is_whole = refused / count, count >= _WINDOW
+        is_heavy = refused >= _FEW and share >= _HEAVY
+        if self._before is not None and not is_heavy:
+            if is_whole:
+                (before, level), self._before = self._before, None
+                if before < _HEAVY and share > before / 2:
+                    self._expected = max(self._expected, before, share)
+                    self._set(level, now)
+        elif is_heavy or (count >= _WINDOW / 2 and share >= max(_TOO_MANY, 2 * self._expected)):
+            if refused < count:
+                before_first = self._before or (share, self._level)
+                self._step = _FIRST_STEP
+                self._set(self._level * _DOWN, now)
+                self._before = before_first
+        elif not self._has_refused and count >= min(self.value, _WINDOW):
+            self._set(2 * self._level, now)
+        elif is_whole and share <= max(_FEW_ENOUGH, 1.5 * self._expected):
+            self._set(max(self._level + 1, self._level * (1 + self._step)), now)
+            self._step = min(_LARGEST_STEP, 2 * self._step)
+        return is_heavy
+
+    def _set(self, level: float, now: float) -> None:
+        self._level, self._changed_at = min(float(self.most), max(1.0, level)), now
+        self._replies.clear()
+
+
 @dataclass(order=True, slots=True)
 class Slot:
     """Room for one request, from the queue until it is answered or has failed."""
@@ -98,12 +192,15 @@ class RequestQueue:
         asks us to wait. `reached`: a connection to the server was made before.
         """
         self._loop = asyncio.get_running_loop()
+        self.now = self._loop.time
         self.limits, self.stats, self.say = limits, EndpointStats(), say
         self._may_send = may_send
         self._turns = itertools.count()
         self._waiters: list[Slot] = []
         self._in_flight: dict[int, Slot] = {}
         """By place in the queue; the oldest first."""
+        self._held = 0
+        """Questions that wait after a 429, and take a slot."""
         self.stopped: ModelUnavailableError | None = None
         """Why no more requests are sent; None while they may be."""
         self._requests = RateLimit(limits.requests_per_minute)
@@ -120,15 +217,6 @@ class RequestQueue:
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._report()
-
-    def now(self) -> float:
-        """Returns the queue's clock, in seconds."""
-        return self._loop.time()
-
-    @property
-    def refuses_all(self) -> bool:
-        """Whether nothing but 429s came for a while: a question that meets one more is not to blame."""
-        return self._away_since is not None and self.now() - self._away_since > _SECONDS_OF_429S
 
     def place(self) -> int:
         """Returns a place in the queue for a question, which keeps it when it is tried again."""
@@ -185,7 +273,7 @@ class RequestQueue:
         self.replied()
         self._tokens.spend(now, tokens - slot.tokens)
         slot.tokens = 0
-        self._learned.answered(slot.sent_at, now, tokens, len(self._in_flight) >= self._learned.value)
+        self._learned.replied(slot.sent_at, now, is_refused=False)
 
     def failed(self, reason: str, retry_after: float | None) -> None:
         """Counts a try that failed without a 429."""
@@ -198,13 +286,16 @@ class RequestQueue:
         self._pause(max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0))
         self._note_absence(reason, "run again later")
 
-    def throttled(self, slot: Slot, retry_after: float | None, reason: str) -> None:
-        """Counts a 429; where it surely means too much load, all requests wait as long as it asks.
+    def throttled(self, slot: Slot, wait: float, retry_after: float | None, reason: str) -> None:
+        """Counts a 429 whose question is tried again after `wait` seconds.
 
-        Where nothing but 429s came for as long as an outage may last, the model is stopped.
+        Where it surely means too much load, all requests wait as long as it asks. Where nothing but 429s came
+        for as long as an outage may last, the model is stopped.
         """
         now = self.now()
-        is_overloaded = self._learned.throttled(slot.sent_at, now)
+        self._held += 1
+        self._loop.call_later(wait, self._let_go)
+        is_overloaded = self.overloaded(slot)
         self._away_since = now if self._away_since is None else self._away_since
         oldest = next(iter(self._in_flight.values()), slot).sent_at
         if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
@@ -215,6 +306,14 @@ class RequestQueue:
             self._note_absence(reason, advice, shown_after=_SECONDS_OF_429S)
         if is_overloaded and retry_after is not None and not self.stopped:
             self.wait_for_server(retry_after, reason)
+
+    def overloaded(self, slot: Slot) -> bool:
+        """Counts a 429 or a time-out; returns whether the server surely has too much to do."""
+        return self._learned.replied(slot.sent_at, self.now(), is_refused=True)
+
+    def _let_go(self) -> None:
+        self._held -= 1
+        self._send_next()
 
     def wait_for_server(self, seconds: float, reason: str) -> None:
         """Sends nothing for as long as the server asks; beyond the longest allowed wait the model stops."""
@@ -254,6 +353,11 @@ class RequestQueue:
             self.say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
 
     @property
+    def refuses_all(self) -> bool:
+        """Whether nothing but 429s came for a while: a question that meets one more is not to blame."""
+        return self._away_since is not None and self.now() - self._away_since > _SECONDS_OF_429S
+
+    @property
     def _failures_allowed(self) -> int:
         return self.limits.failures_in_a_row if self.reached else 1
 
@@ -265,14 +369,13 @@ class RequestQueue:
     def _send_next(self) -> None:
         """Admits those first in the queue, as many as may be sent now."""
         while self._waiters and self._may_send():
-            if len(self._in_flight) >= (1 if self.is_away else self._learned.value):
+            if len(self._in_flight) + self._held >= (1 if self.is_away else self._learned.value):
                 break
             slot, now = self._waiters[0], self.now()
             if slot.admitted.done():  # cancelled while it waited
                 heapq.heappop(self._waiters)
                 continue
-            limits = (self._requests, self._tokens, self._learned)
-            wait = max(self._closed_until - now, *(limit.wait(now) for limit in limits))
+            wait = max(self._closed_until - now, self._requests.wait(now), self._tokens.wait(now))
             if wait > 0:
                 if self._alarm is not None:
                     self._alarm.cancel()
@@ -281,7 +384,6 @@ class RequestQueue:
             heapq.heappop(self._waiters)
             slot.sent_at = now
             self._in_flight[slot.place] = slot
-            self._learned.sent(now)
             self._requests.spend(now, 1)
             self._tokens.spend(now, slot.tokens)
             slot.admitted.set_result(None)

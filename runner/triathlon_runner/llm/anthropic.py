@@ -1,8 +1,7 @@
 """Anthropic's own Messages API (`POST /messages`).
 
 Anthropic also has an address that speaks OpenAI's protocol, and says of it that it is for trying models out:
-it gives no reasoning text and silently ignores settings. The Messages API needs no other package than
-`openai`, whose client sends any request: what it takes is in this file.
+it gives no reasoning text and silently ignores settings.
 """
 
 from typing import Any, Literal
@@ -19,6 +18,8 @@ _FINISH = {
     "refusal": Finish.REFUSED,
     "model_context_window_exceeded": Finish.CONTEXT_OVERFLOW,
 }
+_INPUTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+"""Tokens that went in, those of Anthropic's prompt cache included."""
 
 
 class Anthropic(ApiConfig):
@@ -66,16 +67,11 @@ class Anthropic(ApiConfig):
         check_model(self, served)
         text, reasoning = content_text(content)
         uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
-        cut = cut_at_stop(uncut, request.sampling.stop)
+        fields = body.get("usage")
+        fields = fields if isinstance(fields, dict) else {}
+        inputs, outputs = sum(count(fields.get(name)) for name in _INPUTS), fields.get("output_tokens")
+        usage = Usage(requests=1, uncounted=1)
+        if inputs and isinstance(outputs, int):  # no question has 0
+            usage = Usage(requests=1, input_tokens=inputs, output_tokens=count(outputs))
         is_empty = not content and finish is Finish.STOP
-        return Answer(cut, _usage(body.get("usage")), 0.0, served, is_empty=is_empty)
-
-
-def _usage(usage: object) -> Usage:
-    """Tokens that went in, those of Anthropic's prompt cache included, and out; uncounted where they lack."""
-    fields = usage if isinstance(usage, dict) else {}
-    inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    input_tokens = sum(count(fields.get(name)) for name in inputs)
-    if not input_tokens or not isinstance(fields.get("output_tokens"), int):  # no question has 0
-        return Usage(requests=1, uncounted=1)
-    return Usage(requests=1, input_tokens=input_tokens, output_tokens=count(fields.get("output_tokens")))
+        return Answer(cut_at_stop(uncut, request.sampling.stop), usage, 0.0, served, is_empty=is_empty)

@@ -1,6 +1,6 @@
 """Servers that speak OpenAI's protocol: chat completions for instruct models, completions for base models.
 
-The functions that read model names, reasoning and stop sequences are there for all providers. Replies do not
+The functions that read model names, contents and stop sequences are there for all providers. Replies do not
 show how servers differ, so each kind is asked for weights, quantisation and context: Ollama's `/v1` ignores
 `num_ctx` and cuts longer prompts at the context that it was started with (4,096 tokens by default); hosts
 serve one name in several quantisations.
@@ -11,8 +11,6 @@ import re
 from dataclasses import replace
 from typing import Any, Literal
 
-from pydantic import Field
-
 from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.llm._api import Answer, Chat, Completion, Malformed, OtherModel, Retryable, Sampling
 from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, Request, ServerInfo
@@ -21,8 +19,6 @@ from triathlon_runner.records import Finish, Reply, Usage
 from triathlon_runner.replies import split_reasoning
 from triathlon_runner.terminal import shortened
 
-Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
-"""The decoding settings that a provider may refuse."""
 _REASONS = {
     Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call",
     Finish.LENGTH: "length max_tokens max_output_tokens model_length max_length incomplete"
@@ -51,12 +47,10 @@ class OpenAI(ApiConfig):
 
     provider: str = "openai"
 
-    unsupported: Many[Parameter] = ()
+    unsupported: Many[Literal["max_tokens", "temperature", "top_p", "stop", "seed"]] = ()
     """Decoding settings that the provider refuses: left out of all requests (`stop` is then applied here)."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """How the provider calls the token limit; OpenAI's reasoning models want `max_completion_tokens`."""
-    max_stop_sequences: int | None = Field(default=None, ge=1)
-    """How many stop sequences the provider takes of a base model (OpenAI: 4); the rest is applied here."""
     reasoning_effort: str | None = None
     """Sent as `reasoning_effort` where set (`low`, `medium`, `high`, …)."""
 
@@ -70,27 +64,25 @@ class OpenAI(ApiConfig):
         Stop sequences go to base models only: a chat server also looks for them in the reasoning, and cuts
         the answer away. Where they are not sent the text is cut here.
         """
-        body: dict[str, Any] = {"model": self.model}
-        stop: list[str] = []
-        if isinstance(prompt, Chat):
-            path = "/chat/completions"
-            body["messages"] = [
-                {"role": each.role, "content": clean(each.content)} for each in prompt.messages
-            ]
-        else:
-            path, stop = "/completions", list(sampling.stop[: self.max_stop_sequences])
-            body["prompt"] = clean(prompt.text)
-        settings = {
-            "max_tokens": sampling.max_tokens,
+        settings: dict[str, Any] = {
+            self.max_tokens_field: None if "max_tokens" in self.unsupported else sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "stop": stop or None,
             "seed": sampling.seed,
             "reasoning_effort": self.reasoning_effort,
         }
-        for name, value in settings.items():
-            if value is not None and name not in self.unsupported:
-                body[self.max_tokens_field if name == "max_tokens" else name] = value
+        if isinstance(prompt, Chat):
+            path = "/chat/completions"
+            asked: Any = [{"role": each.role, "content": clean(each.content)} for each in prompt.messages]
+            body = {"model": self.model, "messages": asked}
+        else:
+            path, body = "/completions", {"model": self.model, "prompt": clean(prompt.text)}
+            settings["stop"] = list(sampling.stop) or None
+        body |= {
+            name: value
+            for name, value in settings.items()
+            if value is not None and name not in self.unsupported
+        }
         return Request(prompt, sampling, path, body | self.body)
 
     def read(self, request: Request, body: dict[str, Any]) -> Answer:
@@ -103,7 +95,12 @@ class OpenAI(ApiConfig):
             raise Malformed("a reply without choices")
         choice = min(choices, key=lambda each: count(each.get("index")))
         usage = _usage(body.get("usage"))
-        finish = _finish(choice, usage, request.sampling.max_tokens)
+        reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
+        if reason in _BROKEN or isinstance(choice.get("error"), dict):
+            shown = shortened(remove_keys(reason), 80) or "error"
+            raise Retryable(f"the server broke off the reply ({shown})")
+        is_full = usage.output_tokens >= request.sampling.max_tokens
+        finish = _FINISH.get(reason, Finish.LENGTH if is_full else Finish.STOP)
         is_chat = isinstance(request.prompt, Chat)
         uncut = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
         if uncut and (uncut.text or uncut.reasoning) and not usage.output_tokens:
@@ -131,39 +128,13 @@ class OpenAI(ApiConfig):
         return replace(info, listed=tuple(entries))
 
 
-class Azure(OpenAI):
-    """Azure OpenAI: the same under `…/openai/deployments/NAME?api-version=…`, with a key or a token."""
-
-    provider: str = "azure"
-
-    key_is_token: bool = False
-    """The variable holds a token of Microsoft Entra ID, not the key of a resource."""
-    api_version: str | None = None
-    """The `api-version` of addresses under `/openai/deployments/`; `…/openai/v1` needs none."""
-
-    def key_headers(self, key: str) -> dict[str, str]:
-        """Returns a resource's key as `api-key`, a token of Microsoft Entra ID as a bearer token."""
-        return {"Authorization": f"Bearer {key}"} if self.key_is_token else {"api-key": key}
-
-    @property
-    def query(self) -> dict[str, str]:
-        """Returns the version, by default the last dated one that is generally available."""
-        version = self.api_version or ("" if self.base_url.endswith("/v1") else "2024-10-21")
-        return {"api-version": version} if version else {}
-
-    async def server_info(self, fetch: Fetch) -> ServerInfo:
-        """Returns nothing: a deployment is one model, and there is no list of them under its address."""
-        del fetch
-        return ServerInfo()
-
-
 def _usage(usage: object) -> Usage:
-    fields = usage if isinstance(usage, dict) else {}
+    fields = _object(usage)
     asked, written = count(fields.get("prompt_tokens")), count(fields.get("completion_tokens"))
     if not asked:  # no question has 0
         return Usage(requests=1, uncounted=1)
     details = fields.get("completion_tokens_details") or fields.get("output_tokens_details")
-    reasoning = count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
+    reasoning = count(_object(details).get("reasoning_tokens"))
     # Some servers (Gemini's, xAI's) count reasoning apart from the completion. Where it is more than the
     # completion it cannot be a part of it; else the total of question and reply says whether it is.
     output = written + reasoning
@@ -172,21 +143,16 @@ def _usage(usage: object) -> Usage:
     return Usage(requests=1, input_tokens=asked, output_tokens=output, reasoning_tokens=reasoning)
 
 
-def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int) -> Finish:
-    reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
-    if reason in _BROKEN or isinstance(choice.get("error"), dict):
-        raise Retryable(f"the server broke off the reply ({shortened(remove_keys(reason), 80) or 'error'})")
-    return _FINISH.get(reason, Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP)
-
-
 def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
+    """Returns a completion; None where there is nothing in it."""
     text = choice.get("text")
-    if isinstance(text, str):
-        return Reply(text=clean(text), finish=finish)
-    return None if finish is Finish.STOP else Reply(text="", finish=finish)
+    if not isinstance(text, str) and finish is Finish.STOP:
+        return None
+    return Reply(text=clean(text) if isinstance(text, str) else "", finish=finish)
 
 
 def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
+    """Returns a message with its reasoning apart; None where there is nothing in it."""
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Malformed("a choice without a message")
@@ -195,25 +161,25 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     reasoning_apart = next((text for text in fields if isinstance(text, str) and text), inner)
     if message.get("refusal") and not content:
         content, finish = str(message["refusal"]), Finish.REFUSED
-    if content is None:
-        if finish is Finish.STOP and not reasoning_apart and not message.get("tool_calls"):
-            return None
-        content = ""
-    answer, tagged = split_reasoning(content)
+    if content is None and finish is Finish.STOP and not reasoning_apart and not message.get("tool_calls"):
+        return None
+    answer, tagged = split_reasoning(content or "")
     reasoning = "\n".join(part for part in (reasoning_apart, tagged) if part)
     return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)
 
 
 def check_model(config: ApiConfig, served: str) -> None:
     """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
-    if not is_related(config.model, served) and served not in config.served_as:
-        named, served = served, shortened(remove_keys(served), 200)
-        quoted = json.dumps(served, ensure_ascii=False)  # valid YAML, too, whatever the server sent
-        raise OtherModel(
-            f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
-            f" that name, or add `served_as: [{quoted}]` to the api block of its row",
-            named,
-        )
+    if is_related(config.model, served) or served in config.served_as:
+        return
+    shown = shortened(remove_keys(served), 200)
+    quoted = json.dumps(shown, ensure_ascii=False)  # valid YAML, too, whatever the server sent
+    error = OtherModel(
+        f"asked for {config.model!r}, answered by {shown!r}; if that is the same model, ask for it by"
+        f" that name, or add `served_as: [{quoted}]` to the api block of its row"
+    )
+    error.served = served
+    raise error
 
 
 def is_related(asked: str, served: str) -> bool:
@@ -248,16 +214,13 @@ def content_text(content: object) -> tuple[str | None, str]:
         return content, ""
     if not isinstance(content, list):
         return None, ""
-    answer, reasoning = [], []
-    for part in content:
-        if not isinstance(part, dict):
-            continue
+    answer, reasoning = "", ""
+    for part in _objects(content):
         if part.get("type") in ("text", "output_text"):
-            answer.append(str(part.get("text", "")))
+            answer += str(part.get("text", ""))
         elif part.get("type") in ("thinking", "reasoning"):
-            inner = part.get("thinking", part.get("text", ""))
-            reasoning.append(content_text(inner)[0] or "")
-    return "".join(answer), "".join(reasoning)
+            reasoning += content_text(part.get("thinking", part.get("text", "")))[0] or ""
+    return answer, reasoning
 
 
 async def _llama_cpp(fetch: Fetch, root: str) -> ServerInfo | None:
@@ -299,30 +262,30 @@ async def _ollama(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
 
 
 async def _open_router(fetch: Fetch, config: ApiConfig) -> ServerInfo:
-    """`GET /models/AUTHOR/MODEL/endpoints`: the hosts that may answer, with their quantisations."""
+    """`GET /models/AUTHOR/MODEL/endpoints`: the hosts that may answer, with their quantisations.
+
+    The row's `body: {provider: {only: …, quantizations: …}}` says which of them OpenRouter may choose.
+    """
     data = _object((await _fetched(fetch, f"/models/{config.model}/endpoints")).get("data"))
-    hosts = [host for host in _objects(data.get("endpoints")) if _may_answer(host, config)]
-    names = {
+    wanted = _object(config.body.get("provider"))
+    only = {str(name).lower() for name in wanted.get("only") or ()}
+    hosts = []
+    for host in _objects(data.get("endpoints")):
+        names = {str(host.get("provider_name", "")).lower(), str(host.get("tag", "")).lower()}
+        names |= {name.partition("/")[0] for name in names}
+        quantizations = wanted.get("quantizations") or [host.get("quantization")]
+        if (not only or names & only) and host.get("quantization") in quantizations:
+            hosts.append(host)
+    stated = {str(host.get("quantization") or "unknown") for host in hosts}
+    shown = {
         f"{host.get('provider_name')} ({host.get('quantization') or 'unknown quantization'})"
         for host in hosts
     }
-    quantizations = {str(host.get("quantization") or "unknown") for host in hosts}
-    is_known = len(quantizations) == 1 and "unknown" not in quantizations
+    contexts = filter(None, (count(host.get("context_length")) for host in hosts))
     return ServerInfo(
-        hosts=" or ".join(sorted(names)),
-        quantization=quantizations.pop() if is_known else "",
-        context=min(filter(None, (count(host.get("context_length")) for host in hosts)), default=None),
-    )
-
-
-def _may_answer(host: dict[str, Any], config: ApiConfig) -> bool:
-    """Whether the row's `body: {provider: {only: …, quantizations: …}}` lets OpenRouter choose this host."""
-    wanted = _object(config.body.get("provider"))
-    names = {str(host.get("provider_name", "")).lower(), str(host.get("tag", "")).lower()}
-    names |= {name.partition("/")[0] for name in names}
-    only, quantizations = wanted.get("only"), wanted.get("quantizations")
-    return (not only or bool(names & {str(name).lower() for name in only})) and (
-        not quantizations or host.get("quantization") in quantizations
+        hosts=" or ".join(sorted(shown)),
+        quantization=stated.pop() if len(stated) == 1 and "unknown" not in stated else "",
+        context=min(contexts, default=None),
     )
 
 

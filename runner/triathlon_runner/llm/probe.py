@@ -44,34 +44,22 @@ _SYSTEM: Final = (
     " a task before you answer, and you say nothing that you were not asked for."
 )
 """Longer than what chat templates put in its place: equal numbers of tokens mean that it is not read."""
-_OPTIONAL: Final = ("temperature", "top_p", "seed", "stop")
-_LIMIT_FIELDS: Final = ("max_tokens", "max_completion_tokens")
+_OPTIONAL: Final = frozenset(["temperature", "top_p", "seed", "stop"])
+_LIMIT_FIELDS: Final = frozenset(["max_tokens", "max_completion_tokens"])
 """Names of the token limit."""
 _COINCIDENCE: Final = 64
 """Tokens of a limit from which on a whole reply that has as many is no coincidence."""
-
-
-@dataclass(frozen=True, slots=True)
-class SmallQuestion:
-    """A small question; of the optional settings it has only those that are named."""
-
-    sampling: Sampling
-    settings: tuple[str, ...] = ()
-    number: int = 0
-    """Makes an equal question another one to the cache."""
-    system: bool = False
-
-
-QUESTIONS: Final[Mapping[str, SmallQuestion]] = {
-    "plain": SmallQuestion(Sampling(128)),
-    "greedy": SmallQuestion(Sampling(48), ("temperature", "top_p")),
-    "again": SmallQuestion(Sampling(48), ("temperature", "top_p"), number=1),
-    "sampled": SmallQuestion(Sampling(48, 0.8, 0.95, seed=7), ("temperature", "top_p", "seed")),
-    "system": SmallQuestion(Sampling(16), system=True),
-    "stop": SmallQuestion(Sampling(48, stop=("[/DONE]",)), ("stop",)),
-    "limit": SmallQuestion(Sampling(1)),
+QUESTIONS: Final[Mapping[str, tuple[Sampling, set[str]]]] = {
+    "plain": (Sampling(128), set()),
+    "stop": (Sampling(48, stop=("[/DONE]",)), {"stop"}),
+    "system": (Sampling(16), set()),
+    "limit": (Sampling(1), set()),
+    "sampled": (Sampling(48, 0.8, 0.95, seed=7), {"temperature", "top_p", "seed"}),
+    "greedy": (Sampling(48), {"temperature", "top_p"}),
+    "again": (Sampling(48), {"temperature", "top_p"}),
 }
-"""With the question for a model that nobody has: at most seven."""
+"""Settings, and those of the optional ones that are sent. With the question for a model that nobody has: at
+most seven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +94,7 @@ class Seen:
     """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
 
     def answer(self, question: str) -> Answer | None:
+        """Returns the reply to a question; None where it was refused, or not asked."""
         reading = self.replies.get(question)
         return reading.answer if reading else None
 
@@ -122,36 +111,22 @@ class Found:
     seen: str
     setting: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.seen}: {self.setting}" if self.setting else self.seen
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of the table."""
-
-    name: str
-    look: Callable[[Seen], Found]
-    questions: tuple[str, ...] = ()
-    """Whose replies it looks at. A run's first replies stand for `plain` and `limit`."""
-
 
 def _who(seen: Seen) -> Found:
     if seen.any_name:
         return Found(seen.any_name, "ask for a listed name, or add `served_as: [NAME]` to its api block")
-    reading = seen.replies["plain"]
+    reading, server = seen.replies["plain"], seen.server
     if "served_as" in reading.error:
         return Found(reading.error, "the right name in `model`, or `served_as`, in its api block")
     served = str(reading.body.get("model") or "")
     parts = {
         "answers as": repr(served) if served else "",
-        "server": seen.server.name,
-        "weights": seen.server.digest,
-        "quantization": seen.server.quantization,
+        "server": server.name,
+        "weights": server.digest,
+        "quantization": server.quantization,
     }
     stated = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
-    is_known = seen.server.digest or seen.server.quantization
-    missing = "" if is_known else "; weights and quantization not stated"
+    missing = "" if server.digest or server.quantization else "; weights and quantization not stated"
     return Found((stated or "no name in its replies") + missing)
 
 
@@ -169,9 +144,8 @@ def _reasoning(seen: Seen) -> Found:
     what = f"leaks into the text with {markers}" if markers else "in a field of its own"
     if not answer.reply.reasoning or seen.config.reasoning_max_tokens:
         return Found(f"{what}; it is split off here")
-    return Found(
-        f"{what}, and takes its tokens from the answer's", "`reasoning_max_tokens: 8192` in its api block"
-    )
+    setting = "`reasoning_max_tokens: 8192` in its api block"
+    return Found(f"{what}, and takes its tokens from the answer's", setting)
 
 
 def _stop(seen: Seen) -> Found:
@@ -186,9 +160,9 @@ def _system(seen: Seen) -> Found:
         return Found("base models are asked without one")
     if error := seen.error("system"):
         return Found(error, setting)
-    with_it, without = seen.answer("system"), seen.answer("plain")
     if seen.settings.merges_system:
         return Found("stands before the user's text, as the row says")
+    with_it, without = seen.answer("system"), seen.answer("plain")
     # Fewer tokens are no sign: some chat templates have a long system prompt of their own, which it replaces.
     if with_it and without and 0 < with_it.usage.input_tokens == without.usage.input_tokens:
         return Found("not read: the question has as many tokens with it as without", setting)
@@ -198,22 +172,18 @@ def _system(seen: Seen) -> Found:
 def _limit(seen: Seen) -> Found:
     if error := seen.error("limit"):
         return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
-    reading, answer = seen.replies["limit"], seen.answer("limit")
+    answer = seen.answer("limit")
     assert answer is not None
-    limit, written = reading.request.sampling.max_tokens, answer.usage.output_tokens
+    limit, written = seen.replies["limit"].request.sampling.max_tokens, answer.usage.output_tokens
     if not written:
         estimate = estimated_tokens(answer.reply.text, answer.reply.reasoning)
         written = estimate if estimate > 3 * limit + 5 else 0
     if written > limit:
-        return Found(
-            f"not obeyed: {written} tokens where {limit} were allowed",
-            "the other name of the limit as `max_tokens_field` in its api block",
-        )
+        setting = "the other name of the limit as `max_tokens_field` in its api block"
+        return Found(f"not obeyed: {written} tokens where {limit} were allowed", setting)
     if answer.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
-        return Found(
-            "a reply that was cut at the limit is reported as complete",
-            "a `max_tokens` in its row that no answer reaches",
-        )
+        setting = "a `max_tokens` in its row that no answer reaches"
+        return Found("a reply that was cut at the limit is reported as complete", setting)
     return Found("obeyed")
 
 
@@ -236,10 +206,8 @@ def _context(seen: Seen) -> Found:
         row = f"{of_row} tokens by the row" if of_row else "`context: N` in the row would state it"
         return Found(f"not stated by the server; {row}")
     if of_row and of_row > stated:
-        return Found(
-            f"{stated} tokens, but the model can do {of_row} by the row",
-            f"start the server with more, or `context: {stated}` in its row",
-        )
+        setting = f"start the server with more, or `context: {stated}` in its row"
+        return Found(f"{stated} tokens, but the model can do {of_row} by the row", setting)
     longest = max((reading.request.estimated_tokens for reading in seen.replies.values()), default=0)
     if seen.server.server == "ollama" and longest > stated:
         return Found(
@@ -247,6 +215,12 @@ def _context(seen: Seen) -> Found:
             "start it with a larger OLLAMA_CONTEXT_LENGTH, or set a smaller `max_tokens` in the row",
         )
     return Found(f"{stated} tokens")
+
+
+def _sampled(seen: Seen) -> Found:
+    if error := seen.error("sampled"):
+        return _of_setting(error, "`unsupported: [seed]` in its api block")
+    return Found("accepted")
 
 
 def _greedy(seen: Seen) -> Found:
@@ -257,16 +231,8 @@ def _greedy(seen: Seen) -> Found:
         return Found("not known: no reply")
     if first.reply == second.reply:
         return Found("equal")
-    return Found(
-        "they differ: one sample a task is a matter of luck",
-        "`concurrency: 1` in its row, where batches make the difference",
-    )
-
-
-def _sampled(seen: Seen) -> Found:
-    if error := seen.error("sampled"):
-        return _of_setting(error, "`unsupported: [seed]` in its api block")
-    return Found("accepted")
+    setting = "`concurrency: 1` in its row, where batches make the difference"
+    return Found("they differ: one sample a task is a matter of luck", setting)
 
 
 def _of_setting(error: str, setting: str) -> Found:
@@ -275,24 +241,25 @@ def _of_setting(error: str, setting: str) -> Found:
     return Found(error, named[0] if named else setting)
 
 
-CHECKS: Final = (
-    Check("who answers", _who, ("plain",)),
-    Check("reasoning", _reasoning, ("plain",)),
-    Check("stop strings", _stop, ("stop",)),
-    Check("system role", _system, ("plain", "system")),
-    Check("reply limit", _limit, ("limit",)),
-    Check("usage", _usage, ("plain",)),
-    Check("context length", _context),
-    Check("temperature and seed", _sampled, ("sampled",)),
-    Check("two greedy answers", _greedy, ("greedy", "again")),
-)
+CHECKS: Final[Mapping[str, tuple[Callable[[Seen], Found], set[str]]]] = {
+    "who answers": (_who, {"plain"}),
+    "reasoning": (_reasoning, {"plain"}),
+    "stop strings": (_stop, {"stop"}),
+    "system role": (_system, {"plain", "system"}),
+    "reply limit": (_limit, {"limit"}),
+    "usage": (_usage, {"plain"}),
+    "context length": (_context, set()),
+    "temperature and seed": (_sampled, {"sampled"}),
+    "two greedy answers": (_greedy, {"greedy", "again"}),
+}
+"""By name: what looks, and at the replies to which questions. A run's first replies stand for `plain` and
+`limit`."""
 
 
 def free_findings(seen: Seen) -> list[str]:
     """Returns what a run finds in its server's list and in a reply, each with the setting that fixes it."""
-    checks = (check for check in CHECKS if seen.replies.keys() >= set(check.questions))
-    found = ((check.name, check.look(seen)) for check in checks)
-    return [f"{name}: {each}" for name, each in found if each.setting]
+    found = {name: look(seen) for name, (look, needed) in CHECKS.items() if needed <= seen.replies.keys()}
+    return [f"{name}: {each.seen}: {each.setting}" for name, each in found.items() if each.setting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +272,7 @@ class Report:
 
     @property
     def has_findings(self) -> bool:
+        """Whether a setting of the row has to change."""
         return any(found.setting for found in self.found.values())
 
 
@@ -327,25 +295,21 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
     plain = await _ask(model, "plain")
     if not plain.answer:
         raise ModelUnavailableError(plain.error)
-    replies = {"plain": plain}
+    replies, left_out = {"plain": plain}, {"stop"} if model.kind == "instruct" else {"system"}
+    if "stop" in model.config.unsupported:  # chat servers are sent none by a run
+        left_out |= {"stop"}
     any_name = await model.any_name_error() if may_ask() else ""
-    wanted = dict.fromkeys(name for check in CHECKS for name in check.questions if _can_ask(model, name))
-    for name in wanted:
-        if name not in replies and may_ask():
+    wanted = [name for name in QUESTIONS if name not in left_out]
+    for name in wanted[1:]:
+        if may_ask():
             replies[name] = await _ask(model, name)
     seen = Seen(model.config, model.kind, model.server, model.settings, replies, any_name)
-    found = {}
-    for check in CHECKS:
-        unasked = wanted.keys() & set(check.questions) - replies.keys()
-        found[check.name] = Found("not asked", "a larger `--budget`") if unasked else check.look(seen)
+    unasked = set(wanted) - replies.keys()
+    found = {
+        name: Found("not asked", "a larger `--budget`") if unasked & needed else look(seen)
+        for name, (look, needed) in CHECKS.items()
+    }
     return Report(found, model.secrets.scrub_message(remove_keys(json.dumps(plain.body, ensure_ascii=False))))
-
-
-def _can_ask(model: "OpenModel", name: str) -> bool:
-    """Whether a question makes sense for this row: chat servers are sent no stop strings by a run."""
-    if name == "stop":
-        return model.kind == "base" and "stop" not in model.config.unsupported
-    return name != "system" or model.kind == "instruct"
 
 
 async def _ask(model: "OpenModel", name: str) -> Reading:
@@ -354,8 +318,8 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
     Raises:
         ServerUnreachableError: the server does not reply at all.
     """
-    request, cache, stats = _request(model, QUESTIONS[name]), model.cache, model.stats
-    key = model.cache_key(request, raw=QUESTIONS[name].number)  # kept apart from the replies of runs
+    request, cache, stats = _request(model, name), model.cache, model.stats
+    key = model.cache_key(request, raw=name)  # kept apart from the replies of runs
     if kept := cache and cache.get(key):
         stats.from_cache += 1
         reply, seconds = HttpReply(200, kept.reply.text.encode(), {}), 0.0
@@ -386,14 +350,15 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
     return Reading(request, body, answer, model.secrets.scrub_message(error))
 
 
-def _request(model: "OpenModel", asked: SmallQuestion) -> Request:
+def _request(model: "OpenModel", name: str) -> Request:
     """Returns the request as a run would send it, without the settings that are not asked about."""
-    system = (Message("system", _SYSTEM),) if asked.system else ()
+    sampling, settings = QUESTIONS[name]
+    system = (Message("system", _SYSTEM),) if name == "system" else ()
     prompt = Completion(_TEXT) if model.kind == "base" else Chat((*system, Message("user", _TASK)))
-    request = model.request(prompt, asked.sampling)
-    unasked = {*_OPTIONAL} - {*asked.settings, *model.config.body}
-    body = {name: value for name, value in request.body.items() if name not in unasked}
-    if asked.sampling.max_tokens > 1:
+    request = model.request(prompt, sampling)
+    unasked = _OPTIONAL - settings - model.config.body.keys()
+    body = {field: value for field, value in request.body.items() if field not in unasked}
+    if name != "limit":
         return replace(request, body=body)
-    body |= dict.fromkeys(body.keys() & set(_LIMIT_FIELDS), 1)  # without what the row adds for reasoning
-    return replace(request, body=body, sampling=asked.sampling)
+    body |= dict.fromkeys(body.keys() & _LIMIT_FIELDS, 1)  # without what the row adds for reasoning
+    return replace(request, body=body, sampling=sampling)

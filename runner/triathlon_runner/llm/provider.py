@@ -1,9 +1,11 @@
 """What a provider is: a file with a subclass of `ApiConfig`, and a line in `PROVIDERS` of `llm/__init__.py`.
 
 The subclass has the provider's own options of the `api:` block, builds its requests and reads its replies.
-All that it needs is here; an example of 30 lines is `tests/support/bracket_provider.py`.
+All that it needs is here; an example of 30 lines is `tests/support/bracket_provider.py`. `Secrets` removes
+the keys that a row names from messages and evidence.
 """
 
+import base64
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,8 +16,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.llm._api import Answer, Chat, Completion, Sampling, estimated_tokens
-from triathlon_runner.pasted_keys import remove_keys
+from triathlon_runner.pasted_keys import REMOVED, remove_keys
 from triathlon_runner.terminal import first_of
 from triathlon_runner.yaml_file import matching
 
@@ -27,8 +30,6 @@ _SUITE_FIELDS = {
 _REQUEST = re.compile(r"(/chat)?/completions$|/messages$")
 """Endings that are no part of a base address: requests add them to it."""
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-
 _HOSTS_OF_KEYS = {
     "OPENAI": "openai.com azure.com",
     "AZURE_OPENAI": "azure.com",
@@ -55,19 +56,22 @@ _HOSTS_OF_KEYS = {
     "GITHUB": "github.com github.ai",
 }
 """By how the name of a variable begins: the domains of the provider whose key it holds."""
-
-
 _SAME_MODEL = ("", ":latest", "@main")
 """What a server may put behind a model's name: it is the same model."""
-_NAMES = 10
-"""Names of models that a message lists."""
+_NAMES_SHOWN = 10
+_SHORTEST_SCRUBBED, _SHORTEST_IN_EVIDENCE = 4, 12
+"""Characters of a key that is removed from messages; from evidence, where `EMPTY` is a word like others."""
+_OF_THE_ASKER = frozenset(["http-referer", "referer", "user-agent", "x-title"])
+"""Headers that say who asks; OpenRouter shows them on its pages."""
 
 T = TypeVar("T")
+Many = Annotated[tuple[T, ...], Field(strict=False)]
+"""A YAML list, read as a tuple."""
 
 
 def _is_variable(name: str) -> str:
     """Refuses what may be the key itself; the message does not contain it."""
-    if not _VARIABLE.fullmatch(name):
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         raise ValueError(
             "expected the name of an environment variable in capitals, such as OPENAI_API_KEY; "
             "the key itself must never stand in this file"
@@ -81,11 +85,6 @@ HeaderName = Annotated[
     str, AfterValidator(matching(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a name of letters, digits and '-'"))
 ]
 """RFC 9110, section 5.6.2: `token`."""
-Many = Annotated[tuple[T, ...], Field(strict=False)]
-"""A YAML list, read as a tuple."""
-
-_OF_THE_ASKER = frozenset(["http-referer", "referer", "user-agent", "x-title"])
-"""Headers that say who asks; OpenRouter shows them on its pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ class HttpReply:
 
 Send = Callable[[str, dict[str, Any] | None, float], Awaitable[HttpReply]]
 """`send(path, body, seconds)`: sends a POST request with a JSON body, or a GET request, and waits so long for
-the whole reply; raises `Unreachable` where none came."""
+the whole reply; raises `Unreachable` or `Lost` where none came."""
 Fetch = Callable[..., Awaitable[HttpReply]]
 """`fetch(path, body=None, *, seconds=10.0)`: asks for what a server says of itself, until it replies."""
 
@@ -159,7 +158,7 @@ class ServerInfo:
     @property
     def names(self) -> str:
         """Which models it lists, as part of a sentence; empty where it has no list."""
-        names = first_of([repr(remove_keys(name)) for name in self.listed], _NAMES)
+        names = first_of([repr(remove_keys(name)) for name in self.listed], _NAMES_SHOWN)
         return f"it lists {', '.join(names)}" if names else ""
 
     @property
@@ -168,13 +167,10 @@ class ServerInfo:
 
         Without OpenRouter's hosts: the list changes often, and those that the row pins are in its `body`.
         """
-        parts = {
-            "server": self.server,
-            "digest": self.digest,
-            "quantization": self.quantization,
-            "context": None if self.hosts else self.context,
-        }
-        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+        context = None if self.hosts else self.context
+        parts = {"server": self.server, "digest": self.digest, "quantization": self.quantization}
+        stated = {**parts, "context": context}
+        return ", ".join(f"{name} {value}" for name, value in stated.items() if value)
 
 
 class ApiConfig(BaseModel):
@@ -189,8 +185,8 @@ class ApiConfig(BaseModel):
     )
 
     provider: str
-    """Which protocol it speaks: `openai` (most do, local servers too), `anthropic` or `azure`. Each has
-    further options, which rows of the others may not have."""
+    """Which protocol it speaks: `openai` (most do, local servers too) or `anthropic`. Each has further
+    options, which rows of the other may not have."""
     base_url: str
     """Address up to and including the version, such as `https://api.openai.com/v1`."""
     model: str = Field(min_length=1)
@@ -199,8 +195,6 @@ class ApiConfig(BaseModel):
     """Name of the environment variable that holds the key; the key itself never stands in a file."""
     send_key_to: str | None = None
     """Host that may get the key although it is not its provider's, such as that of a proxy."""
-    client_certificate: str | None = None
-    """PEM file with certificate and key, where the server wants to see one."""
     revision: str = ""
     """Version of the weights or deployment where the name does not say it; part of the cache key."""
     served_as: Many[str] = ()
@@ -229,7 +223,10 @@ class ApiConfig(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _is_http(cls, value: str) -> str:
-        got = "something with '@' (not shown: it may hold a password)" if "@" in value else repr(value)
+        if re.search("[@?#]", value):  # not shown: it may hold a password
+            raise ValueError(
+                "a base_url must hold no user, password or query: name the key's variable in key_env"
+            )
         parts = urlsplit(value)
         try:
             is_possible = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -237,11 +234,7 @@ class ApiConfig(BaseModel):
         except ValueError:
             is_possible = False
         if not is_possible:
-            raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {got}")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError(
-                "a base_url must hold no user, password or query: name the key's variable in key_env"
-            )
+            raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {value!r}")
         value = value.rstrip("/")
         if ending := _REQUEST.search(value):
             raise ValueError(
@@ -270,7 +263,7 @@ class ApiConfig(BaseModel):
     @model_validator(mode="after")
     def _keys_go_to_their_providers(self) -> Self:
         host = urlsplit(self.base_url).hostname or ""
-        for variable in filter(None, (self.key_env, *self.secret_headers.values())):
+        for variable in self.variables:
             prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
             domains = _HOSTS_OF_KEYS.get(prefix, "").split()
             is_theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
@@ -283,6 +276,15 @@ class ApiConfig(BaseModel):
         return self
 
     @property
+    def variables(self) -> list[str]:
+        """The environment variables that the row names."""
+        return [*filter(None, (self.key_env, *self.secret_headers.values()))]
+
+    def missing_variables(self) -> list[str]:
+        """Returns those of the row's environment variables that are not set."""
+        return [name for name in self.variables if not os.environ.get(name)]
+
+    @property
     def shaping_headers(self) -> dict[str, str]:
         """Returns the headers that may choose a model or a setting: those that only name the asker do not."""
         return {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_ASKER}
@@ -290,11 +292,6 @@ class ApiConfig(BaseModel):
     def key_headers(self, key: str) -> dict[str, str]:
         """Returns the headers that show the key, and what else the server wants in every request."""
         raise NotImplementedError
-
-    @property
-    def query(self) -> dict[str, str]:
-        """Returns what every address ends with, behind `?`."""
-        return {}
 
     def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns the request for a question, without the settings that the row calls unsupported.
@@ -317,11 +314,6 @@ class ApiConfig(BaseModel):
         del fetch
         return ServerInfo()
 
-    def missing_variables(self) -> list[str]:
-        """Returns the names of the environment variables that this row needs and that are not set."""
-        names = [self.key_env, *self.secret_headers.values()]
-        return [name for name in names if name is not None and not os.environ.get(name)]
-
 
 def is_loopback(base_url: str) -> bool:
     """Whether the address is on this machine."""
@@ -339,3 +331,70 @@ def is_on_own_network(base_url: str) -> bool:
         return ip_address(host).is_private
     except ValueError:
         return "." not in host or host.endswith((".local", ".internal", ".lan"))
+
+
+class Secrets:
+    """The keys of one model, read from the environment; removes them from messages and evidence."""
+
+    def __init__(self, config: ApiConfig) -> None:
+        """Reads the variables that the row names.
+
+        Raises:
+            UserError: one of them is not set, or holds several lines.
+        """
+        if missing := config.missing_variables():
+            names = ", ".join(f"${name}" for name in missing)
+            raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
+        values = {name: os.environ[name].strip() for name in config.variables}
+        for name, value in values.items():
+            if not value.isprintable():
+                raise UserError(f"Expected one line of text in ${name} for {config.model!r}, got several.")
+        self.key = values[config.key_env] if config.key_env else ""
+        """Empty where the server wants none."""
+        self.headers = {header: values[name] for header, name in config.secret_headers.items()}
+        """Headers whose values are secret."""
+        self._in_messages = _pattern({*values.values()}, _SHORTEST_SCRUBBED)
+        self._in_evidence = _pattern({*values.values()}, _SHORTEST_IN_EVIDENCE)
+
+    def __reduce__(self) -> str:
+        raise TypeError("secrets are not pickled")
+
+    def scrub_message(self, text: str) -> str:
+        """Removes the keys from a message about a server, and all else in it that looks like one.
+
+        Not for replies: what a model wrote is graded as it is.
+        """
+        return remove_keys(self._in_messages.sub(REMOVED, text))
+
+    def scrub_evidence(self, text: str) -> str:
+        """Removes the keys from what a program returned: a server may have sent them inside a program."""
+        return self._in_evidence.sub(REMOVED, text)
+
+
+def _pattern(keys: set[str], shortest: int) -> re.Pattern[str]:
+    """Matches keys in every encoding that a server may give them back in: as text, in base64 and in hex."""
+    forms: set[str] = set()
+    for key in keys:
+        if len(key) < shortest:
+            continue
+        raw = key.encode()
+        forms |= {f"(?i:{''.join(map(_any_form, key))})", f"(?i:{raw.hex()})"}
+        for offset in range(3):  # where in a group of three bytes the key begins; the ends have neighbours
+            encoded = base64.b64encode(b"\0" * offset + raw).decode()
+            inner = encoded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
+            if len(inner) >= _SHORTEST_SCRUBBED:
+                forms |= {re.escape(inner), re.escape(inner.translate(str.maketrans("+/", "-_")))}
+    return re.compile("|".join(sorted(forms, key=len, reverse=True)) or "(?!)")
+
+
+def _any_form(character: str) -> str:
+    r"""A character as it is, or as JSON (`\u002f`), an address (`%2F`) or HTML (`&#47;`) has it.
+
+    A NUL may follow, as in UTF-16. Repetitions are bounded: time is in proportion to the text.
+    """
+    number = ord(character)
+    in_address = "".join(f"%(?:25){{0,3}}{byte:02x}" for byte in character.encode())
+    return (
+        rf"(?:\\{{0,4}}(?:{re.escape(character)}|u{number:04x}|x{number:02x})|{in_address}"
+        rf"|&#(?:0{{0,4}}{number}|x0{{0,4}}{number:x});?{r'|[+]' * (character == ' ')})\0?"
+    )

@@ -15,7 +15,6 @@ _ASKING = frozenset(
         "key_env",
         "key_is_token",
         "send_key_to",
-        "client_certificate",
         "secret_headers",
         "concurrency",
         "requests_per_minute",

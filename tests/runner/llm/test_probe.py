@@ -1,7 +1,6 @@
 """`triathlon probe`: each fault of a server is one finding, with the setting of the row that fixes it."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,22 +49,19 @@ def with_reply(**changes: Any) -> Script:
     return lambda asked: replace(good(asked), **changes)
 
 
-def only(question: Callable[[Asked], bool], response: Callable[[Asked], Response]) -> Script:
-    """Answers well, but for one question."""
-    return lambda asked: response(asked) if question(asked) else good(asked)
-
-
 def has_system(asked: Asked) -> bool:
     return any(each["role"] == "system" for each in asked.body.get("messages", []))
 
 
+def no_system(asked: Asked) -> Response:
+    return Status(400, "System role not supported") if has_system(asked) else good(asked)
+
+
 def with_default_system(tokens: int) -> Script:
     """A server whose chat template has a system prompt of its own, which another one replaces."""
-
-    def answer(asked: Asked) -> Response:
-        return replace(good(asked), input_tokens=good(asked).input_tokens + (not has_system(asked)) * tokens)
-
-    return answer
+    return lambda asked: replace(
+        good(asked), input_tokens=good(asked).input_tokens + (not has_system(asked)) * tokens
+    )
 
 
 def counting(asked: Asked) -> Said:
@@ -80,7 +76,6 @@ async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[R
         return await probe(pair[1], may_ask=may_ask), pair[0]
 
 
-NO_SYSTEM = only(has_system, lambda _: Status(400, "System role not supported"))
 OTHER_LIST = {"GET /v1/models": {"data": [{"id": "x", "max_model_len": 9}]}}
 HARMONY = "<|channel|>analysis<|message|>"
 ROOM = "reasoning_max_tokens: 8192"
@@ -91,7 +86,7 @@ FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
     ("reasoning", with_reply(reasoning="hm"), {}, "in a field of its own", ROOM),
     ("reasoning", with_reply(text="<ponder>hm</ponder>42"), {}, "begins with '<ponder>'", "CONTRIBUTING"),
     ("stop strings", refusing("stop"), {"kind": "base"}, "refuses 'stop'", "unsupported: [stop]"),
-    ("system role", NO_SYSTEM, {}, "role `system`", "system_prompt: merge"),
+    ("system role", no_system, {}, "role `system`", "system_prompt: merge"),
     ("system role", with_reply(input_tokens=10), {}, "not read", "system_prompt: merge"),
     ("reply limit", with_reply(output_tokens=300), {}, "not obeyed: 300", "max_tokens_field"),
     ("reply limit", with_reply(finish="stop"), {}, "reported as complete", "`max_tokens`"),
@@ -112,32 +107,31 @@ async def test_a_fault_is_one_finding(
     report, _ = await probed(server, **row)
     found = {name: each for name, each in report.found.items() if each.setting}
     assert list(found) == [check]
-    assert seen in found[check].seen
-    assert setting in found[check].setting
+    assert seen in found[check].seen and setting in found[check].setting
 
 
-@pytest.mark.parametrize(
-    ("server", "row"),
-    [
-        (good, {}),
-        (good, {"kind": "base"}),
-        (with_reply(text="<think>hm</think>42"), {"reasoning_max_tokens": 8192}),
-        (refusing("seed"), {"unsupported": ("seed",)}),
-        (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
-        (NO_SYSTEM, {"merges_system": True}),
-        (with_default_system(100), {}),
-        (with_reply(text="[ANSWER]\nYES\n[/ANSWER]"), {}),
-        (with_reply(text="<answer>YES</answer>"), {}),
-        (with_reply(text="[YES]"), {}),
-        (with_default_system(300), {}),
-        (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
-        (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),
-    ],
-)
+WELL: list[tuple[Script, dict[str, Any]]] = [
+    (good, {}),
+    (good, {"kind": "base"}),
+    (with_reply(text="<think>hm</think>42"), {"reasoning_max_tokens": 8192}),
+    (refusing("seed"), {"unsupported": ("seed",)}),
+    (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
+    (no_system, {"merges_system": True}),
+    (with_default_system(100), {}),
+    (with_reply(text="[ANSWER]\nYES\n[/ANSWER]"), {}),
+    (with_reply(text="<answer>YES</answer>"), {}),
+    (with_reply(text="[YES]"), {}),
+    (with_default_system(300), {}),
+    (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
+    (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),
+]
+
+
+@pytest.mark.parametrize(("server", "row"), WELL)
 async def test_no_finding(server: Script, row: dict[str, Any]) -> None:
     """A good server has none, nor one whose row has the setting for its fault; ten questions at most."""
     report, model_server = await probed(server, **row)
-    assert not report.has_findings, {name: str(found) for name, found in report.found.items()}
+    assert not report.has_findings, report.found
     assert len(model_server.requests) <= 10
 
 
@@ -196,17 +190,13 @@ async def test_the_budget_ends_the_questions() -> None:
 
 async def test_another_provider() -> None:
     """Questions go through the provider's own protocol."""
-    message = {
-        "type": "message",
-        "model": MODEL,
-        "content": [{"type": "text", "text": "42"}],
-        "stop_reason": "max_tokens",
-        "usage": {"input_tokens": 20, "output_tokens": 1},
-    }
-    many = {**message, "usage": {"input_tokens": 30, "output_tokens": 1}}
-    paths = {"POST /v1/messages": [message, many, message]}
-    report, server = await probed(good, of=Anthropic, paths=paths)
-    assert not report.has_findings, {name: str(found) for name, found in report.found.items()}
+    said = {"type": "message", "model": MODEL, "content": [{"type": "text", "text": "42"}]}
+    few, many = (
+        {**said, "stop_reason": "max_tokens", "usage": {"input_tokens": count, "output_tokens": 1}}
+        for count in (20, 30)
+    )
+    report, server = await probed(good, of=Anthropic, paths={"POST /v1/messages": [few, many, few]})
+    assert not report.has_findings, report.found
     assert len(server.asked) == 6
 
 

