@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from triathlon_runner.llm import ApiConfig, Chat, EndpointStats, Limits, Message, OpenAI, Sampling
-from triathlon_runner.llm._api import Lost
+from triathlon_runner.llm._api import Lost, TimedOut
 from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm.provider import HttpReply, Secrets, Send
@@ -33,6 +33,8 @@ class VirtualServer:
     a_minute: int = 10**9
     burst: int | None = None
     """Requests that come through at once before the minute's limit is felt; None: a window of 60 s."""
+    is_slow: bool = False
+    """What it does not allow is not refused, but comes too late."""
     fault_share: float = 0.0
     retry_after: bool = False
     rng: random.Random = field(default_factory=lambda: random.Random(1))
@@ -46,7 +48,9 @@ class VirtualServer:
     async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
         loop = asyncio.get_running_loop()
         if self.busy >= self.at_once or not self._in_time(loop.time()):
-            await asyncio.sleep(0.002)
+            await asyncio.sleep(3.0 if self.is_slow else 0.002)
+            if self.is_slow:
+                raise TimedOut("too late")
             return self._said(429, b'{"error": {"message": "Rate limit reached"}}', self.retry_after)
         if self.rng.random() < self.fault_share:
             return await self._fault(self.rng.choice(FAULTS))

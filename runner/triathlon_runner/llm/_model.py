@@ -231,7 +231,7 @@ class OpenModel:
             self.queue.reached = True
             self.stats.count_lost_reply(request.asked_tokens)
         if isinstance(error, TimedOut):
-            self.queue.overloaded(slot)
+            self.queue.timed_out(slot)
         if isinstance(error, Malformed) and not self.stats.answered:
             self._check_useless(error)
         if (error.retry_after or 0.0) > self.queue.limits.longest_retry_after:

@@ -97,10 +97,10 @@ class RateLimit:
 class LearnedLimit:
     """Requests at once (`value`) that a server accepts; a question that waits after a 429 counts as one.
 
-    Without 429s they double. Where a quarter of the replies are 429s (time-outs count as such) they are
-    lowered. If that changes nothing, the 429s come by chance: the limit is restored, and their share is
-    expected from then on. Where all are 429s, the waits of the questions alone lower what is sent: the server
-    may open again at any moment.
+    Without 429s they double. Where a quarter of the replies are 429s, and at each time-out, they are lowered.
+    If that changes nothing, the 429s come by chance: the limit is restored, and their share is expected from
+    then on. Where all are 429s, the waits of the questions alone lower what is sent: the server may open
+    again at any moment.
     """
 
     def __init__(self, first: int, most: int) -> None:
@@ -153,6 +153,12 @@ class LearnedLimit:
             self._set(max(self._level + 1, self._level * (1 + self._step)), now)
             self._step = min(_LARGEST_STEP, 2 * self._step)
         return is_heavy
+
+    def timed_out(self, sent_at: float, now: float) -> None:
+        """Lowers the limit because a reply did not come in time."""
+        if sent_at >= self._changed_at:
+            self._has_refused, self._step = True, _FIRST_STEP
+            self._set(self._level * _DOWN, now)
 
     def _set(self, level: float, now: float) -> None:
         self._level, self._changed_at = min(float(self.most), max(1.0, level)), now
@@ -295,7 +301,7 @@ class RequestQueue:
         now = self.now()
         self._held += 1
         self._loop.call_later(wait, self._let_go)
-        is_overloaded = self.overloaded(slot)
+        is_overloaded = self._learned.replied(slot.sent_at, now, is_refused=True)
         self._away_since = now if self._away_since is None else self._away_since
         oldest = next(iter(self._in_flight.values()), slot).sent_at
         if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
@@ -307,9 +313,9 @@ class RequestQueue:
         if is_overloaded and retry_after is not None and not self.stopped:
             self.wait_for_server(retry_after, reason)
 
-    def overloaded(self, slot: Slot) -> bool:
-        """Counts a 429 or a time-out; returns whether the server surely has too much to do."""
-        return self._learned.replied(slot.sent_at, self.now(), is_refused=True)
+    def timed_out(self, slot: Slot) -> None:
+        """Counts a reply that did not come in time: the server may work on too many requests."""
+        self._learned.timed_out(slot.sent_at, self.now())
 
     def _let_go(self) -> None:
         self._held -= 1

@@ -74,6 +74,14 @@ def test_chance_and_a_limit() -> None:
     assert stats.failed == 0
 
 
+def test_replies_that_come_too_late() -> None:
+    """Each time-out lowers the requests at once, and every question gets its answer."""
+    server = VirtualServer(varied, at_once=8, is_slow=True)
+    stats, _ = run_virtually(ask(server, chains=32, length=40))
+    assert (stats.failed, stats.answered) == (0, 32 * 40)
+    assert stats.limit <= 12
+
+
 @pytest.mark.parametrize(
     ("refused", "least", "most"), [(0.0, 256, 256), (0.3, 16, 256), (0.9, 1, 2), (1.0, 4, 4)]
 )

