@@ -41,10 +41,9 @@ from typing import Final
 
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.runtime import ProgramQuestions, Value
-from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._programs import dreval_programs
+from triathlon_runner.runtime._catalogue import dreval_programs
+from triathlon_runner.runtime._construct import construct, with_reval_truths
 from triathlon_runner.runtime._questions import NO_VALUE, line_text
-from triathlon_runner.runtime._trace import with_reval_truths
 from triathlon_runner.sandbox import open_sandbox
 
 TABLE: Final = Path(__file__).with_suffix(".csv")

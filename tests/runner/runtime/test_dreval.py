@@ -24,14 +24,14 @@ from triathlon_runner.runtime import (
     ProgramQuestions,
     QuestionFile,
     StatementQuestion,
+    Value,
     catalogue,
     grade_output,
     question_source,
 )
+from triathlon_runner.runtime._answers import expected_answers, is_same
+from triathlon_runner.runtime._catalogue import dreval_programs
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._grade import expected_answers
-from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
-from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport, official_asker
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
 from triathlon_runner.suites import UnitRun
@@ -102,13 +102,6 @@ def _stored(variable: str, program: ProgramQuestions) -> str:
     return variable.replace("self.__", f"self._{program.entry_point}__")
 
 
-def _same(text: str, shown: str) -> bool:
-    try:
-        return equal(read_literal(text), read_literal(shown))
-    except NotALiteralError:
-        return text.split() == shown.split()
-
-
 def differences(
     program: ProgramQuestions, observed: list[Observation]
 ) -> Iterator[tuple[str, str, int, str]]:
@@ -131,12 +124,13 @@ def differences(
 
 def _same_states(one: StatementQuestion, values: list[tuple[int, str, str, str]], name: str) -> bool:
     seen = [(kind, text) for line, variable, kind, text in values if (line, variable) == (one.line, name)]
-    ours = [(value.type, value.text) for value in one.states]
-    return all(
-        any(kind == other_kind and _same(text, other) for other_kind, other in right)
-        for left, right in ((ours, seen), (seen, ours))
-        for kind, text in left
+    return all(any(_is_seen(value, *row) for row in seen) for value in one.states) and all(
+        any(_is_seen(value, *row) for value in one.states) for row in seen
     )
+
+
+def _is_seen(value: Value, kind: str, text: str) -> bool:
+    return kind == value.type and (is_same(text, value) or text.split() == value.text.split())
 
 
 async def test_all_ground_truths_equal_those_of_an_independent_tracer(questions: QuestionFile) -> None:

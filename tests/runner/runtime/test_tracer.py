@@ -3,8 +3,8 @@
 import pytest
 
 from support.traced import lines, texts, traced, traced_test
+from triathlon_runner.runtime._construct import read_trace
 from triathlon_runner.runtime._sandboxed import tracer
-from triathlon_runner.runtime._trace import read_trace
 
 States = dict[tuple[int, str], list[str]]
 """Line and variable, with the values after the line."""
@@ -187,8 +187,9 @@ def test_successors_go_over_frames_in_the_order_of_execution() -> None:
     program = "def f(n):\n    a = g(n)\n    b = g(a)\n    return b\ndef g(n):\n    return n + 1"
     found = traced(program, "(1,)")
     assert lines(found) == [2, 6, 3, 6, 4]
-    assert [found.successors(line) for line in (2, 6, 4, 5)] == [{6}, {3, 4}, {-1}, {-1}]
-    assert not found.executed(5)
+    truths = [found.truth(line, "x") for line in (2, 6, 4, 5)]
+    assert [truth.next_lines for truth in truths] == [(6,), (3, 4), (-1,), (-1,)]
+    assert [truth.executed for truth in truths] == [True, True, True, False]
 
 
 def test_a_reference_that_raises_is_an_outcome() -> None:
@@ -268,7 +269,7 @@ def f():
 def test_iterators_functions_and_modules_are_no_variables(expression: str) -> None:
     """REval leaves them out."""
     found = traced(f"import datetime\ndef f():\n    x = {expression}\n    return 1", watches={3: ["x"]})
-    assert found.observed(3, "x") == ()
+    assert found.truth(3, "x").states == ()
     assert "x" not in found.steps[1].before
 
 
@@ -287,7 +288,7 @@ def test_objects_of_the_program_have_no_literal_form() -> None:
         """,
         watches={7: ["x"]},
     )
-    assert [(value.text, value.literal) for value in found.observed(7, "x")] == [("", False)]
+    assert [(value.text, value.literal) for value in found.truth(7, "x").states] == [("", False)]
     assert found.result is not None
     assert found.result.text == "0"
 
@@ -307,7 +308,7 @@ def test_objects_of_the_program_have_no_literal_form() -> None:
 def test_values_without_a_literal_form(value: str, text: str) -> None:
     """They are marked as having none."""
     found = traced(f"import re\ndef f():\n    x = {value}\n    return x", watches={4: ["x"]})
-    assert [(value.text, value.literal) for value in found.observed(4, "x")] == [(text, False)]
+    assert [(value.text, value.literal) for value in found.truth(4, "x").states] == [(text, False)]
 
 
 def test_watching_never_calls_the_program() -> None:

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, described
 from triathlon_runner.runtime._sandboxed.programs import (
     FILE,
+    MAX_TEXT,
+    described,
     output_discarded,
     prepared,
     seed_generators,
@@ -31,13 +32,10 @@ _UNTRACEABLE_EVENTS = {
     "os.fork": "it forks",
 }
 """Audit events after which a trace would be incomplete."""
-MAX_STEPS = 50_000
-"""Of a run."""
-MAX_CHARACTERS = 20_000_000
-"""Of all different values of a run."""
+MAX_STEPS = 50_000  # Of a run
+MAX_CHARACTERS = 20_000_000  # Of all different values of a run
 
-_recording: list["Recorder"] = []
-"""The recorder of the current run, if any."""
+_recording: list["Recorder"] = []  # The recorder of the current run, if any
 
 
 def _audit(event: str, _arguments: tuple[Any, ...]) -> None:
@@ -78,8 +76,7 @@ class Recorder:
         """Line, numbers of the snapshots before and after (-1 for none), numbers of watched values."""
         self.values: dict[tuple[str, str, bool], int] = {}
         """Type, text and whether that is a literal, with their number."""
-        self.snapshots: dict[tuple[tuple[str, int], ...], int] = {}
-        """Names with the numbers of their values."""
+        self.snapshots: dict[tuple[tuple[str, int], ...], int] = {}  # Names with the numbers of their values
 
     def trace(self, frame: FrameType, event: str, _arg: Any) -> Any:
         """The global trace function: chooses the frames that count."""
