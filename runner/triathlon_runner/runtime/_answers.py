@@ -224,11 +224,7 @@ _INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")  # What a type holds: `[
 
 
 async def grade_state(sandbox: Sandbox, question: StatementQuestion, answer: str) -> Graded:
-    """Right where value and type both match one of those observed, or where `Nil` says that there is none.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
+    """Right where value and type both match one of those observed, or where `Nil` says that there is none."""
     answers = list(_read_states(answer))
     for true in question.states:
         for value, kind in answers:
@@ -362,13 +358,13 @@ def is_same(text: str, true: Value) -> bool:
         if not all(map(is_literal, trees)):
             return ast.unparse(trees[0]) == ast.unparse(trees[1])
         stated, traced = map(ast.literal_eval, trees)
-    except (*NOT_READ, ArithmeticError):
+        if true.type == "int" and not isinstance(stated, int):
+            return False
+        if true.type in ("dict_keys", "dict_items") and isinstance(stated, list | set):  # in any order
+            stated, traced = sorted(stated, key=repr), sorted(traced, key=repr)
+        return _are_alike(stated, traced)
+    except (*NOT_READ, ArithmeticError):  # numbers that have no text among them
         return False
-    if true.type == "int" and not isinstance(stated, int):
-        return False
-    if true.type in ("dict_keys", "dict_items") and isinstance(stated, list | set):  # in any order
-        stated, traced = sorted(stated, key=repr), sorted(traced, key=repr)
-    return _are_alike(stated, traced)
 
 
 def _are_alike(left: Any, right: Any) -> bool:

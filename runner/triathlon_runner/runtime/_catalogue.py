@@ -201,14 +201,14 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
         hashes = f"{core.sha256('seeds')}{core.sha256('classes')}"
         sha256 = hashlib.sha256(hashes.encode()).hexdigest()
         info = DataSetInfo("core seeds and classes", core.VERSION, sha256)
-        return QuestionSource(info, _core_programs, cache)
+
+        def core_programs() -> list[ProgramQuestions]:
+            return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
+
+        return QuestionSource(info, core_programs, cache)
     read, files = _READERS[dataset]
     programs = tuple(read(store))  # here, so that missing data is said before anything runs
     return QuestionSource(DataSetInfo.of(*files), lambda: programs, cache)
-
-
-def _core_programs() -> list[ProgramQuestions]:
-    return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
 
 
 # Suites

@@ -28,14 +28,7 @@ from triathlon_runner.runtime._questions import (
     write_questions,
 )
 from triathlon_runner.runtime._sandboxed import run_calls
-from triathlon_runner.runtime._select import (
-    NOT_EXECUTED,
-    Step,
-    Trace,
-    candidate_statements,
-    choose,
-    watches,
-)
+from triathlon_runner.runtime._select import NOT_EXECUTED, Step, Trace, candidate_statements, choose, watches
 from triathlon_runner.sandbox import Call, Execution, Returned, Sandbox, SandboxError
 from triathlon_runner.suites import DataSetInfo
 from triathlon_runner.syntax import not_installed, parse_expression
@@ -145,10 +138,6 @@ async def construct(
     )
 
 
-class _LeaveOutError(Exception):
-    """An input is left out; the message names the rule."""
-
-
 async def _with_questions(
     program: ProgramQuestions, sandbox: Sandbox, statements: Counter[str], inputs: Counter[str]
 ) -> ProgramQuestions | str:
@@ -169,10 +158,11 @@ async def _with_questions(
     for asked, trace, again in zip(program.inputs, first, second, strict=True):
         if not asked.statements and len(drafts) == MAX_INPUTS:
             break
-        try:
-            drafts.append(_draft(program, asked, trace, again))
-        except _LeaveOutError as rule:
-            inputs[str(rule)] += 1
+        draft = _draft(program, asked, trace, again)
+        if isinstance(draft, str):
+            inputs[draft] += 1
+        else:
+            drafts.append(draft)
     completed = [(asked, program.masked_test(asked).completed(), dict[str, Any]()) for asked, _ in drafts]
     problems = await check_assertions(sandbox, program, completed)
     accepted = []
@@ -187,23 +177,23 @@ async def _with_questions(
     return program.model_copy(update={"inputs": tuple(accepted)})
 
 
-def _draft(
+def _draft(  # noqa: PLR0911 (one for each rule)
     program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace
-) -> tuple[InputQuestions, list[str]]:
-    """An input with its questions, and the rules that left lines out; raises where it has none."""
+) -> tuple[InputQuestions, list[str]] | str:
+    """An input with its questions, and the rules that left lines out; or the rule that leaves it out."""
     for either in (trace, again):
         if either.outcome != "returned":
             reasons = {"lost": f"not traced: {either.error}", "raised": "the reference raises"}
-            raise _LeaveOutError(reasons.get(either.outcome, either.error))
+            return reasons.get(either.outcome, either.error)
     masked = program.masked_test(asked)
     if not asked.masked and program.test:
-        raise _LeaveOutError("the test has no assertion that can be masked")
+        return "the test has no assertion that can be masked"
     if not asked.masked:
         reason = _why_no_question(trace.result)
         if reason or trace.result is None:
-            raise _LeaveOutError(f"the result: {reason}")
+            return f"the result: {reason}"
         if trace.result != again.result:
-            raise _LeaveOutError("the result differs from run to run")
+            return "the result differs from run to run"
         masked = Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
     rules: list[str] = []
     if asked.statements:
@@ -212,12 +202,12 @@ def _draft(
         ]
     else:
         if len(asked.text) + len(asked.setup) > MAX_INPUT:
-            raise _LeaveOutError(f"the input has more than {MAX_INPUT} characters")
+            return f"the input has more than {MAX_INPUT} characters"
         if any(len(original) > MAX_VALUE for original in masked.originals):
-            raise _LeaveOutError(f"an expected value has more than {MAX_VALUE} characters")
+            return f"an expected value has more than {MAX_VALUE} characters"
         statements, rules = _chosen_statements(program.program, trace, again)
     if not statements:
-        raise _LeaveOutError("no line to ask about")
+        return "no line to ask about"
     truths = {"masked": masked.text, "originals": masked.originals, "statements": tuple(statements)}
     return asked.model_copy(update=truths), rules
 

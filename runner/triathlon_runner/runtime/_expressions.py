@@ -135,7 +135,6 @@ async def with_computed(
 
     Raises:
         InvalidAnswerError: what one comes to is no plain value.
-        SandboxError: the sandbox itself failed.
     """
     computed = dict(values)
     sources = {
@@ -157,9 +156,6 @@ async def computed_texts(
     """Returns what expressions come to, as text, or how computing them ended. No program is there.
 
     The text is empty where a value has none. It is trusted no more than an answer.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     calls = [Call("compute", (source,)) for source in sources]
     results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"})

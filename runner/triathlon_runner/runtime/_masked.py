@@ -235,13 +235,9 @@ class Masked:
         return list(map(parse_expression, self.originals))
 
     @cached_property
-    def _trees(self) -> list[ast.AST]:
-        return [self.template, self.before, *self.original_trees]
-
-    @cached_property
     def names(self) -> set[str]:
         """The test's own names."""
-        return {"self"}.union(*map(names_in, self._trees))
+        return {"self"}.union(*map(names_in, [self.template, self.before, *self.original_trees]))
 
     @cached_property
     def defined(self) -> set[str]:
@@ -251,10 +247,10 @@ class Masked:
     @cached_property
     def _attributes(self) -> set[str]:
         """The public names of attributes and methods in program and test."""
-        names: set[str] = set()
-        for node in (node for tree in (parse(self.program), *self._trees) for node in ast.walk(tree)):
-            if isinstance(node, ast.Attribute | Function):
-                names.add(node.attr if isinstance(node, ast.Attribute) else node.name)
+        trees = [parse(self.program), self.template, self.before, *self.original_trees]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        names |= {node.name for node in nodes if isinstance(node, Function)}
         return {name for name in names if not name.startswith("_")}
 
     @cached_property

@@ -2,6 +2,7 @@
 
 An answer is right if what it states for each mask, in order, is right, in whatever form it states it. So it
 is read, not executed; the question's own test, completed with what it states, is executed with the program.
+All that execute raise SandboxError where the sandbox itself failed.
 Where a call is masked instead of a value, a call or attribute chain on the test's own names may stand there.
 """
 
@@ -193,7 +194,13 @@ def _completed(
             raise InvalidAnswerError("the answer leaves a mask in")
         elif hole not in question.masked_calls:
             fillings[hole] = ast.Name(hole_name(hole), ast.Load())
-            values[hole_name(hole)] = _value(whole, question)
+            try:
+                values[hole_name(hole)] = stated_value(whole)
+            except InvalidAnswerError as error:
+                if names_in(whole).isdisjoint(question.names | question.defined):
+                    raise
+                why = "the answer reads the value off the program instead of giving it"
+                raise InvalidAnswerError(why) from error
         elif question.is_chain(filling):
             fillings[hole] = filling
             chains.append(hole)
@@ -210,16 +217,6 @@ def _completed(
     return Filled(text, values, tuple(stubbed))
 
 
-def _value(value: ast.expr, question: Masked) -> Any:
-    try:
-        return stated_value(value)
-    except InvalidAnswerError as error:
-        if names_in(value) & (question.names | question.defined):
-            why = "the answer reads the value off the program instead of giving it"
-            raise InvalidAnswerError(why) from error
-        raise
-
-
 # Grading
 
 
@@ -233,9 +230,6 @@ async def grade_output(
     """Reads what an answer states, computes what it leaves to compute, and executes the completed test.
 
     An answer that cannot be read is read again with Python's quotes in place of typographic ones.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     question, completed, why = program.masked_test(asked), None, ""
     for text in dict.fromkeys((answer, answer.translate(TYPOGRAPHIC))):
@@ -341,11 +335,7 @@ def masked_assertion(task: CruxevalTask, side: Side) -> str:
 
 
 async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, side: Side, answer: str) -> Graded:
-    """Grades an output as an answer to an output question, an input by the arguments that it states.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
+    """Grades an output as an answer to an output question, an input by the arguments that it states."""
     asked = InputQuestions(
         index=0,
         text=f"{FUNCTION}({task.input})",

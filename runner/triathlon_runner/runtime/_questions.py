@@ -222,19 +222,16 @@ class Asker:
             run = "the test at the end runs"
         elif len(asked.text) <= _LONG_CALL:
             run = f"`{asked.text}` is called"
-        values: dict[str, object] = {
-            "program": text,
-            "setup": "\n".join(f"# {line}" for line in asked.setup.splitlines()),
-            "input": asked.masked if kind == "output" else asked.text,
-            "run": run,
-        }
-        if statement is not None:
-            values |= {
-                "line": statement.line,
-                "statement": line_text(program.program, statement.line),
-                "variable": statement.variable,
-            }
-        return self.prompts.render(f"{kind}-question", **values)
+        return self.prompts.render(
+            f"{kind}-question",
+            program=text,
+            setup="\n".join(f"# {line}" for line in asked.setup.splitlines()),
+            input=asked.masked if kind == "output" else asked.text,
+            run=run,
+            line=statement.line if statement else 0,
+            statement=line_text(program.program, statement.line) if statement else "",
+            variable=statement.variable if statement else "",
+        )
 
     def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion:
         """A question in its tags behind the system line and the demonstrations of its kind.
@@ -261,7 +258,7 @@ class Asker:
 
 # REval's own prompts: one text a question, as the authors' program fills their files
 
-FIELDS: Final = ("code", "invocation", "invocation_abbr", "line", "codeline", "var")
+_FIELDS: Final = ("code", "invocation", "invocation_abbr", "line", "codeline", "var")
 _SETUP: Final = "\n# setup code executed previously\n"
 _TEST: Final = "\n# Test code starts here. Only write the completed test code in your answer.\n"
 
@@ -278,9 +275,9 @@ class OfficialAsker(Asker):
     ) -> str:
         """The whole text; `statement` for all kinds but output."""
         code, shown = program.program, asked.shown or asked.text
+        lines = code.split("\n")
         if kind == "path" and not program.test:
-            lines = enumerate(code.split("\n"), start=1)
-            code = "".join(f"{number}\t{line}\n" for number, line in lines)
+            code = "".join(f"{number}\t{line}\n" for number, line in enumerate(lines, start=1))
         before = f"{_SETUP}# " + asked.setup.replace("\n", "\n# ") if asked.setup else ""
         if kind == "output":
             invocation = f"{before}{_TEST}{asked.masked}" if program.test else f"\n{asked.masked}"
@@ -292,7 +289,7 @@ class OfficialAsker(Asker):
             invocation=invocation,
             invocation_abbr="the above test code" if program.test else shown,
             line=statement.line if statement else 0,
-            codeline=program.program.split("\n")[statement.line - 1] if statement else "",
+            codeline=lines[statement.line - 1] if statement else "",
             var=statement.variable if statement else "",
         )
 
@@ -307,5 +304,5 @@ class OfficialAsker(Asker):
 
 def official_asker(texts: dict[str, str], style: Style) -> OfficialAsker:
     """Returns what asks with REval's files of one style, by kind of question."""
-    templates = {kind: template_of(text, {name: name for name in FIELDS}) for kind, text in texts.items()}
+    templates = {kind: template_of(text, {name: name for name in _FIELDS}) for kind, text in texts.items()}
     return OfficialAsker(PromptSet("official", templates), style)

@@ -80,7 +80,7 @@ ENDLESS = "[THOUGHT]\n1. x is 1, so YES"
         ("direct", "[ANSWER]\nYES", Finish.REFUSED, Outcome.REFUSED),
         ("direct", "[ANSWER]\nYES", Finish.CONTEXT_OVERFLOW, Outcome.CONTEXT_OVERFLOW),
         *(("direct", text, Finish.STOP, Outcome.NO_ANSWER)
-          for text in ("", "  \n", "[ANSWER]\n[/ANSWER]", "[ANSWER]\n```\n\n```")),
+          for text in ("", "  \n", "[ANSWER]\n[/ANSWER]", "[ANSWER]\n```\n\n```"))
     ],
 )  # fmt: skip
 def test_replies_without_an_answer(style: Style, text: str, finish: Finish, outcome: Outcome) -> None:
@@ -322,7 +322,7 @@ async def test_wrong_states(sandbox: Sandbox) -> None:
         lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner)
         | st.dictionaries(st.integers() | st.text(max_size=4), inner, max_size=4)
         | st.sets(st.integers() | st.text(max_size=4), max_size=4),
-        max_leaves=12,
+        max_leaves=12
     )
 )  # fmt: skip
 async def test_what_the_tracer_writes_is_what_repr_spells(value: object) -> None:

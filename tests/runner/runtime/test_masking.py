@@ -37,7 +37,7 @@ KNOWN = "expected = [1]\nresult = c.get()\n"
         (f"{KNOWN}assertEqual(3, result)", f"{KNOWN}assertEqual(??, result)", ("3",)),
         (f"{KNOWN}assertEqual(result, c.get())", "", ()),
         (f"{KNOWN}assert result == c.get()", "", ()),
-        ("with self.assertRaises(ValueError):\n    f()", "", ()),
+        ("with self.assertRaises(ValueError):\n    f()", "", ())
     ],
 )  # fmt: skip
 def test_the_expected_side_is_masked(statement: str, masked: str, expected: tuple[str, ...]) -> None:

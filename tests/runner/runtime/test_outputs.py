@@ -349,29 +349,29 @@ CALLED = "f(['kiwi', 'fig', 'date'], 2)"
 ANSWERS: list[tuple[CruxevalTask, Side, Outcome, list[str]]] = [
     # an output is graded as the answer to an output question, by its value
     (SORTED, "output", Outcome.PASSED, [
-        f"assert {CALLED} == ['fig', 'kiwi']", "['fig', 'kiwi']", "[\u2018fig\u2019, \u2018kiwi\u2019]",
+        f"assert {CALLED} == ['fig', 'kiwi']", "['fig', 'kiwi']", "[\u2018fig\u2019, \u2018kiwi\u2019]"
     ]),
     (SORTED, "output", Outcome.FAILED, ["['kiwi', 'fig']", CALLED, f"assert {CALLED} == {CALLED}", "??"]),
     # any arguments that give the output are right, as the assertion, the call or the arguments alone
     (SORTED, "input", Outcome.PASSED, [
         f"assert {CALLED} == ['fig', 'kiwi']", "f(['kiwi', 'fig'], 9)", "['fig', 'kiwi', 'melon'], 2",
         "words=['kiwi', 'fig'], n=2", "f(*[['kiwi', 'fig'], 2])", "f(['k' + 'iwi', 'fig'], len('ab'))",
-        "f(words=('fig', 'kiwi'), **{'n': 2})",
+        "f(words=('fig', 'kiwi'), **{'n': 2})"
     ]),
     (SORTED, "input", Outcome.FAILED, [
         "f(['kiwi'], 2)", "assert f([], 0) == []", "f(['fig', 'kiwi'], 2), 1) or (1",
-        "assert ['fig', 'kiwi'] == ['fig', 'kiwi']", "g(1)", "no idea", f"f(0x{'f' * 4_000}, 2)",
+        "assert ['fig', 'kiwi'] == ['fig', 'kiwi']", "g(1)", "no idea", f"f(0x{'f' * 4_000}, 2)"
     ]),
     (SORTED, "input", Outcome.CRASHED, ["f(3, 2)", "f()"]),
     # what is no plain value is no argument: an object that equals everything passes no assertion
     (SAME, "input", Outcome.FAILED, [
         "f(type('E', (), {'__eq__': lambda a, b: True})())", "f(__import__('unittest.mock').mock.ANY)",
-        "f(f(7))", "f((y := 7))", "f([].__class__)", "f(open('/etc/passwd').read())",
+        "f(f(7))", "f((y := 7))", "f([].__class__)", "f(open('/etc/passwd').read())"
     ]),
     # a function of values is an argument; one that reaches for more is none
     (APPLIED, "input", Outcome.PASSED, ["f(lambda n: n + 1, 4)", "f(lambda n: n * 5, 1)"]),
     (APPLIED, "input", Outcome.FAILED, [
-        "f(lambda n: n, 4)", "f(lambda n: n.__class__, 5)", "f(lambda n: open('x'), 5)",
+        "f(lambda n: n, 4)", "f(lambda n: n.__class__, 5)", "f(lambda n: open('x'), 5)"
     ]),
     (ENDLESS, "input", Outcome.TIMED_OUT, ["f(1)"]),
 ]  # fmt: skip

@@ -219,7 +219,7 @@ def test_attributes_of_self_are_variables_and_self_is_not() -> None:
         ("collections.deque([1], maxlen=3)", "deque([1])", "collections.deque"),
         ("decimal.Decimal('1.50')", "Decimal('1.50')", "decimal.Decimal"),
         ("Color.RED", "Color.RED", "Color"), ("Point(1, y='a')", "Point(x=1, y='a')", "Point"),
-        ("Pair(1, 2)", "Pair(left=1, right=2)", "Pair"),
+        ("Pair(1, 2)", "Pair(left=1, right=2)", "Pair")
     ],
 )  # fmt: skip
 def test_values_have_one_text(expression: str, text: str, kind: str) -> None:
@@ -337,7 +337,7 @@ def test_a_broken_trace_is_refused() -> None:
     plain = tracer.trace("def f():\n    x = 1\n    return x", {"function": "f", "arguments": "()"}, {})
     for name, wrong in (
         ("steps", [1]), ("steps", [["x", -1, -1, []]]), ("steps", [[1, "a", "b", []]]), ("snapshots", []),
-        ("values", None), ("values", [[1, 2, 3]]), ("result", 99),
+        ("values", None), ("values", [[1, 2, 3]]), ("result", 99)
     ):  # fmt: skip
         assert read_trace({**plain, name: wrong}, {}).outcome == "lost"
     assert read_trace("nothing", {}).outcome == "lost"

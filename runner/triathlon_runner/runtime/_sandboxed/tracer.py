@@ -11,7 +11,6 @@ import dataclasses
 import inspect
 import sys
 import threading
-from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
@@ -202,7 +201,19 @@ def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed
     outcome, result, error = "returned", -1, ""
     with output_discarded():
         try:
-            result = recorder.number_of(_traced(recorder, prepared(program, run)))
+            prepared_run = prepared(program, run)
+            # A thread that starts sets this function, which is an event that marks the trace as incomplete.
+            threading.settrace(recorder.trace)
+            sys.settrace(recorder.trace)
+            _recording.append(recorder)
+            try:
+                value = prepared_run()
+            finally:
+                _recording.pop()
+                recorder.finish()
+                sys.settrace(None)
+                threading.settrace(None)
+            result = recorder.number_of(value)
         except BaseException as problem:  # a program may raise anything, SystemExit too
             outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
     if recorder.stopped:
@@ -217,21 +228,6 @@ def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed
         "values": list(recorder.values),
         "snapshots": [dict(row) for row in recorder.snapshots],
     }
-
-
-def _traced(recorder: Recorder, run: Callable[[], Any]) -> Any:
-    """Makes a run under the trace function."""
-    # A thread that starts sets this function, which is an event that marks the trace as incomplete.
-    threading.settrace(recorder.trace)
-    sys.settrace(recorder.trace)
-    _recording.append(recorder)
-    try:
-        return run()
-    finally:
-        _recording.pop()
-        recorder.finish()
-        sys.settrace(None)
-        threading.settrace(None)
 
 
 # What is read off the program's text: where its statements begin, and variables to look at
