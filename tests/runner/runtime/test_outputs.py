@@ -7,9 +7,12 @@ from itertools import pairwise
 import pytest
 import pytest_asyncio
 
-from triathlon_runner.datasets.official import CruxevalTask
+from support.official_data import official_store
+from triathlon_runner.datasets.official import CruxevalTask, cruxeval
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
+from triathlon_runner.runtime._catalogue import cruxeval_programs
+from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._outputs import (
     Side,
@@ -391,3 +394,25 @@ async def test_a_prediction_hides_what_is_asked_for() -> None:
     """The output is not in an output question, nor the input in an input question."""
     assert masked_assertion(SAME, "output") == "assert f(7) == ??"
     assert masked_assertion(SAME, "input") == "assert f(??) == 7"
+
+
+@pytest.mark.official
+async def test_the_data_sets_own_answers_are_right(sandbox: Sandbox) -> None:
+    """CRUXEval's own inputs and outputs are right: every tenth of 800 is tried, and unusual ones."""
+    tasks = cruxeval(official_store())
+    assert len(tasks) == 800
+    unusual = {f"sample_{number}" for number in (152, 239, 258, 344, 364, 378, 522, 770)}
+    sides: tuple[Side, ...] = ("output", "input")
+    for task in [task for place, task in enumerate(tasks) if place % 10 == 0 or task.task_id in unusual]:
+        for side in sides:
+            answer = f"assert f({task.input}) == {task.output}"
+            assert (await grade_prediction(sandbox, task, side, answer)).correct, (task.task_id, side)
+
+
+@pytest.mark.official
+async def test_questions_about_cruxeval(sandbox: Sandbox) -> None:
+    """The constructor builds questions on CRUXEval's programs, one input each, for nearly all of a sample."""
+    unanswered = cruxeval_programs(official_store())
+    assert {len(program.inputs) for program in unanswered} == {1}
+    programs, report = await construct(unanswered[::20], sandbox)
+    assert report.inputs == len(programs) == 40 - len(report.left_out_programs) > 20
