@@ -1,6 +1,6 @@
 """Compares the truths of DREval's questions with those of a model of REval's own tracer.
 
-The model is `runtime/_trace.py`, by which `runtime/dreval@reval-truths` grades.
+The model is in `runtime/_construct.py`: by it `runtime/dreval@reval-truths` grades.
 
 REval's code is not here. A review of this project ran it and counted where its truths differ from ours: in 52
 questions about the path, in 180 about the state, in 188 of the 3,152 questions together. It named three

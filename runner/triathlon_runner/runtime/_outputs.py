@@ -2,8 +2,9 @@
 
 An answer is right if what it states for each mask, in order, is right, in whatever form it states it. So it
 is read, not executed; the question's own test, completed with what it states, is executed with the program.
-All that execute raise SandboxError where the sandbox itself failed.
 Where a call is masked instead of a value, a call or attribute chain on the test's own names may stand there.
+
+What executes here raises SandboxError where the sandbox itself failed.
 """
 
 import ast
