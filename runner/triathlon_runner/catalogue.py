@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from triathlon_runner import evolved, loop, pasted_keys, runtime, translation
 from triathlon_runner.datasets.user import Transformation, UserDataSet
@@ -18,7 +18,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.prompts import BUILT_IN as OUR_PROMPTS
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
-from triathlon_runner.yaml_file import check_ids_differ, id_form, read, validated
+from triathlon_runner.yaml_file import id_form, read, validated
 
 DISCIPLINES: tuple[DisciplineEntry, ...] = (
     loop.DISCIPLINE,
@@ -149,58 +149,45 @@ class DataSetRow(BaseModel):
 class _Rows(RootModel[tuple[DataSetRow, ...]]):
     root: Annotated[tuple[DataSetRow, ...], Field(strict=False)]
 
-    @model_validator(mode="after")
-    def _ids_are_unique(self) -> Self:
-        check_ids_differ([row.id for row in self.root])
-        return self
-
 
 def suites_file_beside(models_file: Path | None = None) -> Path:
     """Where suites.yaml lies: beside the list of models, which is TRIATHLON_MODELS where none is named."""
     return (models_file or Path(os.environ.get("TRIATHLON_MODELS") or "models.yaml")).parent / SUITES_FILE
 
 
-def _read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
-    """Reads and checks suites.yaml; nothing is listed where there is no file. Problems are not read yet."""
-    if not path.exists():
-        return ()
-    file = read(path)
-    pasted_keys.check_file(file)
-    return tuple(
-        UserDataSet(
-            path=path.parent / row.problems,
-            listed_at=f"{path}, line {file.line((number, 'problems'))}",
-            **row.model_dump(exclude={"problems"}),
-        )
-        for number, row in enumerate(validated(file, _Rows).root)
-    )
-
-
 def read_catalogue(suites_file: Path) -> Catalogue:
-    """Returns the built-in suites and those of a suites.yaml; the built-in ones where there is no such file.
+    """Returns the built-in suites and those of a suites.yaml, whose problems are not read yet.
 
     Raises:
-        UserError: bad YAML, an unknown key, a wrong value (names line and key), a data set has the name of a
-            built-in one, or its seeds are none.
+        UserError: bad YAML, an unknown key, a wrong value (names line and key), an id that another data set
+            has, seeds that are none.
     """
-    listed = _read_suites_file(suites_file)
-    known = {entry.id for entry in entries()} | {entry.set_name for entry in entries()}
-    for data in listed:
-        for suite in Catalogue((data,)).entries():
-            if suite.user_data and ({suite.id, data.id} & known or data.id.startswith(_RESERVED)):
-                raise UserError(
-                    f"{data.listed_at}: expected an id that no built-in data set has and that does not begin"
-                    f" with {_RESERVED!r}, got {data.id!r}; rename it"
-                )
-    for number, data in enumerate(listed):
-        before = Catalogue(listed[:number]).entries()
-        sets = [entry.id for entry in before if entry.set_name and entry.variant_of is None]
-        if data.seeds is not None and data.seeds not in sets:
+    if not suites_file.exists():
+        return BUILT_IN
+    file = read(suites_file)
+    pasted_keys.check_file(file)
+    known = {name for entry in entries() for name in (entry.id, entry.set_name)}
+    listed: list[UserDataSet] = []
+    for number, row in enumerate(validated(file, _Rows).root):
+        place = f"{suites_file}, line {file.line((number, 'problems'))}"
+        path, fields = suites_file.parent / row.problems, row.model_dump(exclude={"problems"})
+        data = UserDataSet(path=path, listed_at=place, **fields)
+        suites = [suite.id for suite in Catalogue((data,)).entries() if suite.user_data]
+        if {*suites, row.id} & known or row.id.startswith(_RESERVED):
             raise UserError(
-                f"{data.listed_at}: expected seeds: to name a set of the evolved discipline that is built in"
-                f" or listed above, one of {', '.join(sorted(sets))}; got {data.seeds!r}"
+                f"{place}: {number}.id: expected an id that no built-in data set and none above has and that"
+                f" does not begin with {_RESERVED!r}, got {row.id!r}; rename it"
             )
-    return Catalogue(listed)
+        before = Catalogue(tuple(listed)).entries()
+        sets = [entry.id for entry in before if entry.set_name and entry.variant_of is None]
+        if row.seeds is not None and row.seeds not in sets:
+            raise UserError(
+                f"{place}: expected seeds: to name a set of the evolved discipline that is built in or listed"
+                f" above, one of {', '.join(sorted(sets))}; got {row.seeds!r}"
+            )
+        listed.append(data)
+        known.update((*suites, row.id))
+    return Catalogue(tuple(listed))
 
 
 def discipline(name: str) -> DisciplineEntry:
@@ -220,13 +207,10 @@ def check_prompts(folder: Path) -> None:
     """
     disciplines = {entry.name: entry.prompts for entry in DISCIPLINES if entry.prompts is not None}
     replaced = [prompts(folder).name != OUR_PROMPTS for prompts in disciplines.values()]
-    names = ", ".join(disciplines)
     unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - disciplines.keys())
-    if unknown:
+    if unknown or not any(replaced):
+        got = f"the folder {unknown[0]!r}, no discipline" if unknown else "none"
         raise UserError(
-            f"{str(folder)!r} holds the folder {unknown[0]!r}, no discipline. Expected names: {names}."
-        )
-    if not any(replaced):
-        raise UserError(
-            f"--prompts expects templates <discipline>/<name>.txt; {str(folder)!r} holds none for {names}."
+            f"--prompts expects templates <discipline>/<name>.txt; {str(folder)!r} holds {got}. Disciplines:"
+            f" {', '.join(disciplines)}."
         )

@@ -81,55 +81,49 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
             cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind)
             if cost is None:
                 cost = probed[kind] = probed.get(kind) or await highest_cost(work, grader)
-            suites.append(_of_suite(work, cost, folder, manifests))
+            left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
+            place = work.suite_id, work.row.id
+            runs = [each.outcomes for each in manifests if (each.suite, each.model) == place]
+            units = sum(sum(outcomes.values()) for outcomes in runs)
+            passed = sum(outcomes.get(Outcome.PASSED.value, 0) for outcomes in runs)
+            width = half_width(len(work.built.chosen), passed / units if units else 0.5)
+            suites.append(SuiteEstimate(work.suite_id, work.built.count, left, cost.times(left), width))
         if works:
             estimates.append(_of_model(works[0].row, suites, manifests))
     return estimates
 
 
-def _of_suite(work: Work, cost: Cost, folder: ResultsFolder, manifests: Sequence[Manifest]) -> SuiteEstimate:
-    left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
-    tasks = len(work.built.chosen)
-    place = work.suite_id, work.row.id
-    runs = [manifest.outcomes for manifest in manifests if (manifest.suite, manifest.model) == place]
-    units = sum(sum(outcomes.values()) for outcomes in runs)
-    passed = sum(outcomes.get(Outcome.PASSED.value, 0) for outcomes in runs)
-    return SuiteEstimate(
-        suite=work.suite_id,
-        units=work.built.count,
-        open=left,
-        cost=cost.times(left),
-        half_width=half_width(tasks, passed / units) if units else half_width(tasks),
-    )
-
-
 def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequence[Manifest]) -> ModelEstimate:
-    cost = Cost(
-        sum(suite.cost.requests for suite in suites),
-        sum(suite.cost.input_tokens for suite in suites),
-        sum(suite.cost.output_tokens for suite in suites),
-        "",
-    )
+    costs = [suite.cost for suite in suites]
+    requests = sum(cost.requests for cost in costs)
+    input_tokens = sum(cost.input_tokens for cost in costs)
+    output_tokens = sum(cost.output_tokens for cost in costs)
     usd = 0.0 if row.serve is not None else None
     if row.price:
-        usd = row.price.usd(cost.input_tokens, cost.output_tokens)
+        usd = row.price.usd(input_tokens, output_tokens)
     rate, source = row.speed, "stated"
     if not rate:  # that of the model's last run
         runs = [each for each in manifests if each.model == row.id and each.tokens_per_second]
         rate = max(runs, key=lambda run: run.ended).tokens_per_second if runs else None
         source = "observed"
     # The longest of what the speed and the provider's limits a minute ask for.
-    waits = [] if rate is None else [cost.output_tokens / rate / 3600]
+    hours = [] if rate is None else [output_tokens / rate / 3600]
     if row.api is not None and row.api.requests_per_minute:
-        waits.append(cost.requests / row.api.requests_per_minute / 60)
+        hours.append(requests / row.api.requests_per_minute / 60)
     if row.api is not None and row.api.tokens_per_minute:
-        waits.append((cost.input_tokens + cost.output_tokens) / row.api.tokens_per_minute / 60)
-    hours = max(waits) if waits else None if cost.requests else 0.0
-    if hours is None:
+        hours.append((input_tokens + output_tokens) / row.api.tokens_per_minute / 60)
+    if not hours and requests:
         source = "unknown: set `speed` (output tokens a second) in the row"
     elif rate is None:
         source = "by the row's limits a minute"
-    return ModelEstimate(row.id, suites, cost, usd, hours, source)
+    return ModelEstimate(
+        model=row.id,
+        suites=suites,
+        cost=Cost(requests, input_tokens, output_tokens, ""),
+        usd=usd,
+        hours=max(hours, default=None if requests else 0.0),
+        speed=source,
+    )
 
 
 def half_width(tasks: int, passed: float = 0.5) -> float:

@@ -128,16 +128,11 @@ class Registry(_Config):
     def _ids_are_unique_and_known(self) -> Self:
         check_ids_differ(self.ids, "models")
         if self.judge is not None and self.judge not in self.ids:
-            ids = ", ".join(self.ids)
-            raise misplaced(
-                ("judge",), f"expected the id of a model, but {self.judge!r} is none; ids are {ids}"
-            )
+            message = f"expected the id of a model, but {self.judge!r} is none; ids are {', '.join(self.ids)}"
+            raise misplaced(("judge",), message)
         if self.judge is not None and self.row(self.judge).api is None:
-            raise misplaced(
-                ("judge",),
-                "expected a model with `api:`, because the judge works beside every other model, but"
-                f" {self.judge!r} has `serve:`; name another",
-            )
+            message = "expected a model with `api:`, because the judge works beside every other model"
+            raise misplaced(("judge",), f"{message}, but {self.judge!r} has `serve:`; name another")
         return self
 
     @property
@@ -183,12 +178,19 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
     Raises:
         UserError: a line for each unknown name.
     """
-    _refuse(f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in names if name not in known)
-
-
-def _refuse(faults: Iterable[str]) -> None:
-    if lines := list(dict.fromkeys(faults)):
-        raise UserError("\n".join(lines))
+    faults = []
+    for name in dict.fromkeys(names):
+        if name in known:
+            continue
+        if near := difflib.get_close_matches(name, known, n=3):
+            hint = f"did you mean {' or '.join(near)}?"
+        elif command and len(known) > _MOST_LISTED:
+            hint = f"`{command}` lists the {len(known)} that there are"
+        else:
+            hint = f"known are: {', '.join(known)}"
+        faults.append(f"unknown {what} {name!r}; {hint}")
+    if faults:
+        raise UserError("\n".join(faults))
 
 
 def check_have_results(
@@ -200,22 +202,16 @@ def check_have_results(
         UserError: a line for each name without results.
     """
     names = list(names)
-    _refuse(
-        f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list` lists"
-        " those that there are, --results names others"
-        for name in names
-        if name not in measured and is_known(name)
-    )
+    without = dict.fromkeys(name for name in names if name not in measured and is_known(name))
+    if without:
+        raise UserError(
+            "\n".join(
+                f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list`"
+                " lists those that there are, --results names others"
+                for name in without
+            )
+        )
     check_names(names, measured, what=what, command="triathlon results list")
-
-
-def _hint(name: str, known: Sequence[str], command: str) -> str:
-    """The nearest known names, else all where they are few, else the command that lists them."""
-    if near := difflib.get_close_matches(name, known, n=3):
-        return f"did you mean {' or '.join(near)}?"
-    if command and len(known) > _MOST_LISTED:
-        return f"`{command}` lists the {len(known)} that there are"
-    return f"known are: {', '.join(known)}"
 
 
 def load(path: Path, *, missing_ok: bool = False) -> Registry:
@@ -256,7 +252,7 @@ def single(
             "expected --model as the name that the server knows it by, with an ASCII letter or digit for the"
             f" name of its folder, got {model!r}; write a row with an `id:` of its own into models.yaml"
         )
-    if any(row.id == name for row in listed.models):
+    if name in listed.ids:
         raise UserError(
             f"expected --model to name no model of models.yaml, got {model!r}: its results would be those of"
             f" {name!r} there; run that one with --models {name}, without --base-url"

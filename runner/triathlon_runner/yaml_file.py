@@ -79,10 +79,57 @@ def _children(node: yaml.Node) -> list[tuple[int | str, yaml.Node, yaml.Node]]:
     return []
 
 
+class _Loader(yaml.SafeLoader):
+    """Knows no dates: they stay text, so that every value is one that JSON has, too."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def check(self, node: yaml.Node, sizes: dict[int, int], place: Place = ()) -> int:
+        """Returns how many values a node stands for, what aliases repeat counted each time.
+
+        Raises:
+            ConstructorError: a value that JSON does not have, a key that stands twice (YAML would keep the
+                last), too many values. `sizes` are those of the nodes that were checked before.
+        """
+        if id(node) in sizes:
+            return sizes[id(node)]
+        sizes[id(node)] = _MOST_VALUES + 1  # what an alias inside its own value stands for
+        if node.tag not in _PLAIN:
+            kind = node.tag.removeprefix(_TAG)
+            raise _fault(node, place, f"a value that JSON has, too, got {kind!r}; put it in quotes")
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                value = self.construct_object(node)
+            except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
+                value = math.nan
+            if isinstance(value, float) and not math.isfinite(value):
+                raise _fault(node, place, f"a number, got {node.value!r:.40}; put text in quotes")
+        lines: dict[str, int] = {}
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if key.tag not in {f"{_TAG}str", f"{_TAG}merge"}:
+                raise _fault(key, place, f"text as a key, got {key.value!r:.40}; put it in quotes")
+            if key.value in lines:
+                raise _fault(
+                    key, place, f"each key once, but {key.value!r} also stands in line {lines[key.value]}"
+                )
+            lines[key.value] = key.start_mark.line + 1
+        size = 1 + sum(self.check(value, sizes, (*place, name)) for name, _, value in _children(node))
+        if size > _MOST_VALUES:
+            raise _fault(node, place, f"at most {_MOST_VALUES:,} values, those of aliases included")
+        sizes[id(node)] = size
+        return size
+
+
+def _fault(node: yaml.Node, place: Place, expected: str) -> yaml.MarkedYAMLError:
+    key = f"{'.'.join(map(str, place))}: " if place else ""
+    return yaml.constructor.ConstructorError(None, None, f"{key}expected {expected}", node.start_mark)
+
+
 def read(path: Path) -> YamlFile:
     """Reads a file that has been found to exist.
-
-    A date stays text, so that every value is one that JSON has, too.
 
     Raises:
         UserError: it cannot be read, is not YAML, repeats a key, holds a value that JSON does not have, or
@@ -90,95 +137,34 @@ def read(path: Path) -> YamlFile:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {str(path)!r}: expected UTF-8 text, got {error}") from None
-    try:
-        loader = _Loader(path, text)
+        loader = _Loader(text)
         nothing = yaml.ScalarNode(f"{_TAG}null", "", yaml.Mark("", 0, 0, 0, None, 0))
         root = loader.get_single_node() or nothing
-        loader.size(root)
+        loader.check(root, {})
         return YamlFile(path, text, root, loader.construct_document(root))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {str(path)!r}: expected UTF-8 text, got {error}") from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise UserError(f"{path}, line {line}: expected text, got {chr(error.character)!r}") from None
+        number = text.count("\n", 0, error.position) + 1
+        raise UserError(f"{path}, line {number}: expected text, got {chr(error.character)!r}") from None
+    except yaml.constructor.ConstructorError as error:
+        line = _line(error.problem_mark).partition(",")[0]
+        raise UserError(f"{path}, line {line}: {error.problem}") from None
     except yaml.MarkedYAMLError as error:
-        raise UserError(_syntax(error, path)) from None
+        # without what PyYAML quotes of the file, which may be a key
+        problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", error.problem or error.context or "something else")
+        line = _line(error.problem_mark or error.context_mark)
+        raise UserError(
+            f"{path}, line {line}: expected YAML ({problem}); fix indentation and quotes"
+        ) from None
     except RecursionError:
         raise UserError(
-            f"{path}: expected lists and mappings a few levels deep, got hundreds of levels; fix the file"
+            f"{path}: expected lists and mappings a few levels deep, got hundreds of them"
         ) from None
 
 
-class _Loader(yaml.SafeLoader):
-    """Knows no dates; refuses what JSON does not have, keys that stand twice, and aliases for too much."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012
-        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-    def __init__(self, path: Path, text: str) -> None:
-        super().__init__(text)
-        self._path = path
-        self._sizes: dict[int, int] = {}
-        """By node; 0 while its values are being counted."""
-
-    def size(self, node: yaml.Node, place: Place = ()) -> int:
-        """Number of values in a node, what aliases repeat counted each time.
-
-        Raises:
-            UserError: something is to be refused.
-        """
-        size = self._sizes.get(id(node))
-        if size == 0:
-            raise self._error(node, place, "no alias (`*name`) inside the value that it names")
-        if size is None:
-            self._sizes[id(node)] = 0
-            if node.tag not in _PLAIN:
-                kind = node.tag.removeprefix(_TAG)
-                raise self._error(node, place, f"a value that JSON has, too, got {kind!r}; put it in quotes")
-            if isinstance(node, yaml.MappingNode):
-                self._check_keys(node, place)
-            elif isinstance(node, yaml.ScalarNode):
-                self._check_number(node, place)
-            size = 1 + sum(self.size(value, (*place, name)) for name, _, value in _children(node))
-            self._sizes[id(node)] = size
-        if size > _MOST_VALUES:
-            raise self._error(node, place, f"at most {_MOST_VALUES:,} values, those of aliases included")
-        return size
-
-    def _check_keys(self, node: yaml.MappingNode, place: Place) -> None:
-        """YAML would silently keep the last of two values."""
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            if key.tag not in {f"{_TAG}str", f"{_TAG}merge"}:
-                got = f"{key.value!r:.40}" if isinstance(key, yaml.ScalarNode) else "a list or mapping"
-                raise self._error(key, place, f"text as a key, got {got}; put it in quotes")
-            if key.value in lines:
-                again = f"each key once, but {key.value!r} also stands in line {lines[key.value]}; keep one"
-                raise self._error(key, place, again)
-            lines[key.value] = key.start_mark.line + 1
-
-    def _check_number(self, node: yaml.ScalarNode, place: Place) -> None:
-        try:
-            value = self.construct_object(node)
-        except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
-            value = math.nan
-        if isinstance(value, float) and not math.isfinite(value):
-            raise self._error(node, place, f"a number, got {node.value!r:.40}; put text in quotes")
-
-    def _error(self, node: yaml.Node, place: Place, expected: str) -> UserError:
-        key = f" {'.'.join(map(str, place))}:" if place else ""
-        return UserError(f"{self._path}, line {node.start_mark.line + 1}:{key} expected {expected}")
-
-
-def _syntax(error: yaml.MarkedYAMLError, path: Path) -> str:
-    """PyYAML's message without what it quotes of the file."""
-    mark, begun = error.problem_mark or error.context_mark, error.context_mark
-    where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
-    problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", error.problem or error.context or "something else")
-    since = f" {error.context} that begins in line {begun.line + 1}" if begun and error.context else ""
-    return f"{where}: expected YAML ({problem}{since}); fix the indentation, close it, or use quotes"
+def _line(mark: yaml.Mark | None) -> str:
+    return f"{mark.line + 1}, column {mark.column + 1}" if mark else "1"
 
 
 def matching(pattern: str, expected: str) -> Callable[[str], str]:
@@ -199,69 +185,57 @@ def id_form(most: int, example: str) -> AfterValidator:
     return AfterValidator(matching(rf"[a-z0-9][a-z0-9._-]{{0,{most - 1}}}", expected))
 
 
-def misplaced(place: Place, message: str, *, also: Place | None = None) -> PydanticCustomError:
-    """The error of a validator about one place of the whole file; `also`: another place to look at."""
-    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place, "also": also})
+def misplaced(place: Place, message: str) -> PydanticCustomError:
+    """The error of a validator about one place of the whole file."""
+    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place})
 
 
 def check_ids_differ(ids: Sequence[str], *place: str) -> None:
     """Refuses an id that stands twice in the list at `place`, as a validator of the whole file."""
     for number, name in enumerate(ids):
-        if (first := ids.index(name)) != number:
+        if ids.index(name) != number:
             message = f"expected an id of its own, but {name!r} stands twice; rename one"
-            raise misplaced((*place, number, "id"), message, also=(*place, first, "id"))
+            raise misplaced((*place, number, "id"), message)
 
 
 def validated(file: YamlFile, model: type[Model]) -> Model:
     """The file's content as `model`.
 
     Raises:
-        UserError: a line for each fault, in the file's order.
+        UserError: a line for each fault, in the file's order; several faults of one value are one line.
     """
     try:
         return model.model_validate(file.content)
     except ValidationError as error:
-        raise UserError("\n".join(_faults_in_words(error, file, model))) from None
-
-
-def _faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseModel]) -> list[str]:
-    """Several faults that pydantic finds with one value are one line."""
-    faults: dict[tuple[int, Place], list[str]] = {}
-    shown: dict[tuple[int, Place], str] = {}
-    for fault in error.errors():
-        if fault["type"] == "default_factory_not_called":
-            continue  # a value that another one follows from, whose fault is in this list
-        context = fault.get("ctx", {})
-        line, place = file.existing(context.get("place", fault["loc"]))
-        if fault["type"] == "missing":
-            place = (*place, fault["loc"][-1])
-        words = fault_in_words(fault, model)
-        if also := context.get("also"):
-            words += f" (the other is in line {file.line(also)})"
-        faults.setdefault((line, place), []).append(words)
-        shown[line, place] = _got(fault, place)
-    return [
-        f"{file.path}, line {line}: {'.'.join(map(str, place)) or 'the file'}:"
-        f" {' or '.join(dict.fromkeys(words))}{shown[line, place]}"
-        for (line, place), words in sorted(faults.items(), key=lambda fault: fault[0][0])
-    ]
+        faults: dict[tuple[int, str], list[str]] = {}
+        values: dict[tuple[int, str], str] = {}
+        for fault in error.errors():
+            if fault["type"] == "default_factory_not_called":
+                continue  # a value that another one follows from, whose fault is in this list
+            line, place = file.existing(fault.get("ctx", {}).get("place", fault["loc"]))
+            if fault["type"] == "missing":
+                place = (*place, fault["loc"][-1])
+            key = (line, ".".join(map(str, place)) or "the file")
+            faults.setdefault(key, []).append(fault_in_words(fault, model))
+            values[key] = _got(fault, place)
+    raise UserError(
+        "\n".join(
+            f"{file.path}, line {line}: {place}: {' or '.join(dict.fromkeys(words))}{values[line, place]}"
+            for (line, place), words in sorted(faults.items(), key=lambda fault: fault[0][0])
+        )
+    )
 
 
 def fault_in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = None) -> str:
     """What pydantic found, without its terms; for an unknown key the nearest of the model's."""
-    if fault["type"] == "extra_forbidden":
-        name = str(fault["loc"][-1])
-        keys = _keys_below(model) - {name} if model else set()
-        near = difflib.get_close_matches(name, sorted(keys), n=1)
-        return f"unknown key; did you mean {near[0]!r}?" if near else "unknown key; remove it"
-    return in_words(fault)
-
-
-def _keys_below(model: type[BaseModel]) -> set[str]:
-    """The names of all fields of a model and of the models in it."""
-    schema = model.model_json_schema()
-    parts = (schema, *schema.get("$defs", {}).values())
-    return {name for part in parts for name in part.get("properties", {})}
+    if fault["type"] != "extra_forbidden":
+        return in_words(fault)
+    schema = model.model_json_schema() if model else {}
+    parts = (schema, *schema.get("$defs", {}).values())  # the model, and those in it
+    name = str(fault["loc"][-1])
+    keys = {key for part in parts for key in part.get("properties", {})} - {name}
+    near = difflib.get_close_matches(name, sorted(keys), n=1)
+    return f"unknown key; did you mean {near[0]!r}?" if near else "unknown key; remove it"
 
 
 def _got(fault: Mapping[str, Any], place: Place) -> str:

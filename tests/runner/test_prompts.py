@@ -77,7 +77,7 @@ def template(folder: Path, name: str, text: str) -> Path:
         ("evolved/solve", "Solve it.", r"lacks \{\{ prompt \}\}"),
         ("runtime/state-system", "{{ task }}", r"asks for 'task'; it takes no values"),
         ("runtime/path-question", "Line {{ line }}?", r"lacks \{\{ program \}\}"),
-        ("lop/generate", "{{ task }}", r"the folder 'lop', no discipline. Expected names: loop, translation"),
+        ("lop/generate", "{{ task }}", r"the folder 'lop', no discipline\. Disciplines: loop, translation"),
     ],
 )
 def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_broken_set_costs_nothing(tmp_path: Path) -> None:
 
 def test_a_set_of_nothing_or_of_no_text_is_refused(tmp_path: Path) -> None:
     """A folder without templates would run ours under the user's name; what is no UTF-8 is named."""
-    with pytest.raises(UserError, match="holds none for loop"):
+    with pytest.raises(UserError, match=r"holds none\. Disciplines: loop"):
         catalogue.check_prompts(tmp_path)
     folder = template(tmp_path / "mine", "loop/generate", "")
     (folder / "loop" / "generate.txt").write_bytes(b"\xff\xfe{{ task }}")

@@ -92,7 +92,7 @@ def made(root: Path) -> SmallRun:
     small = SmallRun(root)
     with model_server_process("support.core_model:answer") as url:
         (root / "models.yaml").write_text(ROWS.format(url=url))
-        result = small.run("--log-json", "run.log")
+        result = small.run()
     assert result.exit_code == 0, result.output
     (root / "first.txt").write_text(result.output)
     return small

@@ -25,8 +25,6 @@ from triathlon_runner.cli._app import (
 if TYPE_CHECKING:
     from triathlon_runner.schedule import Missing
 
-_COMMANDS = "doctor evolve gate grade groups import list probe results run submit verify"
-
 
 def add_commands() -> None:
     """Adds the runner's commands to `app`.
@@ -34,7 +32,7 @@ def add_commands() -> None:
     They register themselves when they are imported, with all that they need: that takes as long as a small
     build, so that the site's own commands go without.
     """
-    for module in _COMMANDS.split():
+    for module in ["evolve", "gate", "grade", "groups", "here", "import", "results", "run", "verify"]:
         import_module(f"triathlon_runner.cli._{module}")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import typer
+from typer import Option
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError, leaves
@@ -63,7 +64,7 @@ def _show_version(is_set: bool) -> None:
 def options_of_all_commands(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True),
+        Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     """What stands before the command."""
@@ -121,73 +122,47 @@ def one_of(choices: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Returns ids of models.yaml, for the shell; none where that cannot be read."""
+    """Returns ids of models.yaml, for the shell: of a list such as `a,b` the last one is completed."""
     from triathlon_runner import models_yaml  # noqa: PLC0415  see above
 
     return _completed(ctx, incomplete, lambda file: models_yaml.load(file).ids)
 
 
 def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Returns ids of suites, for the shell; none where suites.yaml cannot be read.
-
-    Variants are left out: bash begins a new word at their `@`.
-    """
+    """Returns ids of suites, for the shell, without variants: bash begins a new word at their `@`."""
     from triathlon_runner.catalogue import read_catalogue, suites_file_beside  # noqa: PLC0415  see above
 
-    def ids(models_file: Path) -> list[str]:
-        entries = read_catalogue(suites_file_beside(models_file)).entries()
-        return [entry.id for entry in entries if entry.variant_of is None]
-
-    return _completed(ctx, incomplete, ids)
+    return _completed(ctx, incomplete, lambda file: read_catalogue(suites_file_beside(file)).ids)
 
 
 def _completed(ctx: typer.Context, incomplete: str, ids: Callable[[Path], Iterable[str]]) -> list[str]:
-    """Completes the last id of a list: `a,lo` to `a,loop/core`; ids before it are not offered again."""
     complete, comma, last = incomplete.rpartition(",")
-    listed = complete.split(",")
     try:
         known = ids(Path(ctx.params.get("models_file") or MODELS_FILE))
     except UserError:
         return []
-    return [complete + comma + name for name in known if name.startswith(last) and name not in listed]
+    return [complete + comma + name for name in known if name.startswith(last) and "@" not in name]
 
 
 _IDS: Final = "Ids, separated by commas; left out: all."
-Models = Annotated[str | None, typer.Option(help=_IDS, autocompletion=complete_models)]
-Suites = Annotated[str | None, typer.Option(help=_IDS, autocompletion=complete_suites)]
-ModelsFile = Annotated[
-    Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
-]
-Results = Annotated[Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
+Models = Annotated[str | None, Option(help=_IDS, autocompletion=complete_models)]
+Suites = Annotated[str | None, Option(help=_IDS, autocompletion=complete_suites)]
+ModelsFile = Annotated[Path, Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")]
+Results = Annotated[Path, Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
 Data = Annotated[
-    Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
+    Path | None, Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
-Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+Budget = Annotated[float | None, Option(min=0, help="USD; once they are spent, no request is sent.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Say what it would take, ask nothing.")]
+AsJson = Annotated[bool, Option("--json", help="For machines.")]
 ModelName = Annotated[
-    str | None,
-    typer.Option("--model", help="One model without a models file: its name at --base-url, and its id."),
+    str | None, Option("--model", help="One model without a row: its name at --base-url, and its id.")
 ]
-BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1.")
-]
-KeyEnv = Annotated[
-    str | None,
-    typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
-]
+BaseUrl = Annotated[str | None, Option(help="Server of --model, such as http://127.0.0.1:11434/v1.")]
+KeyEnv = Annotated[str | None, Option(help="Environment variable with the key of --model, never the key.")]
 PriceOfModel = Annotated[
-    str | None,
-    typer.Option("--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
+    str | None, Option(help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4.")
 ]
 Executor = Literal["local", "ray"]
-ExecutorOption = Annotated[
-    Executor,
-    typer.Option("--executor", help="Where programs are executed: here or on the nodes of a Ray cluster."),
-]
-RayAddress = Annotated[
-    str | None,
-    typer.Option("--ray-address", help="The cluster, as `ray start` prints it, or auto; for --executor ray."),
-]
+ExecutorOption = Annotated[Executor, Option(help="Where programs are executed: here or on a Ray cluster.")]
+RayAddress = Annotated[str | None, Option(help="The cluster, as `ray start` prints it, or auto.")]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
@@ -22,10 +23,11 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
-from triathlon_runner.terminal import console
+from triathlon_runner.terminal import Screen, console
 
 _CHECK_SECONDS = 0.1
 """Between two checks whether the budget is spent."""
+_TRANSFORMATIONS = ",".join(evolving.TRANSFORMATIONS)
 
 
 @cli.command(
@@ -33,18 +35,13 @@ _CHECK_SECONDS = 0.1
     "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
 )
 def evolve(
-    model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
-    out: Annotated[Path, typer.Option(help="Folder for the sets and the history of each problem.")],
+    model: Annotated[str, Option(help="Id of the model in models.yaml that evolves.")],
+    out: Annotated[Path, Option(help="Folder for the sets and the history of each problem.")],
     seeds: Annotated[
-        str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=cli.complete_suites)
+        str, Option(help="Suite whose problems are the seeds.", autocompletion=cli.complete_suites)
     ] = "evolved/core-seeds",
-    transformations: Annotated[
-        str,
-        typer.Option(
-            help="Separated by commas: " + ", ".join(evolving.TRANSFORMATIONS) + ".", show_default="all"
-        ),
-    ] = ",".join(evolving.TRANSFORMATIONS),
-    limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
+    transformations: Annotated[str, Option(help="Separated by commas.")] = _TRANSFORMATIONS,
+    limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,
     dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
@@ -65,17 +62,91 @@ def evolve(
     if budget is not None:
         check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
-    problems = _read_seeds(entry, data_store(data))
+    problems = _read_seeds(entry, data_store(data), screen)
     jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
-    screen.print_message(_expected(jobs, workspace, row))
-    if not dry_run:
-        workspace.check()
-        open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace, budget))
-        for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
-            screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
-        for job, reason in open_jobs.items():
-            screen.print_message(f"open: {job}: {reason}")
-        raise typer.Exit(1 if open_jobs else 0)
+    unfinished = [job for job in jobs if not workspace.is_done(job)]
+    expected, done = evolving.estimate(unfinished), len(jobs) - len(unfinished)
+    before = f" ({done} done before)" if done else ""
+    tokens = expected.input_tokens + expected.output_tokens
+    cost = f"about {row.price.cost_of(expected):.2f} USD" if row.price else "price unknown"
+    screen.print_message(
+        f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests, {tokens} tokens,"
+        f" {cost}"
+    )
+    if dry_run:
+        return
+    workspace.check()
+    open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace, Control(budget)))
+    for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
+        screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
+    for job, reason in open_jobs.items():
+        screen.print_message(f"open: {job}: {reason}")
+    raise typer.Exit(1 if open_jobs else 0)
+
+
+def _read_seeds(entry: SuiteEntry, store: DataStore, screen: Screen) -> Sequence[Problem]:
+    suite = entry.build(store)
+    if not isinstance(suite, Programs):
+        raise UserError(
+            f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
+        )
+    if entry.user_data is not None:
+        problems = entry.user_data.read()
+        with_grader(lambda grader: check_references(problems, grader, store.cache / "references"))
+    seeds, left_out = evolving.choose_seeds(suite.functions())
+    if not seeds:
+        none = f"expected problems in {entry.id!r} that can be evolved, got none"
+        raise UserError("\n".join([none, *left_out]))
+    for line in left_out:
+        screen.print_message(line)
+    return seeds
+
+
+async def _evolve(
+    listed: models_yaml.Registry,
+    row: models_yaml.ModelRow,
+    jobs: Sequence[evolving.Job],
+    workspace: evolving.Workspace,
+    control: Control,
+) -> dict[str, str]:
+    """Runs the jobs and returns why some stay open, by job."""
+    screen, cache = console(), cache_folder()
+
+    def show(progress: evolving.Progress) -> None:
+        done = progress.done_before + progress.finished
+        usage = progress.usage
+        tokens = "unknown" if usage.uncounted else usage.output_tokens
+        usd = row.price.cost_of(usage) if row.price else None
+        cost = "" if usd is None else f", {usd:.2f} USD"
+        screen.print_message(
+            f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
+            f" {tokens} tokens{cost}"
+        )
+
+    async def end_waits() -> None:
+        """Once the budget is spent no request is sent; replies in flight still count."""
+        while control.may_send():  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(_CHECK_SECONDS)
+        await control.end_waits()
+
+    with ReplyCache(cache / "replies.sqlite") as replies:
+        opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
+        async with open_sandbox() as sandbox, opener.open(row) as opened:
+            control.accounts.append(Account(row.id, opened.stats, row.price))
+            watch = asyncio.create_task(end_waits())
+            try:
+                progress = await evolving.carry_out(
+                    jobs,
+                    workspace,
+                    opened,
+                    load_prompts("evolved"),
+                    sandbox,
+                    stopped=lambda: "" if control.may_send() else control.stopped,
+                    report=show,
+                )
+                return progress.open
+            finally:
+                watch.cancel()
 
 
 def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
@@ -103,84 +174,3 @@ def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: P
             "private": seeds.private,
         }
         yield DataSetRow.model_validate(row).as_yaml()
-
-
-def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
-    suite = entry.build(store)
-    if not isinstance(suite, Programs):
-        raise UserError(
-            f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
-        )
-    if entry.user_data is not None:
-        problems = entry.user_data.read()
-        with_grader(lambda grader: check_references(problems, grader, store.cache / "references"))
-    seeds, left_out = evolving.choose_seeds(suite.functions())
-    if not seeds:
-        none = f"expected problems in {entry.id!r} that can be evolved, got none"
-        raise UserError("\n".join([none, *left_out]))
-    for line in left_out:
-        console().print_message(line)
-    return seeds
-
-
-def _expected(jobs: Sequence[evolving.Job], workspace: evolving.Workspace, row: models_yaml.ModelRow) -> str:
-    unfinished = [job for job in jobs if not workspace.is_done(job)]
-    expected, done = evolving.estimate(unfinished), len(jobs) - len(unfinished)
-    before = f" ({done} done before)" if done else ""
-    money = f"about {row.price.cost_of(expected):.2f} USD" if row.price else "price unknown"
-    return (
-        f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests,"
-        f" {expected.input_tokens + expected.output_tokens} tokens, {money}"
-    )
-
-
-async def _evolve(
-    listed: models_yaml.Registry,
-    row: models_yaml.ModelRow,
-    jobs: Sequence[evolving.Job],
-    workspace: evolving.Workspace,
-    budget: float | None,
-) -> dict[str, str]:
-    """Runs the jobs and returns why some stay open, by job."""
-    screen, cache = console(), cache_folder()
-
-    def show(progress: evolving.Progress) -> None:
-        done = progress.done_before + progress.finished
-        usage = progress.usage
-        tokens = "unknown" if usage.uncounted else usage.output_tokens
-        usd = row.price.cost_of(usage) if row.price else None
-        money = "" if usd is None else f", {usd:.2f} USD"
-        screen.print_message(
-            f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
-            f" {tokens} tokens{money}"
-        )
-
-    control = Control(budget)
-
-    async def end_waits() -> None:
-        """Once the budget is spent no request is sent; replies in flight still count."""
-        while control.may_send():  # noqa: ASYNC110  it has no event
-            await asyncio.sleep(_CHECK_SECONDS)
-        await control.end_waits()
-
-    def stop_reason() -> str:
-        return "" if control.may_send() else control.stopped
-
-    with ReplyCache(cache / "replies.sqlite") as replies:
-        opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
-        async with open_sandbox() as sandbox, opener.open(row) as opened:
-            control.accounts.append(Account(row.id, opened.stats, row.price))
-            watch = asyncio.create_task(end_waits())
-            try:
-                progress = await evolving.carry_out(
-                    jobs,
-                    workspace,
-                    opened,
-                    load_prompts("evolved"),
-                    sandbox,
-                    stopped=stop_reason,
-                    report=show,
-                )
-                return progress.open
-            finally:
-                watch.cancel()

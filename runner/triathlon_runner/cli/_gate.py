@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store
-from triathlon_runner.cli._session import Session, about_cost, run_plan, warnings_about
+from triathlon_runner.cli._report import about_cost, warnings_about
+from triathlon_runner.cli._run import Session, run_plan
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (
     Comparison,
@@ -29,6 +31,8 @@ from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
 
+_Id = Annotated[str, Option(help="Id of the model.", autocompletion=cli.complete_models)]
+
 
 @cli.command(
     "triathlon gate --baseline my-model --candidate my-model-int4",
@@ -36,37 +40,18 @@ from triathlon_runner.unit_pages import SITE_FOLDER
     "triathlon gate --baseline old --candidate new --json --markdown gate.md",
 )
 def gate(
-    baseline: Annotated[
-        str, typer.Option(help="Id of the model to compare with.", autocompletion=cli.complete_models)
-    ],
-    candidate: Annotated[
-        str, typer.Option(help="Id of the model that may be worse.", autocompletion=cli.complete_models)
-    ],
-    suites: Annotated[
-        str | None,
-        typer.Option(
-            help="Ids, separated by commas; left out: the core suites of the profile quick.",
-            autocompletion=cli.complete_suites,
-        ),
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Probability of a wrong verdict, above 0 and below 1.")] = 0.05,
-    margin: Annotated[
-        float,
-        typer.Option(
-            help="How much lower the candidate's mean score may be, 0 to 1: 0.02 is two points of 100."
-        ),
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(help="Of the random order of tasks.")] = 0,
-    max_tasks: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each model.")] = None,
+    baseline: _Id,
+    candidate: _Id,
+    suites: cli.Suites = None,
+    alpha: Annotated[float, Option(help="Probability of a wrong verdict, above 0 and below 1.")] = 0.05,
+    margin: Annotated[float, Option(help="How much lower the mean score may be: 0.02 is 2 of 100.")] = 0.0,
+    seed: Annotated[int, Option(help="Of the random order of tasks.")] = 0,
+    max_tasks: Annotated[int | None, Option(min=1, help="At most so many tasks of each model.")] = None,
     budget: cli.Budget = None,
     as_json: cli.AsJson = False,
-    markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
+    markdown: Annotated[Path | None, Option(help="File that gets the report, too.")] = None,
     site_url: Annotated[
-        str | None,
-        typer.Option(
-            help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
-            envvar="TRIATHLON_URL",
-        ),
+        str | None, Option(help="Where the site is, for links; left out: _site/.", envvar="TRIATHLON_URL")
     ] = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     results: cli.Results = cli.RESULTS,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
@@ -17,7 +18,6 @@ from triathlon_runner.grading import GradeReport, grade_samples
 from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import console, counted, first_of, progress_lines, table
 
-Inputs = Literal["base", "all"]
 _SHOWN = 10
 
 
@@ -26,25 +26,19 @@ _SHOWN = 10
     "triathlon grade samples/ --problems HumanEvalPlus.jsonl.gz",
 )
 def grade(
-    samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
+    samples: Annotated[Path, Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
     suite: Annotated[
-        str | None,
-        typer.Option(help="Grade against the problems of this suite.", autocompletion=cli.complete_suites),
+        str | None, Option(help="Whose problems they are for.", autocompletion=cli.complete_suites)
     ] = None,
     problems: Annotated[
-        Path | None,
-        typer.Option(help="Grade against a file in HumanEval, MBPP, EvalPlus, EvoEval or ClassEval format."),
+        Path | None, Option(help="File of problems: HumanEval, MBPP, EvalPlus, EvoEval or ClassEval.")
     ] = None,
-    model: Annotated[str, typer.Option(help="Whose programs these are; stands in every line.")] = "",
-    out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a sample.")] = None,
-    base_only: Annotated[
-        bool, typer.Option("--base-only", help="Grade on the data set's base inputs alone.")
-    ] = False,
-    k: Annotated[str, typer.Option(help="Numbers of samples for pass@k, separated by commas: 1,10.")] = "1",
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Tasks without a sample are no fault (exit code 0).")
-    ] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once; left out: one a core.")] = None,
+    model: Annotated[str, Option(help="Whose programs these are; stands in every line.")] = "",
+    out: Annotated[Path | None, Option(help="File that gets one JSON line a sample.")] = None,
+    base_only: Annotated[bool, Option("--base-only", help="Grade on the base inputs alone.")] = False,
+    k: Annotated[str, Option(help="Numbers of samples for pass@k, separated by commas: 1,10.")] = "1",
+    partial: Annotated[bool, Option("--partial", help="Tasks without a sample are no fault.")] = False,
+    jobs: Annotated[int | None, Option(min=1, help="Programs at once; left out: one a core.")] = None,
     data: cli.Data = None,
     as_json: cli.AsJson = False,
 ) -> None:
@@ -56,7 +50,10 @@ def grade(
     1: tasks are missing or unknown, lines are broken, or samples could not be graded.
     2: something is for you to fix.
     """
-    ks = _numbers(k)
+    parts = [part.strip() for part in k.split(",")]
+    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
+        raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {k!r}")
+    ks = sorted(set(map(int, parts)))
     functions, inputs = _problems(suite, problems, data_store(data))
     report = asyncio.run(
         grade_samples(
@@ -71,23 +68,25 @@ def grade(
         )
     )
     whole = report.whole(partial=partial)
+    # By name of the inputs, whether a score takes the base inputs alone of lines that have both.
+    rows = {"base" if report.inputs == "base" else "all": False}
+    if report.splits:
+        rows = {"base": True, "base and plus": False}
+    scores = {name: {count: report.pass_at(count, base=base) for count in ks} for name, base in rows.items()}
     if as_json:
-        console().print_json(data={"schema": 1, "whole": whole, **_document(report, ks)})
+        console().print_json(data={"schema": 1, "whole": whole, **_document(report, scores)})
     else:
-        _show(report, ks, partial=partial)
+        _show(report, scores, ks, partial=partial)
     raise typer.Exit(0 if whole else 1)
 
 
-def _numbers(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
-        raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {text!r}")
-    return sorted({int(part) for part in parts})
+_Scores = dict[str, dict[int, float | None]]
+"""pass@k by the name of the inputs and k; None where no task has enough samples."""
 
 
 def _problems(
     suite: str | None, file: Path | None, data: DataStore
-) -> tuple[Sequence[Problem | TestedProblem | ClassProblem], Inputs]:
+) -> tuple[Sequence[Problem | TestedProblem | ClassProblem], Literal["base", "all"]]:
     if (suite is None) == (file is None):
         raise UserError(
             f"expected exactly one of --suite and --problems, got {'both' if suite else 'neither'}"
@@ -103,14 +102,7 @@ def _problems(
     return built.functions(), built.inputs
 
 
-def _rows(report: GradeReport) -> dict[str, bool]:
-    """Returns, by name of the inputs, whether a score takes the base inputs alone of lines that have both."""
-    if report.splits:
-        return {"base": True, "base and plus": False}
-    return {"base" if report.inputs == "base" else "all": False}
-
-
-def _show(report: GradeReport, ks: Sequence[int], *, partial: bool) -> None:
+def _show(report: GradeReport, scores: _Scores, ks: Sequence[int], *, partial: bool) -> None:
     screen = console()
     outcomes = table("outcome", "samples", right=["samples"])
     for outcome, count in sorted(report.outcomes().items(), key=lambda pair: (-pair[1], pair[0])):
@@ -118,21 +110,18 @@ def _show(report: GradeReport, ks: Sequence[int], *, partial: bool) -> None:
     if outcomes.row_count:
         screen.print(outcomes)
     columns = ("tasks", *(f"pass@{k}" for k in ks))
-    scores = table("tests", *columns, right=columns)
-    for name, base in _rows(report).items():
-        values = [report.pass_at(k, base=base) for k in ks]
-        shown = ["–" if value is None else f"{value:.4f}" for value in values]
-        scores.add_row(name, f"{len(report.samples())} of {len(report.tasks)}", *shown)
-    screen.print(scores)
+    shown = table("tests", *columns, right=columns)
+    for name, values in scores.items():
+        cells = ["–" if value is None else f"{value:.4f}" for value in values.values()]
+        shown.add_row(name, f"{len(report.samples())} of {len(report.tasks)}", *cells)
+    screen.print(shown)
     for line in _notes(report, ks, partial=partial):
         screen.print_message(line)
 
 
 def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator[str]:
-    yield (
-        f"graded at sandbox level {report.level};"
-        f" {counted(report.reused, 'verdict')} kept from an earlier call"
-    )
+    kept = counted(report.reused, "verdict")
+    yield f"graded at sandbox level {report.level}; {kept} kept from an earlier call"
     if report.agreement.compared:
         yield f"the samples' own verdicts: {report.agreement}"
     counts = [len(passed) for passed in report.samples().values()]
@@ -157,15 +146,13 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
             yield from (f"  {line}" for line in first_of(lines, _SHOWN))
 
 
-def _document(report: GradeReport, ks: Sequence[int]) -> dict[str, Any]:
+def _document(report: GradeReport, scores: _Scores) -> dict[str, Any]:
     return {
         "tasks": len(report.tasks),
         "tasks_with_samples": len(report.samples()),
         "samples": len(report.lines),
         "outcomes": dict(sorted(report.outcomes().items())),
-        "pass_at_k": {
-            name: {str(k): report.pass_at(k, base=base) for k in ks} for name, base in _rows(report).items()
-        },
+        "pass_at_k": scores,
         "unknown": dict(report.unknown),
         "missing": report.missing,
         "broken": report.broken,

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from triathlon_runner import translation
 from triathlon_runner.cache import cache_folder
@@ -42,12 +42,9 @@ def info() -> None:
     "triathlon cache prune --max-megabytes 500", "triathlon cache prune --model my-model", group=cache_app
 )
 def prune(
-    max_megabytes: Annotated[
-        float | None, typer.Option(min=0, help="Removes the oldest replies down to this size.")
-    ] = None,
+    max_megabytes: Annotated[float | None, Option(min=0, help="Oldest first, down to this size.")] = None,
     model: Annotated[
-        str | None,
-        typer.Option(help="Removes the replies of this model.", autocompletion=cli.complete_models),
+        str | None, Option(help="Those of this model.", autocompletion=cli.complete_models)
     ] = None,
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
@@ -61,10 +58,8 @@ def prune(
 
 @cli.command(_BUILD, group=questions_app)
 def build(
-    dataset: Annotated[
-        str, typer.Option(help="One of: " + ", ".join(DATASETS) + "; or the id of one in suites.yaml.")
-    ],
-    out: Annotated[Path, typer.Option(help="The question file to write (JSON).")],
+    dataset: Annotated[str, Option(help=f"{', '.join(DATASETS)}, or the id of one in suites.yaml.")],
+    out: Annotated[Path, Option(help="The question file to write (JSON).")],
     data: cli.Data = None,
 ) -> None:
     """Traces a data set's references, writes its questions, and says what was left out and why."""
@@ -113,12 +108,11 @@ def check(data: cli.Data = None) -> None:
     Says how many tasks have all five languages, and how many references pass in each.
     Names the chains that have no correct Python program to begin with.
     """
-    store, screen = data_store(data), console()
-    tasks, lacking = translation.read_mbxp(store)
+    tasks, lacking = translation.read_mbxp(data_store(data))
 
     async def checks() -> dict[Language, translation.LanguageCheck]:
         async with open_sandbox() as sandbox:
             return {each: await translation.check_references(tasks, sandbox, each) for each in Language}
 
     for line in translation.report(tasks, asyncio.run(checks()), lacking):
-        screen.print_message(line)
+        console().print_message(line)

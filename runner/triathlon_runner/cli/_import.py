@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from pydantic import ValidationError
+from typer import Argument, Option
 
 from triathlon_runner import imports
 from triathlon_runner.cli import _app as cli
@@ -44,55 +45,31 @@ class _Log(NamedTuple):
 )
 def import_command(
     format_name: Annotated[
-        str, typer.Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".", autocompletion=cli.one_of(_ABOUT))
+        str, Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".", autocompletion=cli.one_of(_ABOUT))
     ],
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
-    ],
+    paths: Annotated[list[Path], Argument(metavar="FILE…", help="Logs, or folders of them.")],
     suite: Annotated[
-        str | None,
-        typer.Option(
-            help="The suite that the log is about; with --recorded left out: the source's.",
-            autocompletion=cli.complete_suites,
-        ),
+        str | None, Option(help="The suite that the log is about.", autocompletion=cli.complete_suites)
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
-    ] = None,
-    kind: Annotated[Literal["instruct", "base"], typer.Option(help="How the model was asked.")] = "instruct",
+    model: Annotated[str | None, Option(help="Id to file it under; left out: the file's name.")] = None,
+    kind: Annotated[ModelKind, Option(help="How the model was asked.")] = "instruct",
     recorded: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
-            " results/recorded/sources.yaml. What was filed before is replaced.",
-        ),
+        str | None, Option(metavar="SOURCE", help="File outcomes alone, in results/recorded/SOURCE/.")
     ] = None,
     log_filter: Annotated[
-        str | None,
-        typer.Option(
-            "--filter",
-            metavar="NAME",
-            help="Of an lm-eval log with several filters, the one to read; left out: the first.",
-        ),
+        str | None, Option("--filter", metavar="NAME", help="Of a log with several filters; else the first.")
     ] = None,
     address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
-            " results/published/livecodebench.csv.",
-        ),
+        str | None, Option(metavar="URL", help="For livecodebench: where the outputs were published.")
     ] = None,
-    verdicts: Annotated[
-        Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
-    ] = None,
+    verdicts: Annotated[Path | None, Option(help="File to keep verdicts in for the next call.")] = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:
     """Grades the programs and answers of logs and writes them to results/imported/, kept apart.
 
+    --recorded SOURCE files outcomes without texts, with a receipt, in place of what was filed before.
+    SOURCE stands in results/recorded/sources.yaml, which names its suites.
     LiveCodeBench's outputs cannot be graded here: their pass@1 is filed as reported, with its source.
 
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to fix.
@@ -160,49 +137,48 @@ def _logs(
 
     Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
     """
+    names = ", ".join(first_of([path.name for path in paths], _SHOWN))
     if model is not None and len(paths) > 1:
         raise UserError(
-            f"expected one log with --model, got {len(paths)} ({_names(paths)}); name one of them, or leave"
+            f"expected one log with --model, got {len(paths)} ({names}); name one of them, or leave"
             " --model out: each is filed under its name"
         )
-    logs = []
+    logs: dict[tuple[str, str | None], _Log] = {}
     for path in paths:
-        name, suite = (imports.cruxeval_model_and_suite(path) if source else None) or (
-            imports.model_of(path),
-            None,
-        )
+        of_source = imports.cruxeval_model_and_suite(path) if source else None
+        name, suite = of_source or (imports.model_of(path), None)
         model_id = model or (source.models.get(name, name) if source is not None else name)
         try:
-            logs.append(_Log(path, row_without_server(model_id, kind), suite))
+            log = _Log(path, row_without_server(model_id, kind), suite)
         except ValidationError:
             raise UserError(
                 "expected --model (or a file's name) as an id of lower-case letters, digits, '.', '_' and"
                 f" '-', got {model_id!r}"
             ) from None
-    for (model_id, _), count in Counter((log.row.id, log.suite) for log in logs).items():
-        if count > 1:
-            of_model = _names([log.path for log in logs if log.row.id == model_id])
+        before = logs.setdefault((model_id, suite), log)
+        if before is not log:
             raise UserError(
-                f"expected one log a model, got {count} of {model_id!r} ({of_model}); name one of them"
+                f"expected one log a model, got {before.path.name} and {path.name} of {model_id!r}; name one"
+                " of them"
             )
-    return logs
-
-
-def _names(paths: Sequence[Path]) -> str:
-    return ", ".join(first_of([path.name for path in paths], _SHOWN))
+    return list(logs.values())
 
 
 def _show(report: imports.ImportReport, log: Path, screen: Screen) -> None:
-    outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
-    imported = f"{counted(report.units, 'unit')} of {log.name} imported into {report.lines}: {outcomes}"
-    if not report.written:
-        imported = f"nothing was written to {report.lines}: call again for what could not be graded"
-    screen.print_message(imported if report.units else "nothing was imported")
     if report.units:
+        outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
+        units = counted(report.units, "unit")
+        screen.print_message(
+            f"{units} of {log.name} imported into {report.lines}: {outcomes}"
+            if report.written
+            else f"nothing was written to {report.lines}: call again for what could not be graded"
+        )
         score = f"{report.score} over " if report.score else ""
         rest = report.tasks_in_suite - report.tasks
         missing = f": {rest} have no sample in the log" if rest else ""
         screen.print_message(f"{score}{report.tasks} of {counted(report.tasks_in_suite, 'task')}{missing}")
+    else:
+        screen.print_message("nothing was imported")
     if report.status:
         screen.print_message(f"the log says of itself: {report.status}")
     if report.agreement.compared:

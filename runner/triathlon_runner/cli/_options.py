@@ -95,15 +95,14 @@ def models_to_run(
     Raises:
         UserError: `--model` without `--base-url`, or the other way round; a file or an id that is not usable.
     """
-    if all(option is None for option in (model, base_url, key_env, price)):
+    if model is base_url is key_env is price is None:
         return models_yaml.load(models_file), cli.names(models)
-    if model is None or base_url is None:
+    if model is None or base_url is None or models is not None:
+        got = f", got both ({model!r} and {models!r})" if model and models else ""
         raise UserError(
             "expected --model and --base-url together (and --key-env where the server wants a key, --price"
-            " for --budget); a model of models.yaml is named with --models"
+            f" for --budget); a model of models.yaml is named with --models: --model or --models{got}"
         )
-    if models is not None:
-        raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     stated = None
     if price is not None:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer import Argument, Option
 
 from triathlon_runner import models_yaml
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.cli._verify import (
@@ -24,15 +26,14 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import Registry
+from triathlon_runner.records import Manifest
 from triathlon_runner.schedule import BuiltSuite, differs, why_not, work_for
 from triathlon_runner.store import (
     IMPORTED,
     MAKE_MISSING,
-    Archived,
     Change,
     ContradictingLineError,
     DamagedLineError,
-    RecordedFile,
     ResultsFile,
     ResultsFolder,
     UnreadableManifestError,
@@ -43,28 +44,36 @@ from triathlon_runner.store import (
     recorded_files,
     usable_units,
 )
-from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted, first_of, table
 from triathlon_runner.verify import compact_file
 
 _SHOWN = 50
+_NAMED = 3
+"""Files that are named behind a reason; others are counted."""
+_WIDE = 110
+"""Columns of a window that has room for everything."""
 _OUTDATED: Final = "outdated"
 """Made under another protocol, data or model revision."""
 _CURRENT: Final = "current"
 _UNREADABLE: Final = "unreadable"
 """With a line or manifest that is damaged; `altered`: with a line that reads well and contradicts itself."""
-_NAMED = 3
-"""Files that are named behind a reason; others are counted."""
-_WIDE = 110
-"""Columns of a window that has room for everything."""
-_COLUMNS = {"model": "model", "suite": "suite", "units": "units", "open": "open", "short": "state"}
-_WIDE_COLUMNS = {"protocol": "protocol", "ended": "ended", "origin": "from"}
-"""Titles of columns by the field of a row; `_WIDE_COLUMNS` are shown in a wide window."""
 _FileId = tuple[str, str]
 """(model, suite) of a results file."""
 _Row = dict[str, Any]
 """One results file, as `--json` has it: `short` is its state in a word or two, `state` in sentences; `open`
 is None where the manifest is damaged or missing, `ended` empty where the last run did not come to its end."""
+
+
+class _Finding(NamedTuple):
+    """A part of the state of a results file."""
+
+    short: str
+    reason: str = ""
+    """In a sentence; empty where `short` says it all."""
+    usable_lines: int | None = None
+    """How many lines count in a file with a damaged or altered line."""
+
+
 results_app = cli.group_of_commands(
     "results", "What was measured: list, archive, compact, diff.", "triathlon results list"
 )
@@ -74,9 +83,7 @@ results_app = cli.group_of_commands(
     "triathlon results list", "triathlon results list --no-check --json", group=results_app, name="list"
 )
 def list_command(
-    check: Annotated[
-        bool, typer.Option(help="Compare with today's protocols, data and models.yaml (reads the data).")
-    ] = True,
+    check: Annotated[bool, Option(help="Compare with today's protocols, data and models.yaml.")] = True,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -105,9 +112,7 @@ def list_command(
 def archive_command(
     models: cli.Models = None,
     suites: cli.Suites = None,
-    outdated: Annotated[
-        bool, typer.Option("--outdated", help="Those made under another protocol, data or model revision.")
-    ] = False,
+    outdated: Annotated[bool, Option("--outdated", help="Of another protocol, data or revision.")] = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -179,8 +184,8 @@ def _measured(results: Path, models_file: Path, models: str | None, suites: str 
 
 @cli.command("triathlon results diff old/results results", group=results_app, name="diff")
 def diff_command(
-    first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
-    second: Annotated[Path, typer.Argument(help="Another.")],
+    first: Annotated[Path, Argument(help="A results file (.jsonl), or a results folder.")],
+    second: Annotated[Path, Argument(help="Another.")],
     as_json: cli.AsJson = False,
 ) -> None:
     """Units whose outcome differs, and units that stand in one of them only.
@@ -193,21 +198,21 @@ def diff_command(
         files = {name: [asdict(change) for change in changes] for name, changes in compared.items()}
         screen.print_json(data={"schema": 1, "differences": differing, "files": files})
         raise typer.Exit(1 if differing else 0)
+
+    def in_words(change: Change) -> str:
+        if change.before and change.after:
+            return f"{change.before} → {change.after}"
+        return f"{change.before or change.after}, only in {first if change.before else second}"
+
     for name, changes in compared.items():
         if changes:
             differ = "differs" if len(changes) == 1 else "differ"
             screen.print_message(f"{name}: {counted(len(changes), 'unit')} {differ}")
-        for line in first_of([_in_words(change, first, second) for change in changes], _SHOWN):
+        lines = [f"{change.task_id} #{change.sample}: {in_words(change)}" for change in changes]
+        for line in first_of(lines, _SHOWN):
             screen.print_message(f"  {line}")
     screen.print_message(counted(differing, "difference"))
     raise typer.Exit(1 if differing else 0)
-
-
-def _in_words(change: Change, first: Path, second: Path) -> str:
-    unit = f"{change.task_id} #{change.sample}"
-    if change.before and change.after:
-        return f"{unit}: {change.before} → {change.after}"
-    return f"{unit}: {change.before or change.after}, only in {first if change.before else second}"
 
 
 def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
@@ -226,30 +231,89 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
                 f" {str(folder.root)!r}, where there is none"
             )
     both = sorted({*left.files(), *right.files()})
-    return [
-        (f"{model} {suite}", left.lines(model, suite), right.lines(model, suite)) for model, suite in both
-    ]
-
-
-class _Finding(NamedTuple):
-    """A part of the state of a results file."""
-
-    short: str
-    reason: str = ""
-    """In a sentence; empty where `short` says it all."""
-    usable_lines: int | None = None
-    """How many lines count in a file with a damaged or altered line."""
+    return [(" ".join(names), left.lines(*names), right.lines(*names)) for names in both]
 
 
 def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]) -> list[_Row]:
     """Returns a row for every results file: measured, imported, recorded and archived."""
     imported = ResultsFolder(folder.root / IMPORTED)
-    return [
-        *(_stored(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
-        *(_stored(imported, file_id, [_Finding("imported")]) for file_id in imported.files()),
-        *map(_recorded, recorded_files(folder.root)),
-        *map(_archived, archived(folder)),
-    ]
+    rows = [_stored(folder, names, states.get(names, ())) for names in folder.files()]
+    rows += [_stored(imported, names, [_Finding("imported")]) for names in imported.files()]
+    for file in recorded_files(folder.root):
+        names, units = (file.model, file.suite), count_lines(file.lines)[0]
+        try:
+            manifest = file.read_manifest()
+        except UserError as error:
+            rows.append(_row(names, units, [_Finding(_UNREADABLE, str(error))]))
+            continue
+        engine, receipt = graded_otherwise(manifest.engine_versions), manifest.receipt
+        findings = [_Finding("recorded"), *([_Finding("other version", engine)] if engine else [])]
+        about = {"protocol": str(manifest.protocol), "ended": receipt.date, "open": 0}
+        rows.append(_row(names, units, findings, about, f"{receipt.source}, {receipt.file}"))
+    for old in archived(folder):
+        about, units = {"protocol": old.lines.stem}, count_lines(old.lines)[0]
+        rows.append(_row((old.model, old.suite), units, [_Finding("archived")], about, str(old.lines)))
+    return rows
+
+
+def _row(
+    names: _FileId,
+    units: int,
+    findings: Sequence[_Finding],
+    about: Mapping[str, Any] | None = None,
+    origin: str = "",
+) -> _Row:
+    """Returns the row of a file; `about` is what its manifest says."""
+    sentences = [finding.reason or finding.short for finding in findings]
+    if origin and sentences:
+        sentences[0] += f": {origin}"
+    return {
+        "model": names[0],
+        "suite": names[1],
+        "units": units,
+        "open": None,
+        "protocol": "?",
+        "ended": "",
+        **(about or {}),
+        "origin": origin,
+        "short": ", ".join(dict.fromkeys(finding.short for finding in findings)),
+        "state": "; ".join(sentences),
+        "reasons": [finding.reason for finding in findings if finding.reason],
+    }
+
+
+def _stored(folder: ResultsFolder, names: _FileId, state: Sequence[_Finding]) -> _Row:
+    """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
+    path = folder.lines(*names)
+    try:
+        lines, torn = count_lines(path)
+    except OSError as error:
+        reason = f"{path}: cannot be read ({error.strerror}); make it readable"
+        return _row(names, 0, [_Finding(_UNREADABLE, reason)])
+    findings = list(state)
+    usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
+    units = lines if usable is None else usable
+    cut = [_Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
+    try:
+        manifest = folder.read_manifest(*names)
+    except UnreadableManifestError as error:
+        return _row(names, units, [_Finding(_UNREADABLE, str(error)), *findings])
+    if manifest is None:  # and so not `current`: its lines may be another model's
+        findings = [finding for finding in findings if finding.short != _CURRENT]
+        findings.append(_Finding("no manifest", about_missing_manifest(folder, *names)))
+        return _row(names, units, [*findings, *cut])
+    counted_units = sum(manifest.outcomes.values())
+    if manifest.unfinished:
+        findings.append(_Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
+    elif counted_units != units and usable is None:
+        lost = f"; {MAKE_MISSING}" if counted_units > units else ""
+        findings.append(_Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
+    if units and (engine := graded_otherwise(manifest.engine_versions)):
+        findings.append(_Finding("other version", engine))
+    log, left = manifest.origin, max(0, counted_units + manifest.open_units - units)
+    about = {"protocol": str(manifest.protocol), "ended": manifest.ended, "open": left}
+    origin = f"{log.get('format', '?')}, {log.get('file', '?')}" if log else ""
+    return _row(names, units, [*findings, *cut], about, origin)
 
 
 def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
@@ -259,95 +323,23 @@ def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
     """
     recorded = [row for row in rows if row["short"] == "recorded"]
     rows = [row for row in rows if row["short"] != "recorded"]
-    titles = _COLUMNS | (_WIDE_COLUMNS if screen.width >= _WIDE else {})
-    shown = table(*titles.values(), right=["units", "open"], whole=["model", "suite"])
+    fields = ["model", "suite", "units", "open", "short"]
+    fields += ["protocol", "ended", "origin"] if screen.width >= _WIDE else []
+    titles = [{"short": "state", "origin": "from"}.get(name, name) for name in fields]
+    shown = table(*titles, right=["units", "open"], whole=["model", "suite"])
     files: dict[str, list[str]] = {}
     for row in rows:
-        shown.add_row(*("?" if row[name] is None else str(row[name]) for name in titles))
+        shown.add_row(*("?" if row[name] is None else str(row[name]) for name in fields))
         for reason in row["reasons"]:
             files.setdefault(reason, []).append(f"{row['model']} {row['suite']}")
     if rows:
         screen.print(shown)
     for source, rows_of_source in groupby(recorded, key=lambda row: row["origin"].partition(", ")[0]):
-        listed = list(rows_of_source)
-        models = counted(len({row["model"] for row in listed}), "model")
-        screen.print_message(
-            f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
-        )
+        models = [row["model"] for row in rows_of_source]
+        amount = f"{counted(len(models), 'file')} of {counted(len(set(models)), 'model')}"
+        screen.print_message(f"recorded, {source}: {amount}; --json lists each")
     for reason, names in files.items():
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
-
-
-def _row(file_id: _FileId, units: int, findings: Sequence[_Finding], **more: Any) -> _Row:
-    """Returns the row of a file; `more` is what is known beside its lines."""
-    row: _Row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
-    row |= {"protocol": "?", "ended": "", "origin": ""} | more
-    sentences = [finding.reason or finding.short for finding in findings]
-    if row["origin"] and sentences:
-        sentences[0] += f": {row['origin']}"
-    return row | {
-        "short": ", ".join(dict.fromkeys(finding.short for finding in findings)),
-        "state": "; ".join(sentences),
-        "reasons": [finding.reason for finding in findings if finding.reason],
-    }
-
-
-def _stored(folder: ResultsFolder, file_id: _FileId, state: Sequence[_Finding]) -> _Row:
-    """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
-    path = folder.lines(*file_id)
-    try:
-        lines, torn = count_lines(path)
-    except OSError as error:
-        reason = f"{path}: cannot be read ({error.strerror}); make it readable"
-        return _row(file_id, 0, [_Finding(_UNREADABLE, reason)])
-    findings = list(state)
-    usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
-    units = lines if usable is None else usable
-    cut = [_Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
-    try:
-        manifest = folder.read_manifest(*file_id)
-    except UnreadableManifestError as error:
-        return _row(file_id, units, [_Finding(_UNREADABLE, str(error)), *findings])
-    if manifest is None:  # and so not `current`: its lines may be another model's
-        findings = [finding for finding in findings if finding.short != _CURRENT]
-        findings.append(_Finding("no manifest", about_missing_manifest(folder, *file_id)))
-        return _row(file_id, units, [*findings, *cut])
-    counted_units = sum(manifest.outcomes.values())
-    if manifest.unfinished:
-        findings.append(_Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
-    elif counted_units != units and usable is None:
-        lost = f"; {MAKE_MISSING}" if counted_units > units else ""
-        findings.append(_Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
-    if units and (engine := graded_otherwise(manifest.engine_versions)):
-        findings.append(_Finding("other version", engine))
-    log = manifest.origin or {}
-    return _row(
-        file_id,
-        units,
-        [*findings, *cut],
-        open=max(0, counted_units + manifest.open_units - units),
-        protocol=str(manifest.protocol),
-        ended=manifest.ended,
-        origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
-    )
-
-
-def _archived(file: Archived) -> _Row:
-    file_id, units, path = (file.model, file.suite), count_lines(file.lines)[0], str(file.lines)
-    return _row(file_id, units, [_Finding("archived")], protocol=file.lines.stem, origin=path)
-
-
-def _recorded(file: RecordedFile) -> _Row:
-    file_id, (units, _) = (file.model, file.suite), count_lines(file.lines)
-    try:
-        manifest = file.read_manifest()
-    except UserError as error:
-        return _row(file_id, units, [_Finding(_UNREADABLE, str(error))])
-    findings, receipt = [_Finding("recorded")], manifest.receipt
-    if engine := graded_otherwise(manifest.engine_versions):
-        findings.append(_Finding("other version", engine))
-    protocol, origin = str(manifest.protocol), f"{receipt.source}, {receipt.file}"
-    return _row(file_id, units, findings, open=0, protocol=protocol, ended=receipt.date, origin=origin)
 
 
 def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[_FileId, list[_Finding]]:
@@ -359,45 +351,41 @@ def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> d
     async def find(grader: Grader) -> dict[_FileId, list[_Finding]]:
         states: dict[_FileId, list[_Finding]] = {}
         for suite, files in groupby(by_suite, key=lambda file: file[1]):
-            entry, built = catalogue.find(suite), await built_suite(catalogue, store, suite, grader)
-            for model, _ in files:
-                states[model, suite] = _findings(folder, listed, model, suite, entry, built)
+            built = await built_suite(catalogue, store, suite, grader)
+            for names in files:
+                states[names] = _findings(folder, listed, names, catalogue, built)
         return states
 
     return with_grader(find)
 
 
 def _findings(
-    folder: ResultsFolder,
-    listed: Registry,
-    model: str,
-    suite: str,
-    entry: SuiteEntry | None,
-    built: BuiltSuite | str,
+    folder: ResultsFolder, listed: Registry, names: _FileId, catalogue: Catalogue, built: BuiltSuite | str
 ) -> list[_Finding]:
     """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
     findings: list[_Finding] = []
+    entry, path = catalogue.find(names[1]), folder.lines(*names)
     if entry is not None:
-        file = ResultsFile(folder.lines(model, suite), entry.record)
+        file = ResultsFile(path, entry.record)
         try:
             file.scan()
         except DamagedLineError as error:
             short = "altered" if isinstance(error, ContradictingLineError) else _UNREADABLE
-            findings.append(_Finding(short, str(error), len(usable_units(file.path, entry.record))))
+            findings.append(_Finding(short, str(error), len(usable_units(path, entry.record))))
         except OSError:
             return []  # the file's row says that
     if isinstance(built, str):
         return [*findings, _Finding("not checked", built)]
-    if model not in listed.ids:
+    if names[0] not in listed.ids:
         return [*findings, _Finding("not in models.yaml")]
     if findings:
         return findings
     try:
-        manifest = folder.read_manifest(model, suite)
+        manifest: Manifest | None = folder.read_manifest(*names)
     except UnreadableManifestError:
         return []  # the file's row says that
     judge = None if listed.judge is None else listed.row(listed.judge)
     stand_in = None if judge is None or why_not(judge) is not None else DryRunModel(judge.id, judge.kind)
-    (work,) = work_for(listed, listed.row(model), [built], stand_in)
+    (work,) = work_for(listed, listed.row(names[0]), [built], stand_in)
     why = differs(work, file, manifest)
     return [_Finding(_OUTDATED, f"made with {why}") if why else _Finding(_CURRENT)]

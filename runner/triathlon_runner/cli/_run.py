@@ -1,40 +1,117 @@
-"""`triathlon run`: asks, executes, appends what is open."""
+"""`triathlon run`: asks, executes, appends what is open; and what `gate` shares with it.
+
+What it prints before and after is in `_report.py`.
+"""
 
 import asyncio
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import select
+import signal
+import sys
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 import typer
+from typer import Option
 
+from triathlon_runner import catalogue
+from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, models_to_run
-from triathlon_runner.cli._session import Session, about_cost, ignore_interrupts, run_plan, warnings_about
-from triathlon_runner.estimates import ModelEstimate, estimate
-from triathlon_runner.llm import Limits
-from triathlon_runner.runtime import without_libraries
+from triathlon_runner.cli._options import (
+    catalogue_beside,
+    check_prices,
+    data_store,
+    models_to_run,
+    open_grader,
+)
+from triathlon_runner.cli._report import notices, show_estimates, show_summary
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.errors import UserError
+from triathlon_runner.estimates import estimate
+from triathlon_runner.llm import Limits, ReplyCache
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import (
+    CTRL_C,
     STOP_SECONDS,
     Account,
     ConsoleProgress,
     Control,
-    JsonLog,
+    ModelOpener,
+    OpenModel,
+    Runner,
     RunPlan,
     Summary,
     Wanted,
+    build_plan,
     seconds,
+    why_not,
 )
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
-from triathlon_runner.suites import OFFICIAL_EXTRA
-from triathlon_runner.terminal import Screen, console, counted, duration, table
+from triathlon_runner.terminal import console, counted, duration
 
 _LIMITS = Limits()
-_REASONS = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """What a command asks of which models, under which limits, and where its results go."""
+
+    listed: Registry
+    wanted: Wanted
+    control: Control
+    folder: ResultsFolder
+    data: DataStore
+    limits: Limits = _LIMITS
+    timeout_seconds: float | None = None
+    executor: cli.Executor = "local"
+    ray_address: str | None = None
+
+    def check(self) -> None:
+        """Checks models, suites, prices, prompts and folder before data is read or money is spent."""
+        listed, wanted = self.listed, self.wanted
+        rows = listed.select(wanted.models)
+        wanted.catalogue.select(wanted.suites, wanted.variants)
+        if not rows:
+            raise UserError(
+                "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
+                " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+            )
+        reasons = {row.id: reason for row in rows if (reason := wanted.why_not(row)) is not None}
+        may_skip = wanted.models is None and len(reasons) < len(rows)
+        if wanted.asks and reasons and not may_skip:
+            in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
+            raise UserError(f"expected models that can run here, got {in_words}")
+        if self.control.budget_usd is not None:
+            check_prices([row for row in rows if row.id not in reasons])
+            check_prices([listed.row(listed.judge)] if listed.judge else [])
+        if wanted.prompts is not None:
+            catalogue.check_prompts(wanted.prompts)
+        if wanted.asks:
+            self.folder.check_writable()
+
+    async def open(self, stack: AsyncExitStack, progress: ConsoleProgress) -> tuple[Runner, RunPlan]:
+        """Opens sandbox, cache of replies and judge, which the stack closes, and plans the run."""
+        cache, limits = cache_folder(), self.limits
+        progress.status("preparing the sandbox")
+        grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
+        replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
+        if self.control.budget_usd is not None:  # the price of a reply is not known before the first one
+            limits = replace(limits, first_concurrency=1)
+        opener = ModelOpener(
+            self.listed,
+            replies,
+            cache,
+            progress.say,
+            control=self.control,
+            limits=limits,
+            timeout_seconds=self.timeout_seconds,
+        )
+        runner = Runner(self.folder, grader, opener, progress, self.control)
+        judge = await _open_judge(stack, runner, self.listed)
+        return runner, await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
 
 
 @cli.command(
@@ -50,62 +127,24 @@ def run(
     key_env: cli.KeyEnv = None,
     price: cli.PriceOfModel = None,
     suites: cli.Suites = None,
-    variants: Annotated[
-        str | None,
-        typer.Option(
-            help="Variants too: prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts."
-        ),
-    ] = None,
-    prompts: Annotated[
-        Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
-    ] = None,
-    profile: Annotated[Literal["quick", "standard", "full"], typer.Option(help="How much.")] = "quick",
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."
-        ),
-    ] = None,
+    variants: Annotated[str | None, Option(help="Variants too: prompts, temperatures, attacks, …")] = None,
+    prompts: Annotated[Path | None, Option(help="Folder of your own: <discipline>/<name>.txt.")] = None,
+    profile: Annotated[Literal["quick", "standard", "full"], Option(help="How much.")] = "quick",
+    limit: Annotated[int | None, Option(min=1, help="At most so many tasks of each suite.")] = None,
+    samples: Annotated[int | None, Option(min=1, help="Of a task; left out: the profile's.")] = None,
+    temperature: Annotated[float | None, Option(min=0, max=2, help="Of evolved suites, for pass@k.")] = None,
     dry_run: cli.DryRun = False,
-    estimates: Annotated[
-        bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
-    ] = False,
+    estimates: Annotated[bool, Option("--estimates", help="As --dry-run, but then run.")] = False,
     budget: cli.Budget = None,
-    deadline: Annotated[
-        str | None,
-        typer.Option(help="8h, 2d12h, 90m, 10s, 07:00 or a date and time; then no request is sent."),
-    ] = None,
-    stop_within: Annotated[
-        str,
-        typer.Option(help="For how long a stop waits for requests in flight and programs at most: 30s, 2m."),
-    ] = duration(STOP_SECONDS),
-    ask_again: Annotated[
-        bool,
-        typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
-    ] = False,
-    log_json: Annotated[
-        Path | None, typer.Option(help="File that gets one JSON line an event, for machines.")
-    ] = None,
-    outage: Annotated[
-        str,
-        typer.Option(
-            help="How long a server that was reached may be away: 90s, 10m, 8h. Then its model stops."
-        ),
-    ] = duration(_LIMITS.outage_seconds),
-    attempts: Annotated[
-        int, typer.Option(min=1, help="Tries of one question that may fail while others are answered.")
-    ] = _LIMITS.attempts,
-    timeout: Annotated[
-        str | None,
-        typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says."),
-    ] = None,
-    longest_wait: Annotated[
-        str, typer.Option(help="Longest wait that a server may ask for; then its model stops.")
-    ] = duration(_LIMITS.longest_retry_after),
+    deadline: Annotated[str | None, Option(help="8h, 2d12h, 90m, 07:00 or a date and time.")] = None,
+    stop_within: Annotated[str, Option(help="Longest that a stop waits.")] = duration(STOP_SECONDS),
+    ask_again: Annotated[bool, Option("--ask-again", help="Archive outdated results, ask anew.")] = False,
+    outage: Annotated[str, Option(help="How long a server may be away.")] = duration(_LIMITS.outage_seconds),
+    attempts: Annotated[int, Option(min=1, help="Tries of one question.")] = _LIMITS.attempts,
+    timeout: Annotated[str | None, Option(help="Longest wait for one answer: 90s, 10m.")] = None,
+    longest_wait: Annotated[str, Option(help="Longest that a server may ask to wait.")] = duration(
+        _LIMITS.longest_retry_after
+    ),
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
@@ -131,14 +170,11 @@ def run(
         ask_again=ask_again,
         catalogue=catalogue_beside(models_file),
     )
+    ends = None if deadline is None else parse_deadline(deadline)
     session = Session(
         listed=listed,
         wanted=wanted,
-        control=Control(
-            budget,
-            None if deadline is None else parse_deadline(deadline),
-            seconds("--stop-within", stop_within),
-        ),
+        control=Control(budget, ends, seconds("--stop-within", stop_within)),
         folder=ResultsFolder(results),
         data=data_store(data),
         limits=Limits(
@@ -154,10 +190,10 @@ def run(
     without_row = model_ids[0] if model is not None and model_ids else None
     if without_row is not None and without_row != model:
         console().print_message(f"results of {model!r} go to {str(session.folder.of_model(without_row))!r}")
-    raise typer.Exit(asyncio.run(_run(session, log_json, without_row, estimates=estimates)))
+    raise typer.Exit(asyncio.run(_run(session, without_row, estimates=estimates)))
 
 
-async def _run(session: Session, log_json: Path | None, without_row: str | None, *, estimates: bool) -> int:
+async def _run(session: Session, without_row: str | None, *, estimates: bool) -> int:
     """Opens what is needed, runs the plan and returns the exit code; --model names a model `without_row`."""
     screen = console()
     progress = ConsoleProgress(screen)
@@ -170,172 +206,106 @@ async def _run(session: Session, log_json: Path | None, without_row: str | None,
             show_estimates(await estimate(plan, runner.folder, runner.grader), screen)
         if not session.wanted.asks:
             return 0
-        _record_skipped(plan, runner.folder)
-        log = progress.log = stack.enter_context(JsonLog(log_json)) if log_json else None
+        # Why a model was skipped, for the site; a file with the same reason is not written again.
+        for model, reason in plan.skipped_models.items():
+            file, text = runner.folder.skipped(model), f"{reason}\n"
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                replace_file(file, text)
+        for model in plan.work:
+            runner.folder.skipped(model).unlink(missing_ok=True)
         summary = await run_plan(runner, plan)
-        if without_row is not None and (summary.errors or summary.failures):
-            summary.notes.append(
-                f"{without_row} was named with --model, so it has no row: its `model`, `base_url` and"
-                " `key_env` are --model, --base-url and --key-env; for others write it into models.yaml"
-                " (README, 'Add a model')"
-            )
-        if plan.work and not (summary.finished or summary.exit_code or summary.other_protocol):
-            summary.notes.append(
-                "all units had been measured before; another --results folder has them asked anew"
-            )
-        if log is not None:
-            log.end(
-                runner.control.accounts,
-                finished=summary.finished,
-                open=summary.open,
-                usd=round(runner.control.spent, 6),
-                exit_code=summary.exit_code,
-            )
-    ignore_interrupts()  # the run has ended: Ctrl-C must not change its exit code
+    if without_row is not None and (summary.errors or summary.failures):
+        summary.notes.append(
+            f"{without_row} was named with --model, so it has no row: its `model`, `base_url` and `key_env`"
+            " are --model, --base-url and --key-env; for others write it into models.yaml (README, 'Add a"
+            " model')"
+        )
+    if plan.work and not (summary.finished or summary.exit_code or summary.other_protocol):
+        summary.notes.append(
+            "all units had been measured before; another --results folder has them asked anew"
+        )
+    signal.signal(signal.SIGINT, lambda *_: None)  # the run has ended: Ctrl-C must not change its exit code
     show_summary(summary, runner.control, progress, runner.folder, screen)
     return summary.exit_code
 
 
-def notices(plan: RunPlan) -> Iterator[str]:
-    """Yields what a user should know before anything is asked: what is left out, repeated or trusted."""
-    yield from _skipped("model", plan.skipped_models)
-    yield from _skipped("suite", plan.skipped_suites)
-    works = [work for works in plan.work.values() for work in works]
-    questions = {work.suite_id: work.settings["questions"] for work in works if "questions" in work.settings}
-    for suite, found in questions.items():
-        reasons = "; ".join(f"{t} {why}" for t, why in without_libraries(found["left_out_programs"]).items())
-        if reasons:
-            yield (
-                f"{suite} asks {counted(found['count'], 'question')}, not all that its data set has:"
-                f" {reasons}; {OFFICIAL_EXTRA} installs what DREval and ClassEval need"
-            )
-    if copies := ", ".join(dict.fromkeys(work.suite_id for work in works if work.asks_for_copies)):
-        yield (
-            f"{copies}: asked at temperature 0, so all samples of a task are one reply, which is asked for"
-            " once; for samples that differ name --temperature, or suites that sample"
+async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> OpenModel | None:
+    if listed.judge is None:
+        return None
+    row, progress = listed.row(listed.judge), runner.progress
+    reason = why_not(row)
+    if reason is not None:
+        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
+        return None
+    opened = await stack.enter_async_context(runner.opener.open(row))
+    account = Account(f"{row.id} (judge)", opened.stats, row.price)
+    runner.control.accounts.append(account)
+    progress.attach(account)
+
+    def say_lost(why: str) -> None:
+        message = (
+            f"the judge {row.id} cannot be asked any more: {why}; the similarities that it would give are"
+            " unknown, so ASL is an interval"
         )
-    hosts: dict[str, set[str]] = {}
-    for row in {work.row.id: work.row for work in works}.values():
-        if row.serve is not None and (named := row.serve.executes):
-            yield (
-                f"{row.id}: its row runs code on this machine, outside the sandbox ({'; '.join(named)}): only"
-                " for rows whose author you trust"
-            )
-        if row.api is not None and row.api.key_env and not row.api.send_key_to:
-            hosts.setdefault(row.api.key_env, set()).add(urlsplit(row.api.base_url).netloc)
-    for variable, places in hosts.items():
-        if len(places) > 1:
-            yield (
-                f"the key in ${variable} goes to several hosts ({', '.join(sorted(places))}): name a"
-                " variable for each, or confirm each with `send_key_to` in its row"
-            )
+        progress.say(message)
+        runner.summary.notes.append(message)
+
+    opened.on_lost = say_lost
+    return opened
 
 
-def _skipped(noun: str, reasons: Mapping[str, str]) -> Iterator[str]:
-    """Yields a line a reason: on a machine without keys and GPU most models are skipped."""
-    for reason in dict.fromkeys(reasons.values()):
-        ids = [name for name, why in reasons.items() if why == reason]
-        subject = noun if len(ids) == 1 else f"{counted(len(ids), noun)}:"
-        yield f"skipped {subject} {', '.join(ids)}: {reason}"
+async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
+    """Asks the planned models. The first Ctrl-C or SIGTERM stops new work, the second ends the run.
 
-
-def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:
-    """Writes why each model was skipped, for the site; a file with the same reason is not written again."""
-    for model, reason in plan.skipped_models.items():
-        file, text = folder.skipped(model), f"{reason}\n"
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            replace_file(file, text)
-    for model in plan.work:
-        folder.skipped(model).unlink(missing_ok=True)
-
-
-def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
-    """Prints a line for each model and suite, then the totals of each model."""
-    columns = ["units", "open", "tokens out", "pass@1 ±"]
-    by_suite = table(
-        "model, suite", *columns, "estimated from", right=columns, whole=["model, suite", *columns]
-    )
-    for model in estimates:
-        by_suite.add_row(model.model)
-        for suite in model.suites:
-            by_suite.add_row(
-                f"  {suite.suite}",
-                f"{suite.units}",
-                f"{suite.open}",
-                _round(suite.cost.output_tokens),
-                f"{100 * suite.half_width:.1f}",
-                suite.cost.basis if suite.open else "done",
-            )
-    screen.print(by_suite)
-    columns = ["requests", "tokens in", "tokens out", "USD", "hours"]
-    totals = table("model", *columns, right=columns, whole=["model", *columns])
-    for model in estimates:
-        totals.add_row(
-            model.model,
-            *map(_round, (model.cost.requests, model.cost.input_tokens, model.cost.output_tokens)),
-            "no price" if model.usd is None else f"{model.usd:.2f}",
-            "" if model.hours is None else f"{model.hours:.2f}",
-        )
-    screen.print(totals)
-    asked = [model for model in estimates if model.cost.requests]
-    for speed in dict.fromkeys(model.speed for model in asked):
-        models = ", ".join(model.model for model in asked if model.speed == speed)
-        screen.print_message(f"speed of {models}: {speed}")
-    if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
-        screen.print_message(
-            "At most: where only first prompts are known, replies are taken at their token limit and loops"
-            " as passed to their end; a small run first gives the amounts to be expected."
-        )
-
-
-def show_summary(
-    summary: Summary, control: Control, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
-) -> None:
-    """Prints what was done, what stays open and why, and what it cost."""
-    accounts = control.accounts
-    if accounts:
-        screen.print(progress.final())
-    lines = []
-    if any(account.price for account in accounts):
-        part = about_cost(accounts)
-        lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
-    if summary.stopped:
-        lines.append(f"stopped: {summary.stopped}")
-    lines += [*_open_units(summary, accounts), *summary.notes]
-    for account in accounts:
-        lines += warnings_about(account)
-    lines += [
-        f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
-        for name, why in summary.other_protocol.items()
-    ]
-    lines += [f"not finished: {error}" for error in summary.errors]
-    finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
-    lines.append(f"{finished}; results in {folder.root}{os.sep}")
-    for line in lines:
-        screen.print_message(line)
-
-
-def _open_units(summary: Summary, accounts: Sequence[Account]) -> list[str]:
-    """Returns how many units are open for each frequent reason that stopped no model, then the rest.
-
-    The last error of a server that answered nothing after it is named: when the run ended, its units were
-    still being tried again and had no reason of their own.
+    SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
+    may each send one. Where it is ignored, as under nohup, it stays ignored.
     """
-    stopped = {error.partition(": ")[2] for error in summary.errors}
-    counts: Counter[str] = Counter()
-    for reason, count in summary.failures.most_common(_REASONS):
-        if reason not in stopped:
-            counts[reason] += count
-    remaining = summary.open - sum(counts.values())
-    last_errors = [
-        f"the last error of {account.model}: {account.stats.retried_error}"
-        for account in accounts
-        if account.stats.retried_error
-    ]
-    if (counts or last_errors) and remaining > 0:
-        counts["; ".join(["not asked, not asked to the end, or for other reasons", *last_errors])] = remaining
-    return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
+    control, summary = runner.control, runner.summary
+    errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
+    task = asyncio.ensure_future(runner.run(plan))
+
+    def interrupt(name: str) -> None:
+        if control.stopped:
+            task.cancel()
+        else:
+            control.stop(name)
+
+    def hang_up(*_: object) -> None:
+        _discard_lost_output()
+        if not (control.stopped or loop.is_closed()):
+            loop.call_soon_threadsafe(control.stop, "SIGHUP")
+
+    loop = asyncio.get_running_loop()
+    for number, name in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, "SIGTERM")):
+        loop.add_signal_handler(number, interrupt, name)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, hang_up)  # discards output before the next line is printed
+    with runner.progress:
+        try:
+            await task
+        except asyncio.CancelledError:
+            if not control.stopped:
+                raise
+            runner.progress.say("stopped; the next run goes on from here")
+            summary.open = max(summary.open, 1)
+            summary.stopped = f"{control.stopped}, and then at once"
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+    if summary.broken:
+        units = counted(summary.broken, "unit")
+        summary.notes.append(f"{units} met an error in this program; please report {errors}")
+    return summary
 
 
-def _round(amount: float) -> str:
-    return f"{amount:,.0f}" if amount < 1e6 else f"{amount / 1e6:,.1f} M"
+def _discard_lost_output() -> None:
+    """Sends output to /dev/null where its terminal or the reader of its pipe is gone."""
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is None:
+            continue
+        errors = select.poll()
+        errors.register(stream.fileno(), 0)  # 0: only errors, which are always reported
+        if errors.poll(0):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)

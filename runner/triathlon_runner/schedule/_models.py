@@ -1,4 +1,4 @@
-"""The models of a run: opening the one of a row, by its API or a server started for it; asking it."""
+"""The models of a run: which can run here, opening one by its API or a server started for it, asking it."""
 
 import asyncio
 import math
@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from triathlon_runner import llm
@@ -27,6 +28,7 @@ from triathlon_runner.llm import (
     OpenAI,
     ReplyCache,
     Sampling,
+    is_loopback,
     open_model,
 )
 from triathlon_runner.models_yaml import ModelRow, Registry
@@ -42,6 +44,50 @@ _UNANSWERED_IN_A_ROW = 10
 """Stop the model after this many questions in a row without an answer from a server that is healthy."""
 ANSWERED: ContextVar[set[str]] = ContextVar("answered")
 """Gets the ids of the models whose servers answered a question of the unit that is run in this context."""
+_SAME_ANSWERS = """
+    key_env send_key_to secret_headers concurrency requests_per_minute
+    tokens_per_minute timeout_seconds headers served_as
+    env device gpu_memory_gib version python start_timeout max_restarts args
+"""
+"""Settings of `api` and of `serve` that change no answer. Engine, device and precision stand in `served_by`;
+of headers and of the engine's arguments those that shape answers are added."""
+_SHAPING_ARGUMENTS = """
+    quantization tokenizer hf-overrides kv-cache-dtype default-chat-template-kwargs generation-config
+    load-format logits-processors override-generation-config
+"""
+"""Those of the engine's arguments that make another model of the same weights."""
+
+
+def identity_of(row: ModelRow) -> dict[str, Any]:
+    """Returns the settings of a row that shape its answers: with others it is another model.
+
+    Settings at their defaults are left out, so that a new setting changes no old identity.
+    """
+    left_out = set(_SAME_ANSWERS.split())
+    if row.api is not None:
+        if is_loopback(row.api.base_url):
+            left_out.add("base_url")  # a server on this machine, whose port is arbitrary
+        settings = row.api.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
+        if row.api.provider != "openai":
+            settings["provider"] = row.api.provider
+        if row.api.shaping_headers:
+            settings["headers"] = row.api.shaping_headers
+    else:
+        assert row.serve is not None, "the registry lets through only rows with api or serve"
+        settings = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
+        arguments = row.serve.args
+        settings |= {name: arguments[name] for name in _SHAPING_ARGUMENTS.split() if name in arguments}
+    return settings | ({"system_prompt": row.system_prompt} if row.system_prompt else {})
+
+
+def why_not(row: ModelRow) -> str | None:
+    """Why the model cannot run here, in one sentence; None where it can. Sends no request."""
+    if row.api is not None:
+        missing = row.api.missing_variables()
+        return f"no key: set the environment variable {missing[0]}" if missing else None
+    if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
+        return "no GPU: nvidia-smi is not here"
+    return None
 
 
 @dataclass(slots=True)
@@ -58,7 +104,6 @@ class OpenModel:
     weights: str = ""
     """What the server has loaded, as far as it is known: weights, quantisation, context."""
     stats: EndpointStats = field(default_factory=EndpointStats)
-    """Counters of the endpoint."""
     scrub_evidence: Callable[[str], str] = str
     """Removes the model's keys from a text of a result."""
     temperature: Callable[[float], float] = float
@@ -70,7 +115,7 @@ class OpenModel:
     control: Control = field(default_factory=Control)
     """Of the run; it says whether anything may be asked."""
     on_lost: Callable[[str], None] | None = None
-    """Hears once why the model cannot be asked any more."""
+    """Called once, with the reason, when the model cannot be asked any more."""
     _failed: int = field(default=0, init=False)
     """Questions in a row that a healthy server of our own did not answer."""
 
@@ -97,7 +142,9 @@ class OpenModel:
         )
         async with self.control.call():
             try:
-                answer = await self._ask_until_answered(prompt, changed, sample)
+                answer = None
+                while answer is None:
+                    answer = await self._ask_unless_restarted(prompt, changed, sample)
             except ModelUnavailableError as error:
                 on_lost, self.on_lost = self.on_lost, None
                 if on_lost is not None:
@@ -109,40 +156,29 @@ class OpenModel:
             ANSWERED.get(set()).add(self.id)
         return answer
 
-    async def _ask_until_answered(self, prompt: Chat | Completion, sampling: Sampling, sample: int) -> Answer:
-        """Asks, and again where a server of our own was restarted meanwhile."""
-        while True:
-            starts = self.server.starts if self.server is not None else 0
-            try:
-                return await self.inner.ask(prompt, sampling, sample=sample)
-            except ModelUnavailableError:
+    async def _ask_unless_restarted(
+        self, prompt: Chat | Completion, sampling: Sampling, sample: int
+    ) -> Answer | None:
+        """Returns the answer; None where a server of our own was restarted meanwhile, to be asked again."""
+        starts = self.server.starts if self.server is not None else 0
+        try:
+            return await self.inner.ask(prompt, sampling, sample=sample)
+        except EndpointError as error:
+            if self.server is None or isinstance(error, ModelUnavailableError):
                 raise
-            except EndpointError as error:
-                if self.server is None:
-                    raise
-                try:
-                    await self.server.ensure()
-                except ServerLostError as lost:
-                    raise ModelUnavailableError(str(lost)) from None
-                if self.server.starts != starts:
-                    continue
-                self._failed += 1
-                if self._failed < _UNANSWERED_IN_A_ROW:
-                    raise
-                raise ModelUnavailableError(
-                    f"its server answers when it is probed, but none of {self._failed} questions in a row;"
-                    f" the last error: {error}"
-                ) from None
-
-
-def why_not(row: ModelRow) -> str | None:
-    """Why the model cannot run here, in one sentence; None where it can. Sends no request."""
-    if row.api is not None:
-        missing = row.api.missing_variables()
-        return f"no key: set the environment variable {missing[0]}" if missing else None
-    if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
-        return "no GPU: nvidia-smi is not here"
-    return None
+            try:
+                await self.server.ensure()
+            except ServerLostError as lost:
+                raise ModelUnavailableError(str(lost)) from None
+            if self.server.starts != starts:
+                return None
+            self._failed += 1
+            if self._failed < _UNANSWERED_IN_A_ROW:
+                raise
+            raise ModelUnavailableError(
+                f"its server answers when it is probed, but none of {self._failed} questions in a row;"
+                f" the last error: {error}"
+            ) from None
 
 
 @dataclass(slots=True)
@@ -211,17 +247,16 @@ class ModelOpener:
                 engine, limits, context = "", self.limits, row.context
             else:
                 assert row.serve is not None, "the registry lets through only rows with api or serve"
-                server = await stack.enter_async_context(
-                    serve(
-                        row.serve,
-                        model_id=row.id,
-                        cache=self.cache,
-                        log=self.cache / "logs" / f"{row.id}.log",
-                        report=self.say,
-                        machine=self._machine,
-                        concurrency=slots,
-                    )
+                starting = serve(
+                    row.serve,
+                    model_id=row.id,
+                    cache=self.cache,
+                    log=self.cache / "logs" / f"{row.id}.log",
+                    report=self.say,
+                    machine=self._machine,
+                    concurrency=slots,
                 )
+                server = await stack.enter_async_context(starting)
                 engine, limits = server.served_by, _RESTARTING_LIMITS
                 # 0: the server's context is all that the model can do.
                 context = row.context or (None if row.serve.max_model_len else 0)
@@ -232,16 +267,14 @@ class ModelOpener:
                     concurrency=slots or await server.at_once(),
                     timeout_seconds=_LONGEST_REPLY_SECONDS,
                 ).model_copy(update=timeout)
-            connection = await stack.enter_async_context(
-                open_model(
-                    row.id,
-                    row.kind,
-                    source,
-                    settings=ModelSettings(engine, context, row.system_prompt == "merge"),
-                    cache=self.replies,
-                    limits=limits,
-                    may_send=self.control.may_send,
-                    say=self.say,
-                )
+            connection = open_model(
+                row.id,
+                row.kind,
+                source,
+                settings=ModelSettings(engine, context, row.system_prompt == "merge"),
+                cache=self.replies,
+                limits=limits,
+                may_send=self.control.may_send,
+                say=self.say,
             )
-            yield connection, server
+            yield await stack.enter_async_context(connection), server

@@ -1,4 +1,7 @@
-"""The plan of a run: which units are wanted of which models, and what is left out with the reason."""
+"""The plan of a run: which units are wanted of which models, and what is left out with the reason.
+
+What has to be there before a model is asked is checked: data, languages, libraries, references that pass.
+"""
 
 import hashlib
 from collections import defaultdict
@@ -10,24 +13,27 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol, get_args
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
-from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.concurrency import run_all
+from triathlon_runner.datasets import DataStore, DataUnavailableError, TestedProblem
+from triathlon_runner.datasets.user import UserProblem, UserProblems
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader
+from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
 from triathlon_runner.llm import Model, ModelKind
+from triathlon_runner.memo import memo_key
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies
-from triathlon_runner.schedule._identity import identity_of
-from triathlon_runner.schedule._models import why_not
-from triathlon_runner.schedule._prerequisites import check_references, faults_of_languages
+from triathlon_runner.records import Outcome, ProtocolHashes, UnitRecord, samples_are_copies
+from triathlon_runner.sandbox import Language, Sandbox, try_language
+from triathlon_runner.schedule._models import identity_of, why_not
 from triathlon_runner.store import Unit
-from triathlon_runner.suites import Preparable, Suite, SuiteEntry, Task
+from triathlon_runner.suites import OFFICIAL_EXTRA, Preparable, Suite, SuiteEntry, Task, UsesLibraries
+from triathlon_runner.syntax import import_statements, not_installed, third_party
+from triathlon_runner.terminal import first_of
 
 ProfileName = Literal["quick", "standard", "full"]
 PROFILES: Final[tuple[ProfileName, ...]] = get_args(ProfileName)
 """From the smallest to the largest."""
-_NO_TASKS: Final = (
-    "no task could be made of its problems: runtime asks about programs with inputs of plain values"
-)
+_REFUSED_SHOWN: Final = 20
+"""Refused problems that are named; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -222,35 +228,37 @@ async def build_plan(
     """
     plan, rows, named = RunPlan(wanted=wanted), registry.select(wanted.models), wanted.suites is not None
     entries = wanted.entries(rows)
-    faults = await faults_of_languages(entries, grader.sandbox)  # where programs are executed
+    faults = await _faults_of_languages(entries, grader.sandbox)  # where programs are executed
     suites: list[BuiltSuite] = []
     for number, entry in enumerate(entries, 1):
         report(f"preparing {entry.id}, suite {number} of {len(entries)}")
-        fault = "; ".join(filter(None, map(faults.__getitem__, entry.languages)))
-        if fault and named:
-            raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+        if fault := "; ".join(filter(None, map(faults.__getitem__, entry.languages))):
+            if named:
+                raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+            plan.skipped_suites[entry.id] = fault
+            continue
         try:
-            built = None if fault else await build_suite(entry, data, grader, wanted)
+            built = await build_suite(entry, data, grader, wanted)
         except DataUnavailableError as error:
             if named:
                 raise
-            built, fault = None, str(error)
-        if built is None:
-            plan.skipped_suites[entry.id] = fault
-        elif built.chosen:
+            plan.skipped_suites[entry.id] = str(error)
+            continue
+        if built.chosen:
             suites.append(built)
         elif entry.user_data is not None:
-            plan.skipped_suites[entry.id] = _NO_TASKS
+            plan.skipped_suites[entry.id] = (
+                "no task could be made of its problems: runtime asks about programs with inputs of plain"
+                " values"
+            )
     for row in rows:
-        reason = wanted.why_not(row)
-        if reason is not None:
+        if (reason := wanted.why_not(row)) is not None:
             plan.skipped_models[row.id] = reason
             continue
         same = {built.entry.id: same_as_baseline(built.entry.variant_kind, row) for built in suites}
         plan.skipped_suites |= {f"{suite} of {row.id}": why for suite, why in same.items() if why}
-        plan.work[row.id] = work_for(
-            registry, row, [built for built in suites if not same[built.entry.id]], judge
-        )
+        asked = [built for built in suites if not same[built.entry.id]]
+        plan.work[row.id] = work_for(registry, row, asked, judge)
     return plan
 
 
@@ -308,8 +316,7 @@ def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:
 
 def _alternate(queues: Iterable[Iterable[Task]]) -> list[Task]:
     """The first of each, then the second of each, and so on."""
-    turns = zip_longest(*queues)
-    return [task for turn in turns for task in turn if task is not None]
+    return [task for turn in zip_longest(*queues) for task in turn if task is not None]
 
 
 def work_for(
@@ -337,3 +344,87 @@ def all_settings(suite: Suite, kind: ModelKind, judge: str | None = None) -> Map
 def at_temperature(settings: Mapping[str, Any], temperature: float) -> Mapping[str, Any]:
     """Returns a suite's settings for a model that is asked at another temperature: another protocol."""
     return {**settings, "asked": {**settings["asked"], "temperature": temperature}}
+
+
+async def _faults_of_languages(entries: Iterable[SuiteEntry], sandbox: Sandbox) -> dict[Language, str]:
+    """Returns why each language of the suites cannot be executed there; empty where it can."""
+    languages = dict.fromkeys(language for entry in entries for language in entry.languages)
+    return {language: (await try_language(sandbox, language)).fault for language in languages}
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What one suite lacks."""
+
+    what: str
+    """And how to get it, in words."""
+    runs: bool
+    """Whether it can run without that, with fewer tasks."""
+
+
+async def what_is_missing(
+    entries: Sequence[SuiteEntry], data: DataStore, sandbox: Sandbox
+) -> dict[str, Missing]:
+    """Returns what each suite lacks here, by id; suites that can run whole are not in it.
+
+    Reads their data, and fetches it where that is allowed.
+
+    Raises:
+        SandboxError: nothing can be executed here.
+    """
+    faults = await _faults_of_languages(entries, sandbox)
+    missing = {}
+    for entry in entries:
+        lacks = [fault for language in entry.languages if (fault := faults[language])]
+        absent: Sequence[str] = ()
+        try:
+            suite = entry.build(data)
+            absent = not_installed(suite.libraries()) if isinstance(suite, UsesLibraries) else ()
+        except DataUnavailableError as error:
+            lacks.append(str(error))
+        runs = not lacks
+        if absent:
+            lacks.append(f"programs need {', '.join(absent)}, which {OFFICIAL_EXTRA} installs")
+        if lacks:
+            missing[entry.id] = Missing("; ".join(lacks), runs)
+    return missing
+
+
+async def check_references(problems: UserProblems, grader: Grader, passed: Path) -> None:
+    """Executes every reference of one file: what fails its own inputs, tests or example can grade no model.
+
+    The folder `passed` gets a note of each file that passed, so that it is executed once.
+
+    Raises:
+        UserError: naming each problem whose reference fails, with what happened.
+        SandboxError: our machinery failed.
+    """
+    note = passed / memo_key("references", *problems.problems)
+    if note.exists():
+        return
+    faults = [fault for fault in await run_all(_fault(each, grader) for each in problems.problems) if fault]
+    if faults:
+        raise UserError("\n".join(first_of(faults, _REFUSED_SHOWN, " problems")))
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+
+
+async def _fault(user_problem: UserProblem, grader: Grader) -> str:
+    """Why the problem cannot grade a model, in words; empty where it can."""
+    for problem in (user_problem.problem, *user_problem.tests):
+        graded, promise = problem, "returns the same each time"
+        if isinstance(problem, TestedProblem):
+            promise = "passes its own tests"
+            # With a reference, one that fails the tests is an error. What they use of its imports stays.
+            imports = [line for line in import_statements(problem.reference) if not third_party(line)]
+            graded = replace(problem, reference="", tests="\n".join([*imports, problem.tests]))
+        expected = f"{user_problem.place}: expected a reference that {promise}, got"
+        try:
+            verdict = await grader.grade(problem.reference, graded)
+        except (UngradableError, ReferenceFailedError) as error:
+            return f"{expected}: {error}; fix one of them"
+        if verdict.outcome is not Outcome.PASSED:
+            failing = verdict.failing
+            where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
+            return f"{expected} {verdict.outcome}: {where}; fix one of them"
+    return ""

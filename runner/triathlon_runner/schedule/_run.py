@@ -6,14 +6,14 @@ A model's server is opened, and each of its suites has a results file and a mani
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm import ModelUnavailableError
 from triathlon_runner.records import FailingCase, Reply, Strict, UnitRecord, Verdict
 from triathlon_runner.schedule._manifest import difference, differs, is_finished, with_weights, write_manifest
 from triathlon_runner.schedule._models import ANSWERED, ModelOpener, OpenModel
@@ -80,65 +80,41 @@ class Runner:
     summary: Summary = field(init=False, default_factory=Summary)
     plan: RunPlan = field(init=False, default_factory=RunPlan)
     """The plan that is run."""
-    opening: set[asyncio.Task[None]] = field(init=False, default_factory=set)
-    """Tasks that wait for their model's server."""
     units: int = field(init=False, default=0)
     """Units that were begun and have not ended."""
-    broken: set[tuple[str, str, Unit]] = field(init=False, default_factory=set)
-    """Units, by model and suite, that an error in this program stopped: they are not tried again."""
-
-    def __post_init__(self) -> None:
-        """Connects the stop with what waits."""
-        self._stopping = asyncio.Event()
-        self._models: dict[str, _ModelRun] = {}
-        """The last attempt at each model."""
-        self._tasks: list[asyncio.Task[None]] = []
-        self.control.on_stop.append(self._stopping.set)
 
     async def run(self, plan: RunPlan) -> Summary:
         """Runs all of it: models behind an API at the same time, those that we serve as there is room.
-
-        A model whose server stopped answering is tried once more after all others.
 
         Raises:
             UserError: the results folder cannot be read or written; what was written stays whole.
         """
         self.plan = plan
-        watch = asyncio.create_task(self._watch())
+        models = [_ModelRun(self, works) for works in plan.work.values() if works]
+        tasks: list[asyncio.Task[None]] = []
+        watch = asyncio.create_task(self._watch(tasks))
         try:
-            await self._run_models(works for works in plan.work.values() if works)
-            unreachable = [model for model in self._models.values() if model.server_is_unreachable]
-            if unreachable and len(plan.work) > 1 and not self.control.stopped:
-                for model in unreachable:
-                    self.progress.say(f"{model.id}: its server did not answer; trying once more")
-                await self._run_models(model.works for model in unreachable)
+            # A model whose task is cancelled writes what it has, and the others go on.
+            async with asyncio.TaskGroup() as group:
+                tasks += [group.create_task(model.run()) for model in models]
         finally:
             watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await watch
-            summary = self.summary
-            summary.stopped = self.control.stopped
-            summary.broken = len(self.broken)
-            for model in self._models.values():
-                summary.open += model.open
-                summary.failures.update(model.failures)
-                summary.errors += model.errors
+            self.summary.stopped = self.control.stopped
+            for model in models:
+                self.summary.open += model.open
+                self.summary.failures.update(model.failures)
+                self.summary.errors += model.errors
         return self.summary
 
-    async def _run_models(self, models: Iterable[Sequence[Work]]) -> None:
-        """Runs each; a model whose task is cancelled writes what it has, and the others go on."""
-        async with asyncio.TaskGroup() as group:
-            for works in models:
-                model = self._models[works[0].row.id] = _ModelRun(self, works)
-                self._tasks.append(group.create_task(model.run()))
-
-    async def _watch(self) -> None:
+    async def _watch(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         """Stops the run at its deadline, and sees to it that a run which is to stop ends soon."""
+        stopping = asyncio.Event()
+        self.control.on_stop.append(stopping.set)
         while self.control.may_send():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), CHECK_SECONDS)
-        for task in self.opening:
-            task.cancel()
+                await asyncio.wait_for(stopping.wait(), CHECK_SECONDS)
         ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
         stop_seconds = self.control.stop_seconds
         self.progress.say(
@@ -150,13 +126,12 @@ class Runner:
                 await self.control.end_waits()
         if self.units:
             self.progress.say(f"{stop_seconds:g} s are over; given up: {self._in_flight()}")
-        for task in self._tasks:
+        for task in tasks:
             task.cancel()
 
     def _in_flight(self) -> str:
-        requests = self.control.in_flight
         grading = max(0, self.units - self.control.waiting)
-        return f"{counted(requests, 'request')}, {counted(grading, 'unit')} being graded"
+        return f"{counted(self.control.in_flight, 'request')}, {counted(grading, 'unit')} being graded"
 
     def put_aside(self, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
         """Archives lines of other conditions if the user wants that; else notes that they stay."""
@@ -171,7 +146,7 @@ class Runner:
 
 
 class _ModelRun:
-    """One attempt at the open units of one model; the attributes say how it ended."""
+    """The open units of one model; the attributes say how its run ended."""
 
     def __init__(self, runner: Runner, works: Sequence[Work]) -> None:
         """Takes what is wanted of the model, suite by suite."""
@@ -180,29 +155,25 @@ class _ModelRun:
         self.open = 0
         self.failures: Counter[str] = Counter()
         self.errors: list[str] = []
-        self.server_is_unreachable = False
-        """Its server does not answer; another attempt later may succeed."""
         self._runner = runner
         self._opened: OpenModel | None = None
 
     async def run(self) -> None:
         """Runs the open units. Whatever ends this model is noted here: the others go on."""
-        runner = self._runner
+        runner, pace = self._runner, self._runner.plan.pace
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(runner.folder.locked(self.id))
             except UserError as error:
                 self._add_error(f"{self.id}: {error}")
-                self.open = sum(len(work.open_units(())) for work in self.works)
+                self.open = sum(work.built.count for work in self.works)
                 return
             suites = [suite for work in self.works if (suite := self._open_suite(work, stack)) is not None]
             try:
                 if any(suite.left for suite in suites) and not runner.control.stopped:
                     await self._open_and_ask(suites)
             except* _ENDS_THE_MODEL as errors:
-                causes = list(leaves(errors))
-                self.server_is_unreachable = all(isinstance(each, ServerUnreachableError) for each in causes)
-                for message in dict.fromkeys(f"{self.id}: {cause}" for cause in causes):
+                for message in dict.fromkeys(f"{self.id}: {cause}" for cause in leaves(errors)):
                     self._add_error(message)
             finally:
                 for suite in suites:
@@ -210,8 +181,8 @@ class _ModelRun:
                     self.failures.update(suite.failures)
                 if error_of_all := self._error_of_all_open_units():
                     self._add_error(f"{self.id}: {error_of_all}")
-                if runner.plan.pace is not None:
-                    runner.plan.pace.ended(self.id)
+                if pace is not None:
+                    pace.ended(self.id)
 
     def _open_suite(self, work: Work, stack: contextlib.ExitStack) -> "_SuiteRun | None":
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
@@ -239,46 +210,45 @@ class _ModelRun:
             )
         left = work.open_units(file.units)
         runner.progress.plan(model, suite, planned=planned, done=planned - len(left))
-        not_broken = [unit for unit in left if (model, suite, unit) not in runner.broken]
-        return _SuiteRun(runner, work, file, not_broken)
+        return _SuiteRun(runner, work, file, left)
 
     async def _open_and_ask(self, suites: Sequence["_SuiteRun"]) -> None:
         """Opens the model and asks it; a stop cancels this task while it waits for the server."""
-        runner, task, row = self._runner, asyncio.current_task(), self.works[0].row
+        control, task, row = self._runner.control, asyncio.current_task(), self.works[0].row
         assert task is not None
-        runner.opening.add(task)
+        waits: list[Callable[[], object]] = [task.cancel]
+        control.on_stop += waits
         try:
-            async with runner.opener.open(row) as opened:
-                runner.opening.discard(task)
+            async with self._runner.opener.open(row) as opened:
+                control.on_stop.remove(waits.pop())
                 self._opened = opened
                 account = Account(self.id, opened.stats, row.price)
-                runner.control.accounts.append(account)
-                runner.progress.attach(account)
+                control.accounts.append(account)
+                self._runner.progress.attach(account)
                 await self._ask([suite for suite in suites if suite.begin(opened)], opened)
         finally:
-            runner.opening.discard(task)
+            for cancel in waits:
+                control.on_stop.remove(cancel)
 
     async def _ask(self, suites: Sequence["_SuiteRun"], opened: OpenModel) -> None:
         """Asks all open units by the positions that the pace gives them; else one of each suite in turn."""
         pace, turns = self._runner.plan.pace, []
         for suite in suites:
-            if suite.left:
-                self._runner.progress.start(suite.model, suite.suite)
             for number, unit in enumerate(suite.left):
-                position = number if pace is None else pace.position(suite.suite, unit)
+                position = number if pace is None else pace.position(suite.id, unit)
                 turns.append((position, suite, unit))
         turns.sort(key=itemgetter(0))
         waiting = iter([(suite, unit) for _, suite, unit in turns])
         async with asyncio.TaskGroup() as group:
             for _ in range(min(opened.slots * UNITS_PER_SLOT, len(turns))):
-                group.create_task(self._worker(waiting, opened))
+                group.create_task(self._run_units(waiting, opened))
 
-    async def _worker(self, waiting: Iterator[tuple["_SuiteRun", Unit]], opened: OpenModel) -> None:
+    async def _run_units(self, waiting: Iterator[tuple["_SuiteRun", Unit]], opened: OpenModel) -> None:
         """Runs units until there is none left or the run stops."""
         runner = self._runner
         for suite, unit in waiting:
             if runner.plan.pace is not None:
-                await runner.plan.pace.ready(suite.model, suite.suite, unit)
+                await runner.plan.pace.ready(self.id, suite.id, unit)
             if not runner.control.may_send():
                 return
             runner.units += 1
@@ -305,25 +275,18 @@ class _ModelRun:
         return f"{which} met the same error: {self.failures.most_common(1)[0][0]}"
 
 
-@dataclass(slots=True)
 class _SuiteRun:
     """One work with its results file and the units that are left."""
 
-    runner: Runner
-    work: Work
-    file: ResultsFile[UnitRecord]
-    left: Sequence[Unit]
-    failures: Counter[str] = field(default_factory=Counter)
-    tried: set[str] = field(default_factory=set)
-    """Tasks of which a unit was started in this run."""
-
-    @property
-    def model(self) -> str:
-        return self.work.row.id
-
-    @property
-    def suite(self) -> str:
-        return self.work.suite_id
+    def __init__(
+        self, runner: Runner, work: Work, file: ResultsFile[UnitRecord], left: Sequence[Unit]
+    ) -> None:
+        self.id, self.left = work.suite_id, left
+        self.failures: Counter[str] = Counter()
+        """Why units stay open."""
+        self._runner, self._work, self._file, self._model = runner, work, file, work.row.id
+        self._tried: set[str] = set()
+        """Tasks of which a unit was started in this run."""
 
     def begin(self, opened: OpenModel) -> bool:
         """Writes the manifest before anything is asked: after a kill it is known what the lines are.
@@ -331,13 +294,13 @@ class _SuiteRun:
         Returns:
             Whether units may be asked: not where the lines were made with other weights than are served now.
         """
-        before = self.runner.folder.read_manifest(self.model, self.suite)
-        now = with_weights(self.work.identity, opened.weights)
-        if before and self.file.units and (changed := difference(before.identity, now)):
-            if not self.runner.put_aside(self.work, self.file, f"another model: {changed}"):
+        before = self._runner.folder.read_manifest(self._model, self.id)
+        now = with_weights(self._work.identity, opened.weights)
+        if before and self._file.units and (changed := difference(before.identity, now)):
+            if not self._runner.put_aside(self._work, self._file, f"another model: {changed}"):
                 self.left = ()
                 return False
-            self.left = self.work.open_units(())
+            self.left = self._work.open_units(())
         self._write_manifest(opened if self.left else None, begins=bool(self.left))
         return True
 
@@ -348,24 +311,24 @@ class _SuiteRun:
             ModelUnavailableError: the model cannot go on; likewise ServerLostError.
             UserError: a file cannot be written.
         """
-        runner, work = self.runner, self.work
-        self.tried.add(unit[0])
+        runner, work = self._runner, self._work
+        self._tried.add(unit[0])
         record, answered = None, set[str]()
         ANSWERED.set(answered)
         try:
             suite = work.built.suite
             record = await suite.run(UnitRun(*unit, opened, runner.grader, work.protocol, work.judge))
             record = _scrubbed(record, opened.scrub_evidence)
-            self.file.append(record)
+            self._file.append(record)
         except Exception as error:
             record = None
             self._leave_open(unit, error)
         else:
             runner.summary.finished += 1
-            runner.summary.asked += self.model in answered
-            runner.progress.finished(record, from_earlier_run=self.model not in answered)
+            runner.summary.asked += self._model in answered
+            runner.progress.finished(record, from_earlier_run=self._model not in answered)
         if runner.plan.pace is not None:
-            runner.plan.pace.finished(self.model, self.suite, unit, record)
+            runner.plan.pace.finished(self._model, self.id, unit, record)
 
     def _leave_open(self, unit: Unit, error: Exception) -> None:
         """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
@@ -381,35 +344,36 @@ class _SuiteRun:
         reason = str(causes[0])
         if unknown is not None:  # one short, printable line: it may quote what a model wrote
             reason = shortened(ascii(f"{type(unknown).__name__}: {unknown}")[1:-1], _REASON_CHARACTERS)
-            self.runner.broken.add((self.model, self.suite, unit))
-            self.runner.progress.broke(f"{self.model} {self.suite} {unit[0]}, sample {unit[1]}", error)
+            self._runner.summary.broken += 1
+            self._runner.progress.broke(f"{self._model} {self.id} {unit[0]}, sample {unit[1]}", error)
         self.failures[reason] += 1
-        self.runner.progress.failed(self.model, self.suite, reason)
+        self._runner.progress.failed(self._model, self.id, reason)
 
     def close(self, opened: OpenModel | None) -> int:
         """Sorts the file and writes the manifest; returns how many units stay open."""
-        if f"{self.model} {self.suite}" in self.runner.summary.other_protocol:
+        runner, file = self._runner, self._file
+        if f"{self._model} {self.id}" in runner.summary.other_protocol:
             return 0
-        if self.runner.plan.pace is not None:  # it may have stopped before all planned tasks
-            self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
-        self.file.sort(self.work.built.order)
-        if self.file.units:
-            self._write_manifest(opened if self.tried else None)
+        if runner.plan.pace is not None:  # it may have stopped before all planned tasks
+            self._work = self._work.limited_to(self._tried | {task_id for task_id, _ in file.units})
+        file.sort(self._work.built.order)
+        if file.units:
+            self._write_manifest(opened if self._tried else None, begins=False)
         else:
-            self.file.remove()
-            self.runner.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
-            self.runner.folder.remove_empty_folders(self.model, self.suite)
-        return len(self.work.open_units(self.file.units))
+            file.remove()
+            runner.folder.manifest(self._model, self.id).unlink(missing_ok=True)
+            runner.folder.remove_empty_folders(self._model, self.id)
+        return len(self._work.open_units(file.units))
 
-    def _write_manifest(self, opened: OpenModel | None, *, begins: bool = False) -> None:
+    def _write_manifest(self, opened: OpenModel | None, *, begins: bool) -> None:
         write_manifest(
-            self.runner.folder,
-            self.work,
-            self.file,
+            self._runner.folder,
+            self._work,
+            self._file,
             opened,
             failures=self.failures,
-            sandbox_level=self.runner.grader.sandbox.level,
-            profile=self.runner.plan.wanted.profile,
+            sandbox_level=self._runner.grader.sandbox.level,
+            profile=self._runner.plan.wanted.profile,
             begins=begins,
         )
 

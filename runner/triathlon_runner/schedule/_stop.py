@@ -20,11 +20,8 @@ CTRL_C = "Ctrl-C"
 """The reason of a stop that a person asked for."""
 CHECK_SECONDS = 0.25
 """Between two checks of the bounds while nothing is sent, and of what a stop still waits for."""
-_STOPPED = "the run was stopped"
-_DURATION = re.compile(
-    r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"
-    r"\s*(?:(\d+(?:\.\d+)?)\s*s(?:ec)?)?"
-)
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "min": 60, "s": 1, "sec": 1}
+_PART_OF_A_SPAN = r"(\d+(?:\.\d+)?)\s*(d|h|min|m|sec|s)\s*"
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 
 
@@ -39,19 +36,23 @@ class Account:
     @property
     def usd(self) -> float:
         """For replies of the server, `usd_estimated` included; those of the cache were paid for before."""
-        return self._at_price(self.stats.input_tokens, self.stats.output_tokens) + self.usd_estimated
+        counted = self.price.usd(self.stats.input_tokens, self.stats.output_tokens) if self.price else 0.0
+        return counted + self.usd_estimated
 
     @property
     def usd_estimated(self) -> float:
         """For replies whose tokens the server did not count, by the length of the texts."""
-        return self._at_price(self.stats.estimated_input_tokens, self.stats.estimated_output_tokens)
-
-    def _at_price(self, input_tokens: int, output_tokens: int) -> float:
-        return self.price.usd(input_tokens, output_tokens) if self.price else 0.0
+        stats = self.stats
+        if self.price is None:
+            return 0.0
+        return self.price.usd(stats.estimated_input_tokens, stats.estimated_output_tokens)
 
 
 class RunStoppedError(InfrastructureError):
     """A unit needs another request, but the run is stopping: the unit stays open."""
+
+    def __init__(self) -> None:
+        super().__init__("the run was stopped")
 
 
 class Control:
@@ -71,7 +72,7 @@ class Control:
         self.accounts: list[Account] = []
         self.stopped = ""
         """Why the run is to stop; empty while it goes on."""
-        self.on_stop: list[Callable[[], None]] = []
+        self.on_stop: list[Callable[[], object]] = []
         """Called once, when it is to stop, to end waits for servers."""
         self._ends = math.inf
         """The deadline on the monotonic clock, which stays when the system's clock is changed."""
@@ -104,29 +105,24 @@ class Control:
 
     def may_send(self) -> bool:
         """Whether one more request may be sent. The first that a bound does not allow stops the run."""
-        if not self.stopped and (why := self._bound_reached()):
-            self.stop(why)
-        return not self.stopped
-
-    def _bound_reached(self) -> str:
-        """Which bound does not allow new work, in words; empty while both do."""
+        if self.stopped:
+            return False
         # By either clock: one may be set back, the other stops while the machine sleeps.
         if self.deadline and (time.monotonic() >= self._ends or datetime.now(UTC) >= self.deadline):
             local = self.deadline.astimezone()
-            return f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
-        if self.budget_usd is None:
-            return ""
-        committed = sum(  # what the requests in flight will cost, if they are like those before
-            account.usd / account.stats.answered * account.stats.in_flight
-            for account in self.accounts
-            if account.stats.answered
-        )
-        if self.spent + committed < self.budget_usd:
-            return ""
-        return (
-            f"the budget of {money(self.budget_usd)} USD is used up ({money(self.spent)} USD spent,"
-            f" about {money(committed)} for requests in flight)"
-        )
+            self.stop(f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time")
+        elif self.budget_usd is not None:
+            in_flight = sum(  # what the requests in flight will cost, if they are like those before
+                account.usd / account.stats.answered * account.stats.in_flight
+                for account in self.accounts
+                if account.stats.answered
+            )
+            if self.spent + in_flight >= self.budget_usd:
+                self.stop(
+                    f"the budget of {money(self.budget_usd)} USD is used up ({money(self.spent)} USD spent,"
+                    f" about {money(in_flight)} for requests in flight)"
+                )
+        return not self.stopped
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -138,7 +134,7 @@ class Control:
         """
         if self.stopped:
             await self._released.wait()
-            raise RunStoppedError(_STOPPED)
+            raise RunStoppedError
         with asking() as call:
             try:
                 async with asyncio.timeout(None) as scope:
@@ -150,7 +146,7 @@ class Control:
             except TimeoutError:
                 if not scope.expired():
                     raise
-                raise RunStoppedError(_STOPPED) from None
+                raise RunStoppedError from None
 
     async def end_waits(self) -> None:
         """Ends the calls of `ask` that wait, whenever no request is in flight; goes on until cancelled."""
@@ -202,8 +198,6 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
 
 def _span(text: str) -> float | None:
     """Returns the seconds of a span of time; None where it is no such text."""
-    match = _DURATION.fullmatch(text.strip())
-    if match is None or not any(match.groups()):
+    if not re.fullmatch(f"(?:{_PART_OF_A_SPAN})+", text.strip()):
         return None
-    days, hours, minutes, rest = (float(part or 0) for part in match.groups())
-    return ((days * 24 + hours) * 60 + minutes) * 60 + rest
+    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART_OF_A_SPAN, text))

@@ -1,4 +1,4 @@
-"""A server that answers, but with nothing to grade: what the run says of it at its end."""
+"""Models without a row, and servers with nothing to grade: what a run says before it asks and at its end."""
 
 import json
 import re
@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from support.model_server import model_server_process
-from support.small_run import SmallRun
+from support.small_run import KEY, SmallRun
 
 SUITE = ("--suites", "evolved/core-seeds", "--limit", "3")
+MODEL, ID = "Qwen/Qwen2.5-Coder:7B", "qwen-qwen2.5-coder-7b"
+AT = "--base-url http://127.0.0.1:9/v1"
+NO_ROW = "was named with --model, so it has no row"
 
 
 @pytest.fixture(scope="module")
@@ -24,16 +27,68 @@ def url(requests: Path) -> Iterator[str]:
         yield url
 
 
+def models_asked(requests: Path) -> list[str]:
+    """The model of each request that the module's server got so far, of all tests."""
+    lines = requests.read_text().splitlines() if requests.exists() else []
+    return [json.loads(line)["body"]["model"] for line in lines]
+
+
+def test_a_model_without_a_row(tmp_path: Path) -> None:
+    """Its name and address are enough, also beside a models file, whose defaults hold and whose models wait.
+
+    The key is read from the named variable; a second run finds nothing open.
+    """
+    place = SmallRun(tmp_path)
+    one = ("--key-env", "SMALL_RUN_KEY", *SUITE[:3], "1")
+    with model_server_process("support.core_model:answer") as url:
+        row = f"{{id: other, api: {{base_url: {url}, model: other}}}}"
+        (tmp_path / "models.yaml").write_text(f"defaults: {{max_tokens: 900}}\nmodels: [{row}]\n")
+        for finished in ("1 unit finished, 0 open", "0 units finished, 0 open"):
+            result = place.call("run", "--model", MODEL, "--base-url", url, *one)
+            assert result.exit_code == 0 and finished in result.output, result.output
+            assert f"results of '{MODEL}' go to 'results/runs/{ID}'" in result.output
+        named = place.call("run", "--model", "plain", "--base-url", url, *one)
+        assert named.exit_code == 0 and "go to" not in named.output
+    text = (place.results / f"runs/{ID}/evolved/core-seeds.manifest.json").read_text()
+    manifest = json.loads(text)
+    assert (manifest["model"], manifest["identity"]) == (ID, {"model": MODEL})
+    assert manifest["settings"]["max_tokens"] == 900 and KEY not in text
+    rows = json.loads(place.call("results", "list", "--json").output)
+    assert [(row["model"], row["units"]) for row in rows] == [("plain", 1), (ID, 1)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--model m", "expected --model and --base-url together"),
+        (AT, "expected --model and --base-url together"),
+        (f"--models m --model m {AT}", "--model or --models"),
+        (f"--model a {AT}", "run that one with --models a"),
+        (f"--model :: {AT}", "the name that the server knows it by"),
+        ("--model m --base-url 127.0.0.1:9", "--base-url: expected an http(s) address"),
+        ("--model m --base-url http://u:hunter2@127.0.0.1/v1", "must hold no user, password"),
+        (f"--model m {AT} --key-env hunter2", "--key-env: expected"),
+        (f"--model m {AT} --key-env NOBODY_SETS_THIS", "got m: no key: set the environment variable NOBODY_"),
+        ("--deadline=", "expected --deadline as 8h"),
+        ("--models=", "expected names separated by commas"),
+        *((f"--model m {AT} --price {price}", f"got {price!r}") for price in ("1", "1,x", "-1,2", "1,2,3")),
+    ],
+)
+def test_what_is_not_enough_is_refused(tmp_path: Path, options: str, said: str) -> None:
+    """What is missing, doubled or wrong is said before anything is asked; no key is repeated."""
+    rows = "models: [{id: a, api: {base_url: http://127.0.0.1:9/v1, model: a}}]\n"
+    (tmp_path / "models.yaml").write_text(rows)
+    code, output = SmallRun(tmp_path).says("run", *options.split())
+    assert code == 2 and said in output
+    assert "hunter2" not in output
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("empty", "empty: the replies to all 3 questions were empty (outcome no_answer)"),
-        (
-            "long",
-            "long: the replies to all 3 questions were refused as longer than its context (outcome"
-            " context_overflow)",
-        ),
-        ("cut", "cut: the replies to all 3 questions were cut"),
+        ("empty", "empty (outcome no_answer)"),
+        ("long", "refused as longer than its context (outcome context_overflow)"),
+        ("cut", "cut"),
     ],
 )
 def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str, said: str) -> None:
@@ -44,7 +99,7 @@ def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str,
     for folder in ("first", "second"):
         result = place.call("run", *SUITE, "--results", folder)
         assert result.exit_code == 0, result.output
-        assert f"warning: m-{said}" in result.output
+        assert f"warning: m-{model}: the replies to all 3 questions were {said}" in result.output
         refused = "m-long: 3 questions refused as longer than the context of its server"
         assert (refused in result.output) is (model == "long")
     manifest = json.loads((tmp_path / f"first/runs/m-{model}/evolved/core-seeds.manifest.json").read_text())
@@ -52,26 +107,13 @@ def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str,
     assert manifest["context_full"] == full.get(model, {})
 
 
-NO_ROW = "was named with --model, so it has no row"
-
-
-def models_asked(requests: Path) -> list[str]:
-    """The model of each request that the module's server got so far, of all tests."""
-    return (
-        [json.loads(line)["body"]["model"] for line in requests.read_text().splitlines()]
-        if requests.exists()
-        else []
-    )
-
-
 @pytest.mark.parametrize(
-    ("model", "options", "said"),
+    ("model", "said"),
     [
-        ("long", "", ("set `context: 512` in the row if the model can do no more",)),
-        ("other", "", ('ask for it by that name, or add `served_as: ["gpt-5-cheap"]`', f"other {NO_ROW}")),
+        ("long", ("set `context: 512` in the row if the model can do no more",)),
+        ("other", ('ask for it by that name, or add `served_as: ["gpt-5-cheap"]`', f"other {NO_ROW}")),
         (
             "large",
-            "",
             (
                 "413, the server said 'Request too large'; set a smaller `max_tokens`",
                 "not finished: large: all 3 questions met the same error: 413, the server said",
@@ -81,7 +123,6 @@ def models_asked(requests: Path) -> list[str]:
         ),
         (
             "locked",
-            "",
             (
                 "a request without a key was not accepted (401): the server said 'Unauthorized'",
                 "`key_env: NAME` in the api block",
@@ -89,19 +130,15 @@ def models_asked(requests: Path) -> list[str]:
                 f"locked {NO_ROW}",
             ),
         ),
-        ("empty", "--budget 0.00001", ("add --price INPUT,OUTPUT",)),
-        *(
-            ("empty", f"--budget 0.00001 --price {price}", (f"got {price!r}",))
-            for price in ("1", "1,x", "-1,2", "1,2,3")
-        ),
+        ("empty --budget 0.00001", ("add --price INPUT,OUTPUT",)),
     ],
 )
 def test_what_stops_a_model_without_a_row(
-    tmp_path: Path, url: str, requests: Path, model: str, options: str, said: tuple[str, ...]
+    tmp_path: Path, url: str, requests: Path, model: str, said: tuple[str, ...]
 ) -> None:
     """Exit code 2 after few requests, with advice that fits a model without a row; no file is left."""
     place, before = SmallRun(tmp_path), len(models_asked(requests))
-    code, output = place.says("run", "--model", model, "--base-url", url, *SUITE, *options.split())
+    code, output = place.says("run", "--base-url", url, *SUITE, "--model", *model.split())
     assert code == 2, output
     for text in said:
         assert text in output
@@ -110,19 +147,12 @@ def test_what_stops_a_model_without_a_row(
     assert not list(place.results.rglob("*.json*"))
 
 
-def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
-    """A model from the command line costs what --price says."""
-    options = ("--budget", "0.00001", "--price", "1,4")
-    code, said = SmallRun(tmp_path).says("run", "--model", "empty", "--base-url", url, *SUITE, *options)
-    assert code in (0, 1), said  # by what was in flight when it was reached
-    assert "the budget of 0.00001 USD is used up (" in said and "e-0" not in said
-
-
 def test_a_small_budget_pays_for_one_reply(tmp_path: Path, url: str) -> None:
-    """Nothing is known of the price of a reply before the first: only one is asked for."""
+    """Nothing is known of the price of a reply before the first: only one is asked for, at --price."""
     call = ("run", "--model", "cut", "--base-url", url, *SUITE[:2], "--limit", "12", "--price", "1,1")
     result = SmallRun(tmp_path).call(*call, "--budget", "0.00001")
     assert "1 unit finished, 11 open" in result.output, result.output
+    assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
 
 
 def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:

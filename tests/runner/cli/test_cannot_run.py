@@ -14,7 +14,7 @@ from support.model_server import model_server_process
 from support.small_run import ROWS, SmallRun
 from triathlon_runner import catalogue, sandbox
 from triathlon_runner.cli import app
-from triathlon_runner.cli._run import notices
+from triathlon_runner.cli._report import notices
 from triathlon_runner.errors import UserError
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox import SandboxHealth
@@ -94,26 +94,20 @@ def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
     assert "skipped model keyless: no key" in result.output
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_php")
-def test_suites_without_their_interpreter_are_skipped(
-    place: SmallRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A chain through PHP cannot be run without PHP: left out with what to install, no unit is planned."""
+def test_suites_without_their_interpreter(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain through PHP cannot be run without PHP: left out with what to install; named, an error."""
+    code, said = place.says("run", "--models", "m", "--suites", "translation/core", "--dry-run")
+    assert code == 2 and "'translation/core' was named and cannot run here: php is not installed" in said
     few = [one for one in catalogue.entries() if one.id in ("translation/core", "evolved/core-seeds")]
-    monkeypatch.setattr(catalogue, "entries", lambda _prompts=None: tuple(few))  # the others take a minute
+    monkeypatch.setattr(
+        "triathlon_runner.catalogue._entries", lambda *_: tuple(few)
+    )  # the others take a minute
     result = place.call("run", "--models", "m", "--profile", "standard", "--limit", "1", "--dry-run")
     assert result.exit_code == 0, result.output
     skipped = "skipped suite translation/core: php is not installed: 'php-that-is-not-here' is not on"
     assert skipped in result.output and "php-cli" in result.output
     assert "evolved/core-seeds" in result.output and result.output.count("translation/core") == 1
-
-
-@pytest.mark.usefixtures("without_php")
-def test_a_named_suite_without_its_interpreter(place: SmallRun) -> None:
-    """Named, it is the user's to fix."""
-    code, said = place.says("run", "--models", "m", "--suites", "translation/core", "--dry-run")
-    assert code == 2 and "'translation/core' was named and cannot run here: php is not installed" in said
 
 
 def test_a_results_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,30 +145,25 @@ def test_a_kernel_without_a_sandbox_is_explained(monkeypatch: pytest.MonkeyPatch
     assert "every one is decided outside" not in text
 
 
-def said_of(left_out: dict[str, str]) -> str:
-    """What is said of a suite that leaves these programs out."""
-    settings: dict[str, Any] = {"questions": {"count": 3070, "left_out_programs": left_out}}
-    row = SimpleNamespace(id="m", serve=None, api=None)
-    work = SimpleNamespace(row=row, suite_id="runtime/dreval", settings=settings, asks_for_copies=False)
-    return "\n".join(notices(RunPlan(work={"m": [cast("Work", work)]})))
-
-
 @pytest.mark.parametrize(
     ("left_out", "said"),
     [
         (
             {"D/117": "needs bs4, not installed here", "D/3": "no input with a question"},
-            (
+            [
                 "runtime/dreval asks 3070 questions, not all that its data set has: D/117 needs bs4",
                 "[official]'",
-            ),
+            ],
         ),
-        ({}, ()),
-        ({"core/12": "no input with a question"}, ()),
+        ({}, []),
+        ({"core/12": "no input with a question"}, []),
     ],
 )
-def test_programs_that_lack_a_library_are_named(left_out: dict[str, str], said: tuple[str, ...]) -> None:
+def test_programs_that_lack_a_library_are_named(left_out: dict[str, str], said: list[str]) -> None:
     """With what installs the libraries; those without a question are no news: they are so everywhere."""
-    notice = said_of(left_out)
+    settings: dict[str, Any] = {"questions": {"count": 3070, "left_out_programs": left_out}}
+    row = SimpleNamespace(id="m", serve=None, api=None)
+    work = SimpleNamespace(row=row, suite_id="runtime/dreval", settings=settings, asks_for_copies=False)
+    notice = "\n".join(notices(RunPlan(work={"m": [cast("Work", work)]})))
     assert all(text in notice for text in said) and bool(notice) == bool(said)
     assert "no input" not in notice

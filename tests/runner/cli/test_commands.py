@@ -16,10 +16,12 @@ import typer
 from typer.testing import CliRunner
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
+from support.official_data import official_store
 from support.site import small_results
 from support.small_run import SmallRun
-from triathlon_runner import models_yaml
+from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli import add_commands, app
+from triathlon_runner.datasets import DataStore, DataUnavailableError
 
 add_commands()
 
@@ -108,37 +110,44 @@ def test_the_version_is_that_of_the_package() -> None:
     assert (shown.exit_code, shown.output) == (0, f"triathlon {declared}\n")
 
 
-def completions(typed: str, words: int) -> list[str]:
-    asked = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{words}"}
-    environment = {"_TRIATHLON_COMPLETE": "complete_bash", **asked}
+def completions(typed: str) -> list[str]:
+    """What a shell offers for the last word."""
+    words = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{len(typed.split())}"}
+    environment = {"_TRIATHLON_COMPLETE": "complete_bash", **words}
     shown = CliRunner().invoke(app, [], env=environment, prog_name="triathlon")
     assert shown.exit_code == 0 and not shown.stderr
     return shown.output.split()
 
 
-def test_a_shell_can_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("bui", ["build"]),
+        ("run --base", ["--base-url"]),
+        ("verify --models-file rows.yaml --models o", ["one", "other"]),
+        ("gate --models-file rows.yaml --baseline ot", ["other"]),
+        ("run --models-file rows.yaml --models one,ot", ["one,other"]),
+        ("models --models-file rows.yaml ot", ["other"]),
+        ("run --models-file broken.yaml --models o", []),
+        ("cache prune --model o", []),
+        ("run --suites loop/core,runtime/co", ["loop/core,runtime/core"]),
+        ("grade x --suite loop/co", ["loop/core"]),
+        ("import evalplus x --suite loop/co", ["loop/core"]),
+        ("evolve --seeds loop/co", ["loop/core"]),
+        ("run --profile s", ["standard"]),
+        ("import evalp", ["evalplus"]),
+        ("export evalp", ["evalplus"]),
+    ],
+)
+def test_a_shell_can_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, offered: list[str]
+) -> None:
     """Commands, options, models of the list that the line names, suites, profiles; nothing on errors."""
     row = "  - {id: %s, name: M, api: {base_url: 'http://127.0.0.1:9/v1', model: m}}\n"
     (tmp_path / "rows.yaml").write_text("models:\n" + row % "one" + row % "other")
     (tmp_path / "broken.yaml").write_text("models: [")
     monkeypatch.chdir(tmp_path)
-    assert completions("bui", 1) == ["build"]
-    assert completions("run --base", 2) == ["--base-url"]
-    assert completions("verify --models-file rows.yaml --models o", 5) == ["one", "other"]
-    assert completions("gate --models-file rows.yaml --baseline ot", 5) == ["other"]
-    assert completions("run --models-file rows.yaml --models one,o", 5) == ["one,other"]
-    assert completions("run --models-file broken.yaml --models o", 5) == []
-    assert completions("run --models o", 3) == []
-    assert completions("run --suites loop/core,runtime/co", 3) == ["loop/core,runtime/core"]
-    assert completions("results archive --suites translation/", 4)
-    assert completions("run --profile s", 3) == ["standard"]
-    assert completions("models --models-file rows.yaml ot", 4) == ["other"]
-    assert completions("cache prune --model o", 4) == []
-    for line in ("grade x --suite", "import evalplus x --suite", "evolve --seeds"):
-        asked = f"{line} loop/co"
-        assert completions(asked, len(asked.split())) == ["loop/core"], line
-    assert completions("import evalp", 2) == ["evalplus"]
-    assert completions("export evalp", 2) == ["evalplus"]
+    assert completions(typed) == offered
 
 
 @pytest.mark.parametrize("line", OURS)
@@ -200,16 +209,31 @@ def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
         assert models_yaml.load(path).models
 
 
-def test_suites_with_their_variants(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Variants are listed where they are asked for; of every suite, where what decides is: outside or not."""
-    monkeypatch.delenv("TRIATHLON_DATA", raising=False)  # reading official data takes long
-    ways, plain = (
-        {entry["id"]: entry["graded"] for entry in json.loads(CliRunner().invoke(app, call).output)}
+@pytest.mark.parametrize("official", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_suites_with_their_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, official: bool) -> None:
+    """Variants are listed where they are asked for, and of every suite where its verdicts are decided.
+
+    No data is read for it: what each says of its data is what it says once it is built.
+    """
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path))
+    store = official_store() if official else DataStore(cache=tmp_path, fetch=False)
+    monkeypatch.setenv("TRIATHLON_DATA", str(store.folder or ""))
+    every, plain = (
+        {row["id"]: row for row in json.loads(CliRunner().invoke(app, call).output)}
         for call in (["suites", "--variants", "--json"], ["suites", "--json"])
     )
-    assert "loop/core@attack-upper" in ways and "loop/core@attack-upper" not in plain
-    assert ways["evolved/humaneval-plus"] == ways["translation/mbxp"] == ways["loop/core"] == "outside"
-    assert {way for suite, way in ways.items() if suite.startswith("runtime/")} == {"in part"}
+    assert "loop/core@attack-upper" in every and "loop/core@attack-upper" not in plain
+    for suite in ("evolved/humaneval-plus", "translation/mbxp", "loop/core"):
+        assert every[suite]["graded"] == "outside"
+    assert {row["graded"] for suite, row in every.items() if suite.startswith("runtime/")} == {"in part"}
+    assert (plain["loop/core"]["here"], plain["loop/core"]["data"][:10]) == ("in the package", "core/seeds")
+    for entry in catalogue.select():
+        try:
+            data = entry.build(store).data
+        except DataUnavailableError:
+            assert plain[entry.id]["here"] == "when run"
+        else:
+            assert plain[entry.id]["data"] == f"{data.name} {data.version}"
 
 
 @pytest.mark.slow

@@ -31,38 +31,27 @@ def manifest(small: SmallRun, suite: str) -> Line:
     return found
 
 
-def test_results_of_another_version_are_marked(small: SmallRun) -> None:
-    """`results list` and `verify` say which version judged a file, and what brings it up to date."""
-    judged_by_another_version(small, SEEDS)
-    rows = small.listed()
-    assert "graded by version unknown" in rows[SEEDS]["state"] and "verify --update" in rows[SEEDS]["state"]
-    assert rows[LOOP]["state"] == "current"
-    code, said = small.says("verify", "--suites", SEEDS)
-    assert code == 0 and "verify --update" in said
-
-
 def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
-    """The stored replies are graded anew; usage and seconds stay, and the old file lies in the archive."""
+    """A file of another version is marked; its stored replies are graded anew, usage and seconds stay.
+
+    The old file lies in the archive. Where all verdicts hold, the manifest alone is brought up to date.
+    """
     was = judged_by_another_version(small, SEEDS, outcome="timed_out")
-    old = small.lines(SEEDS).read_bytes()
-    code, said = small.says("verify", "--update", "--suites", SEEDS)
+    judged_by_another_version(small, LOOP)
+    state = small.listed()[SEEDS]["state"]
+    assert "graded by version unknown" in state and "verify --update" in state
+    old, old_loop = small.lines(SEEDS).read_bytes(), small.lines(LOOP).read_bytes()
+    code, said = small.says("verify", "--update")
     assert code == 0 and "1 line changed, 0 units open again" in said, said
     assert small.records(SEEDS)[0] == was
     found = manifest(small, SEEDS)
     assert found["engine_versions"] == [ENGINE_VERSION] and "timed_out" not in str(found["outcomes"])
+    assert small.lines(LOOP).read_bytes() == old_loop
+    assert manifest(small, LOOP)["engine_versions"] == [ENGINE_VERSION]
     (archived,) = (small.results / "archive").rglob("*.jsonl")
     assert archived.read_bytes() == old and archived.with_suffix(".manifest.json").exists()
     assert small.says("verify")[0] == 0
     assert small.run().exit_code == 0  # nothing is open, so nobody is asked: the server is gone
-
-
-def test_update_without_a_changed_verdict_changes_no_line(small: SmallRun) -> None:
-    """Where all verdicts hold, the manifest alone is brought up to date."""
-    judged_by_another_version(small, LOOP)
-    old = small.lines(LOOP).read_bytes()
-    assert small.says("verify", "--update")[0] == 0
-    assert small.lines(LOOP).read_bytes() == old and not (small.results / "archive").exists()
-    assert manifest(small, LOOP)["engine_versions"] == [ENGINE_VERSION]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Commands that look at results: verify, results list, archive, compact, diff; also at damaged ones."""
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -14,48 +13,28 @@ from triathlon_runner.store import ResultsFolder, read_records, recorded_files
 SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 
 
-def test_run_says_what_it_did(finished: SmallRun) -> None:
-    """The summary has each model's replies, cost and limit, and the log every unit."""
+def test_a_finished_run(finished: SmallRun) -> None:
+    """Its summary says what it did; all is listed, follows from its evidence, and is estimated from.
+
+    Run again without any server, also as a dry run, it ends with 0 and leaves every byte.
+    """
     said = (finished.root / "first.txt").read_text()
-    assert "6 units finished, 0 open" in said
-    assert "USD spent in this run" in said
-    events = [json.loads(line) for line in (finished.root / "run.log").read_text().splitlines()]
-    assert sum(event["event"] == "unit" for event in events) == 6
-    assert (events[-1]["event"], events[-1]["exit_code"]) == ("end", 0)
-
-
-def test_a_finished_run_asks_nobody(finished: SmallRun) -> None:
-    """Run again without any server, also as a dry run, it ends with 0 and leaves every byte."""
+    assert "6 units finished, 0 open" in said and "USD spent in this run" in said
+    rows = {suite: (row["units"], row["open"], row["state"]) for suite, row in finished.listed().items()}
+    assert rows == dict.fromkeys((LOOP, "runtime/core", SEEDS), (2, 0, "current"))
+    task = finished.records(SEEDS)[0]["task_id"]
+    for command, words in (
+        ("verify", ["6 units in 3 files"]),
+        (f"verify --suites {SEEDS} --tasks {task}", ["1 unit in 1 file"]),
+        (f"run --suites {LOOP} --limit 12 --dry-run", ["2 units of this model", "USD", "±"]),
+    ):
+        code, output = finished.says(*command.split())
+        assert code == 0 and all(word in output for word in words), output
     before = {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()}
     dry = finished.run("--dry-run")
     assert (dry.exit_code, dry.output.count("done")) == (0, 3), dry.output
     assert finished.run().exit_code == 0
     assert {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()} == before
-
-
-def test_dry_run_estimates_the_rest(finished: SmallRun) -> None:
-    """A larger run is estimated from the observed lengths, in requests, tokens, dollars and width."""
-    code, said = finished.says("run", "--suites", LOOP, "--limit", "12", "--dry-run")
-    assert code == 0, said
-    assert all(word in said for word in ("2 units of this model", "USD", "±"))
-
-
-def test_verify(finished: SmallRun) -> None:
-    """Everything that a run wrote follows from its evidence; `--tasks` grades the units of a task alone."""
-    task = finished.records(SEEDS)[0]["task_id"]
-    for options, said in (
-        ((), "6 units in 3 files"),
-        (("--suites", SEEDS, "--tasks", task), "1 unit in 1 file"),
-    ):
-        code, output = finished.says("verify", *options)
-        assert code == 0 and said in output, output
-
-
-def test_list(finished: SmallRun) -> None:
-    """Every file is listed with its state."""
-    assert {
-        suite: (row["units"], row["open"], row["state"]) for suite, row in finished.listed().items()
-    } == dict.fromkeys((LOOP, "runtime/core", SEEDS), (2, 0, "current"))
 
 
 def test_archive_outdated(small: SmallRun) -> None:
@@ -132,9 +111,8 @@ def rewritten(edit: Callable[[str, str], str]) -> Damage:
 
 def rows(before: str, after: str) -> Damage:
     """Changes models.yaml."""
-    return lambda small: (small.root / "models.yaml").write_text(
-        ROWS.format(url="http://127.0.0.1:9/v1").replace(before, after)
-    )
+    text = ROWS.format(url="http://127.0.0.1:9/v1").replace(before, after)
+    return lambda small: (small.root / "models.yaml").write_text(text)
 
 
 def of_another_protocol(small: SmallRun) -> None:
@@ -144,8 +122,7 @@ def of_another_protocol(small: SmallRun) -> None:
 
 def altered_and_broken(small: SmallRun) -> None:
     small.edit(SEEDS, outcome="refused")
-    with small.lines(SEEDS).open("a") as lines:
-        lines.write("\n{\n")
+    small.lines(SEEDS).write_text(small.lines(SEEDS).read_text() + "\n{\n")
 
 
 def lost_line(small: SmallRun) -> None:

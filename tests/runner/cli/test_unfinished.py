@@ -143,12 +143,12 @@ def test_a_file_that_cannot_be_read_hides_no_other(small: SmallRun, monkeypatch:
 
 def test_an_archive_replaces_nothing(small: SmallRun) -> None:
     """Numbers in the archive are never given again, also where some were deleted."""
-    kept: dict[Path, str] = {}
     files = {path: path.read_bytes() for path in (small.lines(SUITE), small.manifest(SUITE))}
+    kept: dict[Path, str] = {}
     for number in (1, 2, 3):
         assert small.says("results", "archive", "--suites", SUITE)[0] == 0
-        folder = small.results / "archive/m" / SUITE
-        (new,) = [path for path in folder.glob("*.jsonl") if path not in kept]
+        found = set((small.results / "archive/m" / SUITE).glob("*.jsonl"))
+        (new,) = found - kept.keys()
         kept[new] = f"archive {number}"
         new.write_text(kept[new])
         for path, content in files.items():
@@ -173,9 +173,8 @@ def test_json_of_verify_and_diff(small: SmallRun, finished: SmallRun) -> None:
     assert {"what": f"{first['task_id']} #0 outcome", **mismatch} in bad["mismatches"]
     differs = small.call("results", "diff", "--json", str(finished.results), "results")
     assert differs.exit_code == 1
-    assert json.loads(differs.stdout)["files"][f"m {SUITE}"] == [
-        {"task_id": first["task_id"], "sample": 0, "before": first["outcome"], "after": "refused"}
-    ]
+    change = {"task_id": first["task_id"], "sample": 0, "before": first["outcome"], "after": "refused"}
+    assert json.loads(differs.stdout)["files"][f"m {SUITE}"] == [change]
 
 
 @pytest.mark.parametrize(

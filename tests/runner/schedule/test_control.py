@@ -182,68 +182,50 @@ NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
         ("07:00", NOW.replace(hour=7) + timedelta(days=1)),
         ("2026-03-02T01:00", NOW.replace(day=2, hour=1)),
         ("2026-03-02T01:00+02:00", NOW.replace(day=1, hour=23)),
-        *((text, None) for text in ("", " ", "soon", "8", "0s", "25:00", "2020-01-01T00:00", "9999999d")),
+        *(
+            (text, None)
+            for text in ("", " ", "soon", "8", "0s", "-5m", "25:00", "2020-01-01T00:00", "9999999d")
+        ),
     ],
 )
 def test_deadlines(text: str, moment: datetime | None) -> None:
-    """Spans, the next time of day, and moments, local without a zone; others are refused, as is the past."""
+    """Spans, the next time of day, and moments, local without a zone; others are refused, as is the past.
+
+    An option for a span alone takes the same spans.
+    """
     if moment is not None:
         assert deadline(text, NOW) == moment
+        if text[-1].isalpha():
+            assert seconds("--outage", text) == (moment - NOW).total_seconds()
         return
     with pytest.raises(UserError, match="--deadline") as caught:
         deadline(text, NOW)
     assert repr(text.strip()) in str(caught.value)
+    if text != "9999999d":
+        with pytest.raises(UserError, match=r"expected --outage as 90s, 10m or 1h30m, got"):
+            seconds("--outage", text)
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        *(("90s", 90), ("10m", 600), ("10 min", 600), ("1h30m", 5400), ("0.5s", 0.5)),
-        *((text, None) for text in ("", "0s", "10", "soon", "-5m")),
-    ],
-)
-def test_spans(text: str, meant: float | None) -> None:
-    """A span of time is written as people write it; another text is refused with option and example."""
-    if meant is not None:
-        assert seconds("--outage", text) == meant
-        return
-    with pytest.raises(UserError, match=r"expected --outage as 90s, 10m or 1h30m, got"):
-        seconds("--outage", text)
-
-
-def account(answered: int, in_flight: int = 0) -> Account:
-    stats = EndpointStats(in_flight=in_flight, answered=answered, input_tokens=1000 * answered)
-    return Account("m", stats, Price(input=1.0, output=2.0))
-
-
-def control_of(*accounts: Account) -> Control:
-    control = Control(budget_usd=0.01)
-    control.accounts += accounts
-    return control
-
-
-def test_budget_counts_what_is_in_flight() -> None:
+@pytest.mark.parametrize(("answered", "in_flight"), [([6], 0), ([6], 4), ([5, 5], 0)])
+def test_budget_counts_what_is_in_flight(answered: list[int], in_flight: int) -> None:
     """Money is kept back for the requests in flight, at the mean of those before; the judge's counts, too."""
-    control = control_of(account(answered=6))
-    assert control.spent == pytest.approx(0.006) and control.may_send()
-    for spent in (control_of(account(answered=6, in_flight=4)), control_of(account(5), account(5))):
-        assert not spent.may_send() and "budget of 0.01 USD" in spent.stopped
-
-
-def test_a_deadline_is_named_to_the_second() -> None:
-    """It may be 10 s away."""
-    control = Control(deadline=datetime.now(UTC) - timedelta(seconds=1))
-    assert not control.may_send()
-    moment = r"the deadline is here: \d\d:\d\d:\d\d on \d+ [A-Z][a-z]+ \d{4}, local time"
-    assert re.fullmatch(moment, control.stopped)
+    control = Control(budget_usd=0.01)
+    for count in answered:
+        stats = EndpointStats(in_flight=in_flight, answered=count, input_tokens=1000 * count)
+        control.accounts.append(Account("m", stats, Price(input=1.0, output=2.0)))
+    assert control.spent == pytest.approx(0.001 * sum(answered))
+    may_send = (answered, in_flight) == ([6], 0)
+    assert control.may_send() is may_send and ("budget of 0.01 USD" in control.stopped) is not may_send
 
 
 def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is left until the deadline is counted by a clock that nobody sets."""
+    """What is left until the deadline is counted by a clock that nobody sets; it is named to the second."""
     elapsed = [0.0]
     monkeypatch.setattr("triathlon_runner.schedule._stop.time.monotonic", lambda: elapsed[0])
     control = Control(deadline=datetime.now(UTC) + timedelta(days=1))
     elapsed[0] = 86_000.0
     assert control.may_send()
     elapsed[0] = 86_401.0
-    assert not control.may_send() and "deadline" in control.stopped
+    assert not control.may_send()
+    moment = r"the deadline is here: \d\d:\d\d:\d\d on \d+ [A-Z][a-z]+ \d{4}, local time"
+    assert re.fullmatch(moment, control.stopped)

@@ -22,18 +22,19 @@ from triathlon_runner.suites import Task
 MODELS_FILE = Path(__file__).parents[3] / "models.yaml"
 SMALL = ("smollm2-135m-instruct", "gemma-3-270m")
 TASKS = tuple(Task(f"t{number}", level=1 + number // 4) for number in range(20))
+SEEDS, LOOP = "evolved/core-seeds", "loop/core"
+API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
+ROW: Final[dict[str, Any]] = {"id": "m", "name": "M", "api": API}
 
 
-def test_a_subset_is_even_over_the_levels() -> None:
-    """Ten of five levels are two of each, in the suite's order."""
+def test_a_subset_is_even_over_levels_and_groups() -> None:
+    """Ten of five levels are two of each, in order; three: easy, middling, hard; programs take turns."""
     chosen = spread(TASKS, 10)
     assert Counter(task.level for task in chosen) == {1: 2, 2: 2, 3: 2, 4: 2, 5: 2}
     assert list(chosen) == sorted(chosen, key=TASKS.index)
-
-
-def test_a_few_tasks_are_easy_middling_and_hard() -> None:
-    """Three tasks of five levels are of the first, the third and the fifth."""
     assert [task.level for task in spread(TASKS, 3)] == [1, 3, 5]
+    tasks = [Task(f"{program}#{number}", level=1, group=program) for program in "ab" for number in range(3)]
+    assert [task.task_id for task in spread(tasks, 3)] == ["a#0", "a#1", "b#0"]
 
 
 @given(st.integers(0, 25), st.integers(0, 25))
@@ -44,17 +45,11 @@ def test_a_smaller_subset_is_part_of_a_larger_one(few: int, many: int) -> None:
     assert len(spread(TASKS, many)) == min(many, len(TASKS))
 
 
-def test_groups_take_turns() -> None:
-    """With several inputs a program, a subset takes one input of each program before a second of any."""
-    tasks = [Task(f"{program}#{number}", level=1, group=program) for program in "ab" for number in range(3)]
-    assert [task.task_id for task in spread(tasks, 3)] == ["a#0", "a#1", "b#0"]
-
-
 def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
     """What `quick` does not take by itself is run at its quick size where the user names it."""
     quick, suite = Wanted("quick"), FakeSuite(tasks=TASKS)
-    left_out = [entry for entry in catalogue.entries() if entry.core and not quick.takes(entry)]
-    assert {"translation/core", "evolved/core-decompose"} <= {entry.id for entry in left_out}
+    left_out = {entry.id for entry in catalogue.entries() if entry.core and not quick.takes(entry)}
+    assert {"translation/core", "evolved/core-decompose"} <= left_out
     for entry in catalogue.entries():
         assert len(choose(entry, suite, quick).chosen) == entry.quick_tasks > 0
 
@@ -70,18 +65,11 @@ def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
 def test_models_that_a_profile_asks(profile: ProfileName, named: list[str] | None, asked: list[str]) -> None:
     """A run that names no models asks those of its profile and of smaller ones; what is named is asked."""
     wanted = Wanted(profile, named)
-    listed = [row for row in models_yaml.load(MODELS_FILE).select(named) if row.serve]
-    on_any_machine = [row for row in listed if row.serve and row.serve.device == "auto"]
+    rows = models_yaml.load(MODELS_FILE).select(named)
+    on_any_machine = [row for row in rows if row.serve and row.serve.device == "auto"]
     assert [row.id for row in on_any_machine if wanted.why_not(row) is None] == asked
     reasons = {wanted.why_not(row) for row in on_any_machine if row.id not in asked}
     assert all(reason and "--profile standard" in reason for reason in reasons)
-
-
-API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
-ROW: Final[dict[str, Any]] = {"id": "m", "name": "M", "api": API}
-
-
-SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 
 
 @pytest.mark.parametrize(
@@ -110,24 +98,18 @@ def test_suites_at_the_users_temperature(
     assert {choose(entry, FakeSuite(), wanted).samples for entry in entries} == {5}
 
 
-def test_a_suite_at_a_temperature_has_a_name() -> None:
-    """Its results can be found, and it can be selected, by the id that it got; a wrong number is unknown."""
-    (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.75"])
-    assert (entry.id, entry.variant_of) == ("evolved/core-seeds@temperature-0.75", "evolved/core-seeds")
-    for wrong in ("evolved/core-seeds@temperature-x", "evolved/none@temperature-1", "evolved/core-seeds@x-1"):
-        assert catalogue.find(wrong) is None
-    with pytest.raises(UserError, match="unknown suite"):
-        catalogue.select(["evolved/core-seeds@temperature-0.80"])
-
-
-def test_prompts_of_the_users_own(tmp_path: Path) -> None:
-    """A folder of prompts goes along to the suite at a temperature."""
-    folder = tmp_path / "evolved"
-    folder.mkdir()
-    (folder / "solve.txt").write_text("Write {{ entry_point }}: {{ prompt }}")
-    (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.5"], prompts=tmp_path)
+def test_a_suite_at_a_temperature_has_a_name(tmp_path: Path) -> None:
+    """It is found and selected by its id, with the user's prompts; a wrong number is unknown."""
+    (tmp_path / "evolved").mkdir()
+    (tmp_path / "evolved/solve.txt").write_text("Write {{ entry_point }}: {{ prompt }}")
+    (entry,) = catalogue.select([f"{SEEDS}@temperature-0.75"], prompts=tmp_path)
+    assert (entry.id, entry.variant_of) == (f"{SEEDS}@temperature-0.75", SEEDS)
     own, ours = (one.build(None).protocol["asked"]["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
     assert own != ours
+    for wrong in (f"{SEEDS}@temperature-x", "evolved/none@temperature-1", f"{SEEDS}@x-1"):
+        assert catalogue.find(wrong) is None
+    with pytest.raises(UserError, match="unknown suite"):
+        catalogue.select([f"{SEEDS}@temperature-0.80"])
 
 
 @pytest.mark.parametrize(
@@ -144,54 +126,45 @@ def test_prompts_of_the_users_own(tmp_path: Path) -> None:
         (0.3, 0.0, 0.8, 0.0),
     ],
 )
-def test_whose_temperature_counts(
+async def test_whose_temperature_counts(
     defaults: float | None, row: float | None, suites: float, asked: float
 ) -> None:
     """A row's own goes before the suite's; the defaults' stands for greedy, and leaves sampling alone.
 
-    Where it is another than the suite's, results are of a protocol of their own.
+    The model is asked at it; where it is another than the suite's, results are of a protocol of their own.
     """
-    registry = Registry.model_validate(
-        {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
-    )
-    assert registry.temperature(registry.models[0], suites) == asked
-    suite = FakeSuite()
-    entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
-    built = choose(entry, suite, Wanted())
-    (work,) = work_for(registry, registry.models[0], [built])
-    of_suite = suite.protocol["asked"]["temperature"]
-    assert work.settings["asked"]["temperature"] == (of_suite if asked == suites else asked)
-
-
-async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:
-    """`defaults: {temperature: 0}` asks greedy suites greedily and lets `@sampled` sample."""
-    registry = Registry.model_validate({"defaults": {"temperature": 0}, "models": [ROW]})
-    fake = FakeModel("m", lambda text: text)
-    row = OpenModel(
+    content = {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
+    registry = Registry.model_validate(content)
+    fake = FakeModel("m", str)
+    opened = OpenModel(
         cast(Any, fake),
         served_by="a test",
         served_model="m",
         slots=1,
-        temperature=lambda suites: registry.temperature(registry.models[0], suites),
+        temperature=lambda of_suite: registry.temperature(registry.models[0], of_suite),
     )
-    for suites in (0.0, 0.8):
-        await row.ask(Completion("q"), Sampling(8, temperature=suites))
-    assert fake.temperatures == [0.0, 0.8]
+    await opened.ask(Completion("q"), Sampling(8, temperature=suites))
+    assert fake.temperatures == [asked]
+    suite = FakeSuite()
+    entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
+    (work,) = work_for(registry, registry.models[0], [choose(entry, suite, Wanted())])
+    of_suite = suite.protocol["asked"]["temperature"]
+    assert work.settings["asked"]["temperature"] == (of_suite if asked == suites else asked)
 
 
-def variants_of(row: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
-    """The variants that a row is asked, and those that it is not, with the reason."""
-    kinds = ("temperatures", "sampling", "prompts")
-    reasons = {kind: same_as_baseline(kind, ModelRow.model_validate({**ROW, **row})) for kind in kinds}
-    return [kind for kind in kinds if not reasons[kind]], {kind: why for kind, why in reasons.items() if why}
-
-
-def test_variants_that_would_be_none() -> None:
+@pytest.mark.parametrize(
+    ("row", "asked"),
+    [
+        ({}, {"temperatures", "sampling", "prompts"}),
+        ({"temperature": 1.0}, {"sampling", "prompts"}),
+        ({"temperature": 0}, {"prompts"}),
+        ({"api": {**API, "unsupported": ["temperature"]}}, {"sampling", "prompts"}),
+    ],
+)
+def test_variants_that_would_be_none(row: dict[str, Any], asked: set[str]) -> None:
     """A model of one temperature is not asked for others; of temperature 0 not for samples either."""
-    assert variants_of({}) == (["temperatures", "sampling", "prompts"], {})
-    assert variants_of({"temperature": 1.0})[0] == ["sampling", "prompts"]
-    kept, skipped = variants_of({"temperature": 0})
-    assert kept == ["prompts"]
-    assert "asked at temperature 0, whatever" in skipped["sampling"]
-    api = {"api": {**API, "unsupported": ["temperature"]}}
-    assert variants_of(api)[0] == ["sampling", "prompts"]
+    model = ModelRow.model_validate({**ROW, **row})
+    reasons = {kind: same_as_baseline(kind, model) for kind in ("temperatures", "sampling", "prompts")}
+    assert {kind for kind, reason in reasons.items() if not reason} == asked
+    if "sampling" not in asked:
+        assert "asked at temperature 0, whatever" in reasons["sampling"]

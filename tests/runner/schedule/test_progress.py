@@ -1,18 +1,14 @@
-"""The log for machines and the panel for people tell the same run."""
+"""What a run shows of itself: the panel of a terminal, lines elsewhere, each error once."""
 
 import io
-import json
-from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from support.hashes import hashes
-from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
-from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog
+from triathlon_runner.schedule import Account, ConsoleProgress
 
 RECORD = UnitRecord(
     suite="evolved/x",
@@ -22,60 +18,32 @@ RECORD = UnitRecord(
     outcome=Outcome.TRUNCATED,
     usage=Usage(requests=1, output_tokens=9),
 )
+PRICE = Price(input=2.5, output=1.0)
 
 
-def tell(progress: ConsoleProgress) -> Account:
+def tell(progress: ConsoleProgress) -> None:
     stats = EndpointStats(in_flight=3, limit=16, answered=9, retries=2, truncated=1, last_error="429, slow")
     stats.input_tokens = 1_000_000
     progress.plan("m", "evolved/x", planned=4, done=1)
-    account = Account("m", stats, Price(input=2.5, output=1.0))
-    progress.attach(account)
-    progress.start("m", "evolved/x")
+    progress.attach(Account("m", stats, PRICE))
     progress.finished(RECORD, from_earlier_run=False)
     progress.failed("m", "evolved/x", "no answer")
     progress.say("something")
-    return account
 
 
-def test_log(tmp_path: Path) -> None:
-    """Every event is a JSON line with its time; the end sums up each model."""
-    with JsonLog(tmp_path / "logs" / "run.jsonl") as log:
-        progress = ConsoleProgress(Console(file=io.StringIO()))
-        progress.log = log
-        log.end([tell(progress)], finished=1, open=2)
-    lines = [json.loads(line) for line in (tmp_path / "logs" / "run.jsonl").read_text().splitlines()]
-    assert [line["event"] for line in lines] == [
-        "plan", "model", "start", "unit", "open", "message", "model_end", "end"
-    ]  # fmt: skip
-    assert all(line["time"].endswith("+00:00") for line in lines)
-    assert (lines[3]["task_id"], lines[3]["outcome"], lines[4]["reason"]) == ("t/1", "truncated", "no answer")
-    assert lines[3]["from_earlier_run"] is False
-    assert (lines[6]["usd"], lines[6]["retries"], lines[6]["last_error"]) == (2.5, 2, "429, slow")
-    assert (lines[7]["finished"], lines[7]["open"]) == (1, 2)
-
-
-def test_log_that_cannot_be_written(tmp_path: Path) -> None:
-    """A log file that cannot be is a user's error, before anything is asked."""
-    with pytest.raises(UserError, match="--log-json"):
-        JsonLog(tmp_path)
-
-
-def panel_of(width: int, height: int) -> tuple[Console, ConsoleProgress]:
-    screen = Console(file=io.StringIO(), width=width, height=height)
-    return screen, ConsoleProgress(screen)
-
-
-def shown(progress: ConsoleProgress, screen: Console) -> str:
+def shown(progress: ConsoleProgress, screen: Console) -> list[list[str]]:
+    """The words of each line of the panel."""
     with screen.capture() as capture:
         screen.print(progress.panel())
-    return capture.get()
+    return [line.split() for line in capture.get().splitlines()]
 
 
 def test_panel() -> None:
     """A wide panel shows, of each model, units and its endpoint's limit, retries, cut replies and cost."""
-    screen, progress = panel_of(200, 30)
+    screen = Console(file=io.StringIO(), width=200, height=30)
+    progress = ConsoleProgress(screen)
     tell(progress)
-    heading, row = (line.split() for line in shown(progress, screen).splitlines())
+    heading, row = shown(progress, screen)
     assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
     assert {"m", "2/4", "16", "2.5000"} <= set(row)
 
@@ -87,15 +55,15 @@ def test_time_left() -> None:
     progress = ConsoleProgress(screen)
     for suite, planned in (("evolved/x", 60), ("evolved/y", 21)):
         progress.plan("m", suite, planned=planned, done=0)
-        progress.start("m", suite)
+    progress.attach(Account("m", EndpointStats(), None))
     for _ in range(40):
         progress.finished(RECORD, from_earlier_run=True)
-    assert " s" not in shown(progress, screen).replace(" suite", "")
+    assert shown(progress, screen)[1][-1] == "?"
     for _ in range(2):
         clock[0] += 10
         for suite in ("evolved/x", "evolved/x", "evolved/y"):
             progress.finished(RECORD.model_copy(update={"suite": suite}), from_earlier_run=False)
-    assert shown(progress, screen).splitlines()[1].split()[-4:] == ["3", "min", "10", "s"]
+    assert shown(progress, screen)[1][-4:] == ["3", "min", "10", "s"]
 
 
 def test_line_of_replies_from_the_cache() -> None:
@@ -106,8 +74,7 @@ def test_line_of_replies_from_the_cache() -> None:
     for _ in range(2):
         with screen.capture() as capture:
             progress.plan("m", "evolved/x", planned=1, done=0)
-            progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
-            progress.start("m", "evolved/x")
+            progress.attach(Account("m", stats, PRICE))
             progress.finished(RECORD, from_earlier_run=True)
         lines.append(capture.get().rstrip())
         answer = Answer(Reply(text="x"), Usage(input_tokens=1, output_tokens=5), 0.5, "m")
