@@ -1,7 +1,4 @@
-"""The `triathlon` command, options that several commands share, and how errors are shown.
-
-Completion imports what it needs inside its functions, so that the site's commands start without it.
-"""
+"""The `triathlon` command, options that several commands share, and how errors are shown."""
 
 import errno
 import io
@@ -121,32 +118,9 @@ def one_of(choices: Iterable[str]) -> Callable[[str], list[str]]:
     return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
 
 
-def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Returns ids of models.yaml, for the shell: of a list such as `a,b` the last one is completed."""
-    from triathlon_runner import models_yaml  # noqa: PLC0415  see above
-
-    return _completed(ctx, incomplete, lambda file: models_yaml.load(file).ids)
-
-
-def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Returns ids of suites, for the shell, without variants: bash begins a new word at their `@`."""
-    from triathlon_runner.catalogue import read_catalogue, suites_file_beside  # noqa: PLC0415  see above
-
-    return _completed(ctx, incomplete, lambda file: read_catalogue(suites_file_beside(file)).ids)
-
-
-def _completed(ctx: typer.Context, incomplete: str, ids: Callable[[Path], Iterable[str]]) -> list[str]:
-    complete, comma, last = incomplete.rpartition(",")
-    try:
-        known = ids(Path(ctx.params.get("models_file") or MODELS_FILE))
-    except UserError:
-        return []
-    return [complete + comma + name for name in known if name.startswith(last) and "@" not in name]
-
-
 _IDS: Final = "Ids, separated by commas; left out: all."
-Models = Annotated[str | None, Option(help=_IDS, autocompletion=complete_models)]
-Suites = Annotated[str | None, Option(help=_IDS, autocompletion=complete_suites)]
+Models = Annotated[str | None, Option(help=_IDS)]
+Suites = Annotated[str | None, Option(help=_IDS)]
 ModelsFile = Annotated[Path, Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")]
 Results = Annotated[Path, Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
 Data = Annotated[

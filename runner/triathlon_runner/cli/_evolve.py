@@ -37,9 +37,7 @@ _TRANSFORMATIONS = ",".join(evolving.TRANSFORMATIONS)
 def evolve(
     model: Annotated[str, Option(help="Id of the model in models.yaml that evolves.")],
     out: Annotated[Path, Option(help="Folder for the sets and the history of each problem.")],
-    seeds: Annotated[
-        str, Option(help="Suite whose problems are the seeds.", autocompletion=cli.complete_suites)
-    ] = "evolved/core-seeds",
+    seeds: Annotated[str, Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
     transformations: Annotated[str, Option(help="Separated by commas.")] = _TRANSFORMATIONS,
     limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,

@@ -31,8 +31,6 @@ from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
 
-_Id = Annotated[str, Option(help="Id of the model.", autocompletion=cli.complete_models)]
-
 
 @cli.command(
     "triathlon gate --baseline my-model --candidate my-model-int4",
@@ -40,8 +38,8 @@ _Id = Annotated[str, Option(help="Id of the model.", autocompletion=cli.complete
     "triathlon gate --baseline old --candidate new --json --markdown gate.md",
 )
 def gate(
-    baseline: _Id,
-    candidate: _Id,
+    baseline: Annotated[str, Option(help="Id of the model to compare with.")],
+    candidate: Annotated[str, Option(help="Id of the model that may be worse.")],
     suites: cli.Suites = None,
     alpha: Annotated[float, Option(help="Probability of a wrong verdict, above 0 and below 1.")] = 0.05,
     margin: Annotated[float, Option(help="How much lower the mean score may be: 0.02 is 2 of 100.")] = 0.0,

@@ -27,9 +27,7 @@ _SHOWN = 10
 )
 def grade(
     samples: Annotated[Path, Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
-    suite: Annotated[
-        str | None, Option(help="Whose problems they are for.", autocompletion=cli.complete_suites)
-    ] = None,
+    suite: Annotated[str | None, Option(help="Whose problems they are for.")] = None,
     problems: Annotated[
         Path | None, Option(help="File of problems: HumanEval, MBPP, EvalPlus, EvoEval or ClassEval.")
     ] = None,

@@ -43,9 +43,7 @@ def info() -> None:
 )
 def prune(
     max_megabytes: Annotated[float | None, Option(min=0, help="Oldest first, down to this size.")] = None,
-    model: Annotated[
-        str | None, Option(help="Those of this model.", autocompletion=cli.complete_models)
-    ] = None,
+    model: Annotated[str | None, Option(help="Those of this model.")] = None,
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
     if max_megabytes is None and model is None:

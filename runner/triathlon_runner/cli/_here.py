@@ -22,12 +22,6 @@ from triathlon_runner.serving import gpus
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted, money, print_error, shortened, table
 
-_GRADED_NOTE: Final = """
-here: its data is in the package, or on this machine; or is fetched when run (or --data FOLDER).
-graded: outside: expected values, comparison and verdict never are in the process of a model's program; \
-in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
-filled in with an expression of plain values, and runs in one process with the data set's own program.
-`grade --problems` refuses problems whose tests cannot run in another process than the program."""
 _NOWHERE: Final = (
     "this kernel, or the container that this runs in, offers neither user namespaces nor Landlock; without"
     " one of them a program could read and change what is yours, so that none is executed",
@@ -44,23 +38,20 @@ _PROBE_LIMITS: Final = Limits(outage_seconds=60.0, first_concurrency=1)
 
 @cli.command("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json")
 def models(
-    model: Annotated[
-        str | None, Argument(help="Shows all of this one.", autocompletion=cli.complete_models)
-    ] = None,
+    model: Annotated[str | None, Argument(help="Shows all of this one.")] = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     as_json: cli.AsJson = False,
 ) -> None:
     """The models of models.yaml and whether they can run here."""
-    listed = models_yaml.load(models_file)
+    listed, screen = models_yaml.load(models_file), console()
     rows = [_facts(row) for row in listed.select(None if model is None else [model])]
-    screen = console()
     if as_json:
         screen.print_json(data=rows)
     elif model is not None:
+        facts = rows[0] | listed.row(model).model_dump(mode="json", exclude_none=True, exclude_unset=True)
         shown = table("field", "value", whole=["field"], titles=False)
-        for name, value in (rows[0] | _details(listed.row(model))).items():
-            if value:
-                shown.add_row(name, value)
+        for name, value in facts.items():
+            shown.add_row(name.replace("_", " "), str(value))
         screen.print(shown)
     else:
         shown = table("id", "kind", "parameters", "here", whole=["id"])
@@ -83,23 +74,6 @@ def _facts(row: ModelRow) -> dict[str, str]:
     }
 
 
-def _details(row: ModelRow) -> dict[str, str]:
-    """Returns what a row says beside its facts, in the row's order and in words."""
-    left_out = {"api", "serve", *_facts(row)}
-    fields = row.model_dump(mode="json", exclude_none=True, exclude_unset=True, exclude=left_out)
-    details = {}
-    for name, value in fields.items():
-        words = str(value)
-        if isinstance(value, bool):
-            words = "yes" if value else "no"
-        elif isinstance(value, dict):
-            words = ", ".join(f"{part}: {inner}" for part, inner in value.items())
-        details[name.replace("_", " ")] = words
-    if row.api is not None:
-        details |= {"asked for as": row.api.model, "key from": row.api.key_env or "no key"}
-    return details
-
-
 @cli.command("triathlon suites", "triathlon suites --variants --json")
 def suites(
     data: cli.Data = None,
@@ -110,6 +84,9 @@ def suites(
     """The suites, where they are graded and whether their data is here; --variants lists those too.
 
     Those of a suites.yaml beside the list of models are among them.
+    Here: in the package or on this machine; else it is fetched when run, or read from --data FOLDER.
+    Graded outside: expected values and verdict never are in the process of a model's program.
+    Graded in part: an output's assertion, with plain values filled in, runs beside the data set's program.
     """
     screen = console()
     entries = catalogue_beside(models_file).entries()
@@ -127,7 +104,6 @@ def suites(
     for row in rows:
         shown.add_row(row["id"], row["graded"], row["here"].removeprefix("in the "), row["title"])
     screen.print(shown)
-    screen.print(_GRADED_NOTE, soft_wrap=not screen.is_terminal)
 
 
 class _EmptyFiles(DataStore):

@@ -48,9 +48,7 @@ def import_command(
         str, Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".", autocompletion=cli.one_of(_ABOUT))
     ],
     paths: Annotated[list[Path], Argument(metavar="FILE…", help="Logs, or folders of them.")],
-    suite: Annotated[
-        str | None, Option(help="The suite that the log is about.", autocompletion=cli.complete_suites)
-    ] = None,
+    suite: Annotated[str | None, Option(help="The suite that the log is about.")] = None,
     model: Annotated[str | None, Option(help="Id to file it under; left out: the file's name.")] = None,
     kind: Annotated[ModelKind, Option(help="How the model was asked.")] = "instruct",
     recorded: Annotated[

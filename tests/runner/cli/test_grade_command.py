@@ -66,17 +66,6 @@ def grading(place: SmallRun, tmp_path: Path) -> Grading:
     return Grading(place, tmp_path)
 
 
-def test_verdicts_on_other_tests_are_not_kept(grading: Grading) -> None:
-    """Base inputs first, then all with the same --out: what passed there is graded again here."""
-    call = grading.arguments([(1, ONLY_BASE)])
-    assert grading.graded(call, "--base-only")["pass_at_k"] == {"base": {"1": 1.0}}
-    full = grading.graded(call)
-    assert full["pass_at_k"] == {"base": {"1": 1.0}, "base and plus": {"1": 0.0}}
-    assert full["kept"] == 0
-    again = grading.graded(call)
-    assert (again["kept"], again["pass_at_k"]) == (1, full["pass_at_k"])
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -93,10 +82,17 @@ def test_verdicts_of_another_problem_are_not_kept(grading: Grading, change: Line
         assert grading.graded(grading.arguments([(1, RIGHT)], [problem(1, **changes)]))["kept"] == 0
 
 
-def test_verdicts_of_another_grader_are_not_kept(grading: Grading) -> None:
-    """Lines of another version, and those from before it was written down, are graded again."""
-    call = grading.arguments([(1, RIGHT)])
-    grading.graded(call)
+def test_verdicts_of_another_grader_or_other_inputs_are_not_kept(grading: Grading) -> None:
+    """Base inputs first, then all with the same --out: what passed there is graded again here.
+
+    Lines of another version, and those from before it was written down, are graded again, too.
+    """
+    call = grading.arguments([(1, ONLY_BASE)])
+    assert grading.graded(call, "--base-only")["pass_at_k"] == {"base": {"1": 1.0}}
+    full = grading.graded(call)
+    assert full["pass_at_k"] == {"base": {"1": 1.0}, "base and plus": {"1": 0.0}}
+    again = grading.graded(call)
+    assert (full["kept"], again["kept"], again["pass_at_k"]) == (0, 1, full["pass_at_k"])
     line = json.loads(grading.out.read_text())
     for other in (line | {"graded_on": "0"}, {name: line[name] for name in line.keys() - {"graded_on"}}):
         grading.out.write_text(json.dumps(other) + "\n")
@@ -188,10 +184,8 @@ def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
 
 def test_refused_problems_are_said_once(grading: Grading) -> None:
     """A problem whose tests prove nothing is named with the reason; the others are judged; exit code 1."""
-    problems = [
-        {**PLAIN, "task_id": "Own/1", "test": "def test_f():\n    assert f(1) == 2\n"},
-        {**PLAIN, "task_id": "Own/2", "test": "def check(candidate):\n    assert candidate(1) == 2\n"},
-    ]
+    tests = ("def test_f():\n    assert f(1) == 2\n", "def check(candidate):\n    assert candidate(1) == 2\n")
+    problems = [{**PLAIN, "task_id": f"Own/{number}", "test": test} for number, test in enumerate(tests, 1)]
     call = grading.arguments([(1, RIGHT), (1, "def f(x:\n"), (2, RIGHT)], problems)
     code, said = grading.says(call)
     assert code == 1 and "refused, because they cannot grade: 1 problem:" in said
@@ -201,16 +195,13 @@ def test_refused_problems_are_said_once(grading: Grading) -> None:
 
 def test_lines_of_other_samples_stay(grading: Grading) -> None:
     """Two files of samples, one after the other, or two models, with the same --out: no verdict is lost."""
-    problems = [problem(1), problem(2)]
-    for sample, model in (((1, RIGHT), "a"), ((2, WRONG), "a"), ((1, RIGHT), "b")):
-        call = grading.arguments([sample], problems)
+    wanted = [("a", 1, RIGHT, "passed"), ("a", 2, WRONG, "failed"), ("b", 1, RIGHT, "passed")]
+    for model, number, program, _ in wanted:
+        call = grading.arguments([(number, program)], [problem(1), problem(2)])
         assert grading.graded(call, "--partial", "--model", model)["samples"] == 1
     lines = [json.loads(line) for line in grading.out.read_text().splitlines()]
-    assert sorted((line["model"], line["task_id"], line["outcome"]) for line in lines) == [
-        ("a", "Own/1", "passed"),
-        ("a", "Own/2", "failed"),
-        ("b", "Own/1", "passed"),
-    ]
+    found = sorted((line["model"], line["task_id"], line["outcome"]) for line in lines)
+    assert found == [(model, f"Own/{number}", outcome) for model, number, _, outcome in wanted]
 
 
 @pytest.mark.parametrize(

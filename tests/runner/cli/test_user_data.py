@@ -55,8 +55,18 @@ def test_logs_are_imported_into_them(place: Place, row: str) -> None:
 
 
 def test_questions_are_built_of_them(place: Place) -> None:
-    """`questions build` takes the id of the data set, and checks its references first."""
+    """`questions build` takes the id of the data set, and checks its references first.
+
+    No file is written of private ones, which would hold their functions: the message names the line, and the
+    suite that asks them here.
+    """
     build = ("questions", "build", "--dataset", "mine", "--out", "questions.json")
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    said = place.call(*build, code=2)
+    assert "suites.yaml, line 1: expected a data set whose texts may be handed on, got 'mine'" in said
+    assert "triathlon run --suites runtime/mine" in said
+    assert not (place.root / "questions.json").exists()
+    (place.root / "suites.yaml").write_text(ROW)
     place.call(*build)
     written = read_questions(place.root / "questions.json")
     assert {program.task_id for program in written.programs} == set(NAMES.values())
@@ -65,31 +75,18 @@ def test_questions_are_built_of_them(place: Place) -> None:
     assert "line 1, task 'mine/slug': expected a reference that passes its own tests" in refused
 
 
-def test_a_question_file_is_not_written_of_private_ones(place: Place) -> None:
-    """It would hold their functions; the message names the line, and the suite that asks them here."""
+def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
+    """Inputs come from the file or from the tests; a problem that is no function is named and left out.
+
+    The mean over both sets ranks; private seeds give a row of a private set.
+    """
     (place.root / "suites.yaml").write_text(PRIVATE)
-    said = place.call("questions", "build", "--dataset", "mine", "--out", "questions.json", code=2)
-    assert "suites.yaml, line 1: expected a data set whose texts may be handed on, got 'mine'" in said
-    assert "triathlon run --suites runtime/mine" in said
-    assert not (place.root / "questions.json").exists()
-
-
-def test_they_are_seeds_to_evolve(place: Place) -> None:
-    """Inputs come from the file or from the tests; a problem that is no function is named and left out."""
     evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
-    some = ("--transformations", "verbose")
-    said = " ".join(place.call(*evolve, *some, "--dry-run").split())
+    said = " ".join(place.call(*evolve, "--transformations", "verbose", "--dry-run").split())
     assert "left out: Mbpp/17: the prompt has no function with parameters to rewrite" in said
     assert "2 problems to evolve" in said
-    said = place.call(*evolve, *some)
-    assert "2/2 evolved, 0 dropped, 0 open" in said
-
-
-def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
-    """The mean over both sets ranks; private seeds give a row of a private set."""
-    (place.root / "suites.yaml").write_text(PRIVATE)
-    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
     said = place.call(*evolve, "--transformations", "verbose")
+    assert "2/2 evolved, 0 dropped, 0 open" in " ".join(said.split())
     (row,) = (line for line in said.splitlines() if line.startswith("- {"))
     assert row.endswith('private: true, seeds: "evolved/mine", transformation: "verbose"}')
     file = place.root / "new" / "verbose.jsonl"
