@@ -52,10 +52,10 @@ MODEL_KINDS: Final[tuple[ModelKind, ...]] = get_args(ModelKind)
 SANDBOX: Final = {
     file
     for file in documented_path("The path of one program", "The path of one question")
-    if file.startswith("sandbox/") and "_inside" not in file and "_exchange" not in file
+    if file.startswith("sandbox/") and "_inside" not in file and "_pipes" not in file
 }
 """The files that executing an assertion (step 5) adds; what is in `_inside` works in a process that cannot be
-followed, and `_exchange.py` is handed no answer but frames of bytes."""
+followed, and `_pipes.py` is handed no answer but frames of bytes."""
 
 
 def documented(*steps: int) -> set[str]:

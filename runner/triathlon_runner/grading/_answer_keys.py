@@ -17,15 +17,14 @@ from typing import IO, Any, Final
 from triathlon_runner.datasets import Problem
 from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
+    PYTHON_WIRE,
     Call,
     Ended,
     Execution,
-    Hashed,
     Job,
     Limits,
     MalformedError,
     Prepared,
-    PythonWire,
     Raised,
     Returned,
     Sandbox,
@@ -79,10 +78,8 @@ class AnswerKey:
 
     def is_sent(self, index: int, sent: Sent) -> bool:
         """Whether a child sent the very bytes of the expected output of an input."""
-        if isinstance(sent.payload, Hashed):
-            same_size = self._hashed.get(index) == sent.size
-            return same_size and self.encoded(index) == sent.payload.sha256
-        return index not in self._hashed and self.encoded(index) == sent.payload
+        is_as_long = self._hashed.get(index) == (sent.size if sent.is_hashed else None)
+        return is_as_long and self.encoded(index) == sent.payload
 
     def encoded(self, index: int) -> bytes:
         """The expected output of an input as a child sends it; the hash of a large one."""
@@ -180,9 +177,9 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
             raised.append(result)
             odd.add(position)
             file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
-        elif isinstance(result.payload, Hashed):
+        elif result.is_hashed:
             hashed[position] = result.size
-            file.write(result.payload.sha256)
+            file.write(result.payload)
         else:
             if len(result.payload) <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                 odd.add(position)
@@ -196,7 +193,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
         raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))
     call_ends = []
     for call in calls:
-        file.write(PythonWire().call(call))
+        file.write(PYTHON_WIRE.call(call))
         call_ends.append(file.tell())
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
     index = encode((ends, odd, hashed, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)

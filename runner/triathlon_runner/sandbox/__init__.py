@@ -7,7 +7,6 @@ from triathlon_runner.sandbox._api import (
     Ended,
     Examination,
     Execution,
-    Hashed,
     Job,
     Limits,
     MalformedError,
@@ -32,4 +31,4 @@ from triathlon_runner.sandbox._open import (
     open_sandbox,
     try_language,
 )
-from triathlon_runner.sandbox._wire import PythonWire, decode, is_plain, refuse_collisions
+from triathlon_runner.sandbox._wire import PYTHON_WIRE, decode, is_plain, refuse_collisions

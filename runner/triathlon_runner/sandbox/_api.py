@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.languages import Language
+
+HASHED_BYTES = 64 << 20
+"""Of a longer value only its hash is kept: Mbpp/255 has one of 1 GB."""
 
 
 class SandboxError(InfrastructureError):
@@ -75,7 +78,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Arguments given as source text of a tuple; the child evaluates it before the call."""
+    """Arguments given as source text of a tuple; the child evaluates it before the call (Python alone)."""
 
     text: str
 
@@ -90,10 +93,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Calls into Python programs in the form in which they are sent: made once, used for many jobs."""
+    """Calls into Python programs as the frames in which they are sent: made once, used for many jobs."""
 
     frames: bytes = field(repr=False)
-    """One after the other, each as `prepare` makes it."""
     count: int
 
     def __len__(self) -> int:
@@ -136,14 +138,16 @@ class Raised:
 class Sent:
     """A value as a child sent it, not decoded yet."""
 
-    payload: "bytes | Hashed"
+    payload: bytes
+    """Of a value that is too large to be held (`HASHED_BYTES`) its SHA-256."""
+    size: int
+    """Bytes that the child sent."""
     decode: Callable[[bytes], Any]
     """Of the child's language."""
 
     @property
-    def size(self) -> int:
-        """Bytes that the child sent."""
-        return self.payload.size if isinstance(self.payload, Hashed) else len(self.payload)
+    def is_hashed(self) -> bool:
+        return self.size != len(self.payload)
 
     def value(self) -> Any:
         """The value.
@@ -152,21 +156,9 @@ class Sent:
             MalformedError: the child sent something else, or too much to be decoded. Where `Sandbox.stream`
                 hands on the result it need not be caught: the job ends as `DIED`.
         """
-        if isinstance(self.payload, Hashed):
+        if self.is_hashed:
             raise MalformedError(f"a value of {self.size} bytes, which is too large to be read")
         return self.decode(self.payload)
-
-
-HASHED_BYTES = 64 << 20
-"""Of a longer value only its hash is kept: Mbpp/255 has one of 1 GB."""
-
-
-class Hashed(NamedTuple):
-    """What is kept of a value that is too large to be held."""
-
-    sha256: bytes
-    size: int
-    """Bytes of the value as it was sent."""
 
 
 class Ended(StrEnum):
@@ -202,7 +194,7 @@ class Examination:
     examiner: Execution
     candidate: Execution
     calls: tuple[Call, ...]
-    """What the program returned to the tests, in order."""
+    """What the tests asked of the program, in order."""
 
 
 TakeResult = Callable[[int, Sent | Raised], bool]

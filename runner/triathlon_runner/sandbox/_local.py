@@ -1,11 +1,14 @@
-"""The sandbox of this machine: a bounded pool of template servers."""
+"""The sandbox of this machine: a bounded pool of template servers, and memory for the jobs in them."""
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
@@ -16,14 +19,12 @@ from triathlon_runner.sandbox._api import (
     Raised,
     Returned,
     SandboxError,
+    Sent,
     TakeResult,
 )
-from triathlon_runner.sandbox._machine import available_bytes
-from triathlon_runner.sandbox._run import Run
+from triathlon_runner.sandbox._run import Run, decoded
 from triathlon_runner.sandbox._worker import IsolationLevel, Worker
 
-NEVER = 1e9
-"""Seconds."""
 _MEMORY_CHECK_SECONDS = 0.05
 """Seconds between two checks of free memory, while a job waits for it."""
 _LEAST_MEMORY, _SPARE_MEMORY = 512 << 20, 256 << 20
@@ -31,6 +32,9 @@ _LEAST_MEMORY, _SPARE_MEMORY = 512 << 20, 256 << 20
 The second is left to the kernel and the runner where a program's limit has to fit what is free."""
 _YOUNG_SECONDS, _YOUNG_BYTES = 0.25, 1 << 30
 """So long a job has less memory reserved than its limit: most end before, and cannot take it all so fast."""
+_MEMORY = Path("/proc/meminfo")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+_GROUPS = Path("/sys/fs/cgroup")
 _Kind = tuple[Language, frozenset[str]]
 """Which jobs can share a server: one language, one set of libraries."""
 
@@ -39,7 +43,7 @@ class LocalSandbox:
     """Starts servers when they are needed and uses them again while they are clean."""
 
     def __init__(self, level: IsolationLevel, jobs: int) -> None:
-        self._level: IsolationLevel = level
+        self.level: IsolationLevel = level
         self._jobs = jobs
         self._slots = asyncio.Semaphore(jobs)
         self._reserved: list[tuple[float, int]] = []
@@ -49,50 +53,70 @@ class LocalSandbox:
         self._idle: list[tuple[_Kind, Worker]] = []
         """The one that was used last is the last."""
 
-    @property
-    def level(self) -> str:
-        return self._level
-
     async def run(self, job: Job) -> Execution:
-        async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
-            await run.read()
-        return run.execution
+        results: list[Returned | Raised] = []
+
+        def take(_index: int, result: Sent | Raised) -> bool:
+            results.append(decoded(result))
+            return True
+
+        execution = await self.stream(job, take)
+        return replace(execution, results=(*results, *execution.results))
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
-        async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
-            async for index, result in run:
-                if not take(index, result):
-                    break
-        return run.execution
+        async with self._slot(job) as (fitted,), self._worker(job) as worker:
+            return await Run(fitted, worker, take).execute()
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Both children share one slot, since one of them always waits for the other.
 
         The examiner is not counted as asleep while it waits; it ends with the candidate.
         """
-        patient = replace(examiner, limits=replace(examiner.limits, wall_seconds=NEVER))
         calls: list[Call] = []
+        results: list[Returned | Raised] = []
+        answers: list[Returned | Raised] = []
 
-        async def relay(call: Call) -> Returned | Raised | None:
+        def ask(call: Call) -> None:
             calls.append(call)
-            return await asked.call(call)
+            try:
+                answering.call(call)
+            except SandboxError as error:  # the tests passed a value that cannot be sent
+                asking.answer(Raised("TypeError", str(error)))
 
-        def stop_examiner() -> None:
-            if not asking.finished:
+        def take_answer(_index: int, result: Sent | Raised) -> bool:
+            answers.append(decoded(result))
+            asking.answer(answers[-1])
+            return True
+
+        def take_result(_index: int, result: Sent | Raised) -> bool:
+            results.append(decoded(result))
+            return True
+
+        async def answer() -> Execution:
+            execution = await answering.execute()
+            if not asking.is_finished:
                 asking.stop(Ended.STOPPED, "the candidate ended")
+            return execution
 
+        async def examined() -> Execution:
+            execution = await asking.execute()
+            answering.finish()
+            return execution
+
+        patient = replace(examiner, limits=replace(examiner.limits, wall_seconds=math.inf))
         async with (
             self._slot(patient, candidate) as (fitted_examiner, fitted_candidate),
             self._worker(examiner) as first,
             self._worker(candidate) as second,
-            Run(fitted_candidate, second, interactive=True) as asked,
         ):
-            async with Run(fitted_examiner, first, relay=relay) as asking:
-                asked.when_ended(stop_examiner)
-                await asking.read()
-            asked.finish()
-            await asked.read()
-        return Examination(asking.execution, asked.execution, tuple(calls))
+            asking = Run(fitted_examiner, first, take_result, ask=ask)
+            answering = Run(fitted_candidate, second, take_answer, stays_open=True)
+            answered, asked = await run_all([answer(), examined()])
+        return Examination(
+            replace(asked, results=(*results, *asked.results)),
+            replace(answered, results=(*answers, *answered.results)),
+            tuple(calls),
+        )
 
     @asynccontextmanager
     async def _slot(self, *jobs: Job) -> AsyncIterator[tuple[Job, ...]]:
@@ -138,7 +162,7 @@ class LocalSandbox:
         """
         kind = (job.language, job.libraries)
         places = [place for place, (idle, _) in enumerate(self._idle) if idle == kind]
-        worker = self._idle.pop(places[-1])[1] if places else await Worker.start(self._level, *kind)
+        worker = self._idle.pop(places[-1])[1] if places else await Worker.start(self.level, *kind)
         try:
             await worker.ready()
             yield worker
@@ -156,6 +180,9 @@ class LocalSandbox:
             await self._idle.pop()[1].close()
 
 
+# Memory
+
+
 def _fit(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     """The jobs with memory limits that are not above their shares of what is free now.
 
@@ -168,7 +195,39 @@ def _fit(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
             f"{max(0, free) >> 20} MiB of memory are free, and a program needs {needed >> 20} MiB;"
             " free some and run again"
         )
-    limits = [
-        replace(job.limits, memory_bytes=min(job.limits.memory_bytes, free // len(jobs))) for job in jobs
-    ]
-    return tuple(replace(job, limits=limit) for job, limit in zip(jobs, limits, strict=True))
+    shares = [min(job.limits.memory_bytes, free // len(jobs)) for job in jobs]
+    return tuple(
+        replace(job, limits=replace(job.limits, memory_bytes=share))
+        for job, share in zip(jobs, shares, strict=True)
+    )
+
+
+def available_bytes() -> int:
+    """Memory that the machine and all control groups of this process have left."""
+    lines = _MEMORY.read_text(encoding="ascii").splitlines()
+    left = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+    return min((left, *_left_in_groups()))
+
+
+def _left_in_groups() -> Iterator[int]:
+    """One number for each control group that bounds memory, of either version.
+
+    It is the group's limit less what it uses and could not give back.
+    """
+    for line in _OWN_GROUPS.read_text(encoding="ascii", errors="replace").splitlines():
+        _, controllers, path = line.split(":", 2)
+        root, limit, used, cache = _GROUPS, "memory.max", "memory.current", "inactive_file"
+        if "memory" in controllers.split(","):
+            root, limit, used = _GROUPS / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+            cache = "total_inactive_file"
+        elif controllers:
+            continue
+        folder = root / path.strip("/")
+        for group in (folder, *folder.parents):
+            with suppress(OSError):
+                most = (group / limit).read_text(encoding="ascii").strip()
+                if most == "max" or not group.is_relative_to(root):
+                    continue
+                statistics = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+                unused = [int(line.split()[1]) for line in statistics if line.split()[0] == cache]
+                yield max(0, int(most) - int((group / used).read_text(encoding="ascii")) + sum(unused))

@@ -4,7 +4,7 @@ import os
 import socket
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,8 +33,7 @@ async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIte
         raise UserError(f"no isolation level {level!r}: choose auto, {', '.join(LEVELS)}")
     refusals = []
     for each in levels:
-        sandbox = LocalSandbox(each, jobs or len(os.sched_getaffinity(0)))
-        try:
+        async with aclosing(LocalSandbox(each, jobs or len(os.sched_getaffinity(0)))) as sandbox:
             try:
                 await _check_ways_out(sandbox)
             except SandboxError as error:
@@ -42,8 +41,6 @@ async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIte
             else:
                 yield sandbox
                 return
-        finally:
-            await sandbox.aclose()
     what = "this isolation level does not work here"
     if level == "auto":
         what = "nothing is executed here, no isolation level works"
@@ -52,8 +49,6 @@ async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIte
         "Enable unprivileged user namespaces, or Landlock (Linux 5.13 or later, `landlock` among the LSMs)."
     )
 
-
-# A program that tries the ways out, executed whenever a sandbox is opened, before any other
 
 WAYS_OUT: Final = (
     "read a file of the user's",
@@ -95,6 +90,7 @@ def open_ways(path, port):
         found.append(number)
     return found
 """
+"""Tries the ways out; it is executed whenever a sandbox is opened, before any other program."""
 
 
 async def _check_ways_out(sandbox: Sandbox) -> None:
@@ -121,9 +117,6 @@ async def _check_ways_out(sandbox: Sandbox) -> None:
 def integrity(level: str) -> str:
     """Returns what a manifest says of a sandbox that was opened at this level."""
     return f"at level {level} none of {len(WAYS_OUT)} ways out of the sandbox was open"
-
-
-# What works here
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +180,7 @@ def limits_of_a_child(limits: Limits) -> dict[str, str]:
     """Each limit of a child whose job has these, with what enforces it; a test of that name reaches it."""
     return {
         "CPU time": f"{limits.cpu_seconds:g} s (the server, by the process' own clock)",
-        "sleep": f"{limits.wall_seconds:g} s (the server; waiting for a processor does not count)",
+        "sleep": f"{limits.wall_seconds:g} s (the runner; waiting for a processor does not count)",
         "memory": f"{limits.memory_bytes >> 20} MiB, or what is free"
         " (RLIMIT_AS; in JavaScript RLIMIT_DATA, and no shared mappings)",
         "one result": f"{limits.result_bytes >> 10} KiB (the child, and the runner that reads it)",

@@ -1,17 +1,19 @@
-"""One job in one child: what the child sends becomes results, and its end becomes an `Execution`."""
+"""One job in one child: what the child sends becomes results as it is read, and its end an `Execution`."""
 
 import asyncio
+import math
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
-from types import TracebackType
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Execution,
-    Hashed,
     Job,
     MalformedError,
     Prepared,
@@ -19,240 +21,185 @@ from triathlon_runner.sandbox._api import (
     Returned,
     SandboxError,
     Sent,
+    TakeResult,
     malformed,
 )
-from triathlon_runner.sandbox._exchange import Exchange
-from triathlon_runner.sandbox._inside import messages
+from triathlon_runner.sandbox._inside import messages, system
 from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
-from triathlon_runner.sandbox._wire import JsonWire, PythonWire
+from triathlon_runner.sandbox._pipes import FRAME_SLACK, Pipes
+from triathlon_runner.sandbox._wire import JSON_WIRE, PYTHON_WIRE
 from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
-Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
-"""Makes a call for the child in another process; None where that process has ended."""
-
+SLEEP_CHECK_SECONDS = 0.25
+SLEEPING_SHARE = 0.03
+"""A child that uses less than this share of a core counts as asleep, in proportion: with half the share half
+of the time, without any CPU time all of it. One that computes a little now and then, to seem awake, ends
+after 33 times its limit."""
+_NANOSECONDS = 1e9
+_LARGE_SHARE = 0.5
+"""A program that had this share of its limit when the kernel killed it has itself exhausted the memory."""
 _KILLED_FROM_OUTSIDE = (
     "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
     " kernel because the machine ran out of memory; free some and run again"
 )
-_LARGE_SHARE = 0.5
-"""A program that had this share of its limit when the kernel killed it has itself exhausted the memory."""
-_SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
+
+
+def decoded(result: Sent | Raised) -> Returned | Raised:
+    """The result with its value read; raises MalformedError where the child sent none."""
+    return result if isinstance(result, Raised) else Returned(result.value())
 
 
 class Run:
-    """One job's results as an async iterator; leaving its block ends the child."""
+    """One job and its child. Results are taken in callbacks, while `execute` waits for the child's end."""
 
     def __init__(
-        self, job: Job, worker: Worker, *, relay: Relay | None = None, interactive: bool = False
+        self,
+        job: Job,
+        worker: Worker,
+        take: TakeResult,
+        *,
+        ask: Callable[[Call], None] | None = None,
+        stays_open: bool = False,
     ) -> None:
-        """`relay` makes the calls of the job's `relayed` functions.
+        """Takes the child that the worker has ready.
 
-        `interactive`: whether calls are made with `call` while it runs, until `finish`.
+        Args:
+            job: What it executes.
+            worker: The end of the server that forked it.
+            take: Gets the results.
+            ask: Gets the calls of the job's `relayed` functions, one after another; `answer` answers them.
+            stays_open: Whether calls are made with `call` while the child runs, until `finish`.
         """
-        self._job = job
-        self._worker = worker
-        self._relay = relay
-        self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
-        self.finished = not interactive and relay is None
+        self._job, self._worker = job, worker
+        self._take, self._ask = take, ask
+        self._wire = PYTHON_WIRE if job.language is Language.PYTHON else JSON_WIRE
+        self._expected, self._arrived = len(job.calls), 0
+        self.is_finished = not stays_open and ask is None
         """Whether the child gets no more calls or answers."""
-        self._frames: asyncio.Queue[tuple[bytes, bytes | Hashed] | None] = asyncio.Queue()
-        """What the child sent; after its end None."""
-        self._asked = len(job.calls)
-        self._arrived = self._answered = 0
-        self._loaded = self._relaying = self._over = self._exhausted = False
-        self._stopped_for: tuple[Ended, str] | None = None
-        self._results: list[Returned | Raised] = []
-        """What `read` and `call` decoded, or the exception that loading the program raised."""
-        self.execution: Execution
-        """How the job ended; set when the block ends."""
+        self._is_loaded = self._is_asking = False
+        self._load_fault: tuple[Raised, ...] = ()
+        self._stopped: tuple[Ended, str] | None = None
+        self._error: Exception | None = None
+        """What the taker of the results raised."""
+        self._sleep: SleepWatch | None = None
+        self._pipes = Pipes(worker.take_ends(), job.limits, self._on_frame)
 
-    async def __aenter__(self) -> "Run":
-        self._exchange = Exchange(
-            self._worker.take_ends(),
-            self._on_frame,
-            lambda detail: self.stop(Ended.DIED, detail),
-            self._job.limits,
-        )
+    async def execute(self) -> Execution:
+        """Executes the job; raises SandboxError where our machinery failed, and what `take` raises."""
         try:
-            self._exchange.feed(self._opening(), last=self.finished)
-            self._exchange.listen(at_once=not self.finished)
-        except BaseException:
-            self._exchange.close()
-            raise
-        self._end = asyncio.create_task(self._child_end())
-        self._end.add_done_callback(lambda _: self._frames.put_nowait(None))
-        return self
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
-    ) -> bool:
-        """Ends the child and waits for its end; raises SandboxError where our machinery failed."""
-        try:
-            if error is not None and not isinstance(error, Exception):  # cancelled: the worker is closed
-                return False
-            if isinstance(error, MalformedError):
-                self._leave(Ended.DIED, malformed(error))
-            elif not self._exhausted:
-                self._leave(Ended.STOPPED)
-            end = await self._end
+            opening = [messages.MEMORY.pack(self._job.limits.memory_bytes), self._wire.program(self._job)]
+            calls = self._job.calls
+            if isinstance(calls, Prepared):
+                opening.append(calls.frames)
+            else:
+                # A child that asks would take its next call for the answer: it gets one after the other.
+                opening += map(self._wire.call, calls[:1] if self._ask else calls)
+            self._pipes.feed(b"".join(opening), last=self.is_finished)
+            self._pipes.listen(at_once=not self.is_finished)
+            end = await self._worker.run(self._job.limits.cpu_seconds, self._watch_sleep)
+            self._pipes.drain()
         finally:
-            self._exchange.close()
-            if not self._end.done():
-                self._end.cancel()
-                await asyncio.wait([self._end])
-        if error is None or isinstance(error, MalformedError):
-            ended, detail = self._conclusion(end)
-            printed = self._exchange.printed(0), self._exchange.printed(1)
-            self.execution = Execution(ended, tuple(self._results), detail, *printed, end.cpu_seconds)
-        return isinstance(error, MalformedError)
+            if self._sleep is not None:
+                self._sleep.close()
+            self._pipes.close()
+        if self._error is not None:
+            raise self._error
+        ended, detail = self._conclusion(end)
+        return Execution(ended, self._load_fault, detail, *self._pipes.printed(), end.cpu_seconds)
 
-    def _leave(self, ended: Ended, detail: str = "") -> None:
-        """Ends the child for this reason, whatever it did after the last result that was read."""
-        self.stop(ended)
-        self._stopped_for = ended, detail
+    def call(self, call: Call) -> None:
+        """Makes one more call, whose result `take` gets; raises SandboxError where it cannot be sent."""
+        frame = self._wire.call(call)
+        self._expected += 1
+        self._pipes.feed(frame, last=False)
 
-    async def _child_end(self) -> ChildEnd:
-        end = await self._worker.run(self._job.limits, self._exchange)
-        self._over = True
-        self._exchange.drain()
-        return end
-
-    def _opening(self) -> bytes:
-        opening = messages.MEMORY.pack(self._job.limits.memory_bytes) + self._wire.program(self._job)
-        calls = self._job.calls
-        if isinstance(calls, Prepared):
-            return opening + calls.frames
-        # A child whose calls are relayed would take its next call for the answer to one of them.
-        at_once = calls if self._relay is None else calls[:1]
-        return b"".join([opening, *map(self._wire.call, at_once)])
-
-    # Results
-
-    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
-        return self
-
-    async def __anext__(self) -> tuple[int, Sent | Raised]:
-        while not self._exhausted:
-            frame = await self._frames.get()
-            if frame is None:
-                self._exhausted = True
-                break
-            kind, payload = frame
-            if kind == messages.ASK and isinstance(payload, bytes):
-                await self._make_relayed_call(payload)
-                continue
-            index = self._answered
-            self._answered += 1
-            if self._relay is not None:
-                self._send_next_call()
-            if kind == messages.RAISED and isinstance(payload, bytes):
-                return index, self._wire.raised(payload)
-            return index, Sent(payload, self._wire.value)
-        raise StopAsyncIteration
-
-    async def read(self) -> None:
-        """Decodes all results to the end, for the execution; a malformed one ends the child and the block."""
-        async for _, result in self:
-            self._results.append(_decoded(result))
-
-    async def call(self, call: Call) -> Returned | Raised | None:
-        """Makes one more call and waits for its result; None where the child ends instead."""
-        try:
-            data = self._wire.call(call)
-        except SandboxError as error:  # the caller passed a value that cannot be sent
-            return Raised("TypeError", str(error))
-        self._asked += 1
-        self._exchange.feed(data, last=False)
-        try:
-            async for _, result in self:
-                self._results.append(_decoded(result))
-                return self._results[-1]
-        except MalformedError as error:
-            self._leave(Ended.DIED, malformed(error))
-        return None
+    def answer(self, result: Returned | Raised) -> None:
+        """Answers the child's question."""
+        self._is_asking = False
+        self._pipes.feed(self._wire.answer(result), last=False)
 
     def finish(self) -> None:
         """Tells the child that no more calls or answers come; it answers those that it has and ends."""
-        self.finished = True
-        self._exchange.feed(b"", last=True)
+        self.is_finished = True
+        self._pipes.feed(b"", last=True)
 
     def stop(self, ended: Ended, detail: str = "") -> None:
         """Kills the child for this reason, unless it was stopped for another one before."""
-        if self._stopped_for is None:
-            self._stopped_for = ended, detail
-            if not self._over:
-                self._worker.kill_child()
-
-    def when_ended(self, act: Callable[[], None]) -> None:
-        """Calls `act` as soon as the child has ended."""
-        self._end.add_done_callback(lambda _: act())
-
-    async def _make_relayed_call(self, payload: bytes) -> None:
-        assert self._relay is not None
-        try:
-            match self._wire.value(payload):
-                case [str(function), list(arguments)]:
-                    call = Call(function, tuple(arguments))
-                case _:
-                    raise MalformedError("expected a call, got another message")
-        except MalformedError as error:
-            return self.stop(Ended.DIED, malformed(error))
-        result = await self._relay(call)
-        self._relaying = False
-        if result is not None:
-            self._exchange.feed(self._wire.answer(result), last=False)
-        return None
-
-    def _send_next_call(self) -> None:
-        """Sends a child whose calls are relayed its next call, or lets it end."""
-        calls = self._job.calls
-        if self._answered < self._asked and not isinstance(calls, Prepared):
-            self._exchange.feed(self._wire.call(calls[self._answered]), last=False)
-        else:
-            self.finish()
+        if self._stopped is None:
+            self._stopped = ended, detail
+            self._worker.kill_child()
 
     # What arrives
 
-    def _on_frame(self, kind: bytes, payload: bytes | Hashed) -> bool:
-        """Queues a frame for the iteration; False where the child may send no more."""
-        if isinstance(payload, Hashed) and kind != messages.VALUE:
-            self.stop(Ended.DIED, f"sent a frame {kind!r} of {payload.size} bytes")
-            return False
-        is_first = not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED)
-        if is_first and isinstance(payload, bytes):
-            self._loaded = True
-            if kind == messages.NOT_LOADED:
-                self._results.append(self._wire.raised(payload))
-                self.stop(Ended.NOT_LOADED)
-            elif self._relay is not None and not self._job.calls:
+    def _on_frame(self, kind: bytes, payload: bytes, size: int) -> bool:
+        """Takes one frame; False where the child may send no more."""
+        try:
+            self._receive(kind, payload, size)
+        except MalformedError as error:
+            self.stop(Ended.DIED, malformed(error))
+        except Exception as error:
+            self._error = error
+            self.stop(Ended.STOPPED)
+        return self._stopped is None
+
+    def _receive(self, kind: bytes, payload: bytes, size: int) -> None:
+        most = self._job.limits.result_bytes + FRAME_SLACK
+        is_result = self._is_loaded and self._arrived < self._expected
+        if size > most:
+            self.stop(Ended.DIED, f"sent a frame of {size} bytes where {most} are allowed")
+        elif kind == messages.VALUE and is_result:
+            self._hand_on(Sent(payload, size, self._wire.loads))
+        elif size > len(payload):
+            self.stop(Ended.DIED, f"sent a frame {kind!r} of {size} bytes")
+        elif kind == messages.RAISED and is_result:
+            self._hand_on(self._wire.raised(payload))
+        elif kind == messages.LOADED and not self._is_loaded:
+            self._is_loaded = True
+            if self._ask is not None and not self._job.calls:
                 self.finish()
-            return kind == messages.LOADED
-        if kind == messages.ASK and self._relay is not None and not self._relaying:
-            self._relaying = True
-        elif self._loaded and kind in (messages.VALUE, messages.RAISED) and self._arrived < self._asked:
-            self._arrived += 1
+        elif kind == messages.NOT_LOADED and not self._is_loaded:
+            self._load_fault = (self._wire.raised(payload),)
+            self.stop(Ended.NOT_LOADED)
+        elif kind == messages.ASK and self._ask is not None and not self._is_asking:
+            self._is_asking = True
+            self._ask(self._wire.question(payload))
         else:
             self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
-            return False
-        self._frames.put_nowait((kind, payload))
-        return True
 
-    # The end
+    def _hand_on(self, result: Sent | Raised) -> None:
+        """Gives one result to the taker, and a child that asks its next call."""
+        index, calls = self._arrived, self._job.calls
+        self._arrived += 1
+        if not self._take(index, result):
+            self.stop(Ended.STOPPED)
+        elif self._ask is not None and self._arrived == self._expected:
+            self.finish()
+        elif self._ask is not None and not isinstance(calls, Prepared):
+            self._pipes.feed(self._wire.call(calls[self._arrived]), last=False)
+
+    def _watch_sleep(self, process: int) -> None:
+        """Begins to watch a child that has run for a moment."""
+        limit = self._job.limits.wall_seconds
+
+        def stop() -> None:
+            self.stop(Ended.TIMED_OUT, f"did nothing for {limit:g} s")
+
+        self._sleep = SleepWatch(process, limit, self._pipes.has_been_behind, stop)
 
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
-        """How it ended, and why; raises SandboxError where something outside the sandbox killed the child."""
-        if self._stopped_for is not None:
-            return self._stopped_for
+        """How it ended, and why; raises SandboxError where our machinery, or something outside, is why."""
+        if self._stopped is not None:
+            return self._stopped
+        if not end.confined:
+            said = self._pipes.printed()[1] or f"status {end.status}"
+            raise SandboxError(f"the sandbox server could not confine a child: {said}")
         code = os.waitstatus_to_exitcode(end.status)
         limits = self._job.limits
-        noted = {
-            messages.OUT_OF_TIME: (Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"),
-            messages.ASLEEP: (Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"),
-            messages.SCRATCH: (Ended.DIED, _SCRATCH_FULL),
-        }
-        if end.note in noted:
-            return noted[end.note]
-        if code == 0 and self._loaded and self._arrived == self._asked:
+        if end.note == messages.OUT_OF_TIME:
+            return Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"
+        if end.note == messages.SCRATCH:
+            return Ended.DIED, f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
+        if code == 0 and self._is_loaded and self._arrived == self._expected:
             return Ended.FINISHED, ""
         if code == -signal.SIGKILL:  # not by the server, nor by itself: the filter makes that another signal
             if end.peak_bytes < _LARGE_SHARE * limits.memory_bytes:
@@ -262,5 +209,96 @@ class Run:
         return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
 
 
-def _decoded(result: Sent | Raised) -> Returned | Raised:
-    return result if isinstance(result, Raised) else Returned(result.value())
+class SleepWatch:
+    """Measures how long one child sleeps, a few times a second, until that is too long.
+
+    A child that waits for a processor on a busy machine uses no CPU time either, nor does one that waits
+    until the runner reads its results, or sends it a call: such time is no sleep.
+    """
+
+    def __init__(
+        self, process: int, limit: float, has_been_behind: Callable[[], bool], on_limit: Callable[[], None]
+    ) -> None:
+        """Takes ownership of a descriptor of the child's process (pidfd).
+
+        Args:
+            process: The descriptor.
+            limit: Seconds.
+            has_been_behind: Whether the child may have waited until its results were read, since the last
+                call: then it did while this thread was occupied. A thread that sleeps has read all.
+            on_limit: Called when the limit is reached.
+        """
+        self._process, self._limit = process, limit
+        self._has_been_behind, self._on_limit = has_been_behind, on_limit
+        self._slept = self._counted = 0.0
+        self._threads: dict[str, tuple[int, int]] = {}
+        pid = self._pid()
+        self._seconds_waited(pid)
+        self._last = time.monotonic(), system.cpu_seconds(pid), _seconds_occupied()
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(SLEEP_CHECK_SECONDS, self._check)
+
+    def close(self) -> None:
+        self._timer.cancel()
+        os.close(self._process)
+
+    def _check(self) -> None:
+        if self.seconds_slept() >= self._limit:
+            self._on_limit()
+        else:
+            self._timer = self._loop.call_later(SLEEP_CHECK_SECONDS, self._check)
+
+    def seconds_slept(self) -> float:
+        """Adds what was slept since the last check, and returns all of it.
+
+        A check that comes late, because the runner did something else and read nothing, counts as one in
+        time. The kernel adds a wait for a processor when it is over: one that began before the last check,
+        behind a moment of computing, was counted as sleep there, and is taken back here.
+        """
+        pid = self._pid()
+        time_before, cpu_before, occupied_before = self._last
+        self._last = now, cpu, occupied = time.monotonic(), system.cpu_seconds(pid), _seconds_occupied()
+        waited = self._seconds_waited(pid)
+        if self._has_been_behind():
+            waited += occupied - occupied_before
+        used = max(0.0, cpu - cpu_before)  # nothing any more of a child that has ended meanwhile
+        idle = min(now - time_before, SLEEP_CHECK_SECONDS) - used / SLEEPING_SHARE
+        slept = max(0.0, idle) - waited
+        self._slept += max(slept, -self._counted)
+        self._counted = max(0.0, slept)
+        return self._slept
+
+    def _pid(self) -> int:
+        """The child's number; -1 where it has ended."""
+        described = Path(f"/proc/self/fdinfo/{self._process}").read_text(encoding="ascii")
+        return next(int(line.split()[1]) for line in described.splitlines() if line.startswith("Pid:"))
+
+    def _seconds_waited(self, pid: int) -> float:
+        """Seconds that its threads waited for a processor since the last call, by the kernel's counts.
+
+        Infinite where one has waited all the time: a thread that is ready to run and has done nothing since
+        the last call is still waiting.
+        """
+        waited, before, self._threads = 0.0, self._threads, {}
+        with suppress(OSError):
+            for folder in Path(f"/proc/{pid}/task").iterdir():
+                with suppress(OSError, ValueError):  # this thread has just ended
+                    ran, delayed, _ = map(int, (folder / "schedstat").read_text(encoding="ascii").split())
+                    state = (folder / "stat").read_text(encoding="ascii", errors="replace")
+                    if state.rpartition(") ")[2].startswith("R") and before.get(folder.name) == (
+                        ran,
+                        delayed,
+                    ):
+                        waited = math.inf
+                    waited += max(0, delayed - before.get(folder.name, (0, 0))[1]) / _NANOSECONDS
+                    self._threads[folder.name] = ran, delayed
+        return waited
+
+
+def _seconds_occupied() -> float:
+    """Seconds that the calling thread has run or waited for a processor: all but those in which it slept."""
+    try:
+        ran, delayed, _ = map(int, Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split())
+    except OSError:  # a kernel that does not count them
+        return 0.0
+    return (ran + delayed) / _NANOSECONDS

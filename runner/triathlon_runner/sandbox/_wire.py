@@ -19,7 +19,7 @@ import math
 import struct
 from array import array
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from triathlon_runner.sandbox._api import (
     Call,
@@ -41,45 +41,51 @@ _REPORT_BYTES = 1 << 16
 """An exception's report is read up to here."""
 
 
-class PythonWire:
-    """The frames of Python children, and their payloads."""
+class Wire(NamedTuple):
+    """The frames of the children of a language, whose contents are lists and tuples of plain data."""
+
+    dumps: Callable[[Any], bytes]
+    """Raises SandboxError where the content is nothing that can be sent."""
+    loads: Callable[[bytes], Any]
+    """Raises MalformedError where a child wrote no value."""
+
+    def frame(self, kind: bytes, content: Any) -> bytes:
+        payload = self.dumps(content)
+        return messages.HEADER.pack(kind, len(payload)) + payload
 
     def program(self, job: Job) -> bytes:
         """The first frame: the program, and what the child needs to know of its job."""
-        return self._frame(
-            messages.PROGRAM,
-            {"program": job.program, "result_bytes": job.limits.result_bytes, "relayed": list(job.relayed)},
-        )
+        return self.frame(messages.PROGRAM, [job.program, job.limits.result_bytes, list(job.relayed)])
 
     def call(self, call: Call) -> bytes:
-        """One call, also for `Prepared`.
-
-        Raises:
-            SandboxError: its arguments are nothing that can be sent.
-        """
+        """One call, also for `Prepared`; raises SandboxError where its arguments cannot be sent."""
         if isinstance(call.arguments, Source):
-            return self._frame(messages.CALL, (call.function, None, call.arguments.text))
-        return self._frame(messages.CALL, (call.function, call.arguments, None))
+            return self.frame(messages.CALL, (call.function, None, call.arguments.text))
+        return self.frame(messages.CALL, (call.function, call.arguments, None))
 
     def answer(self, result: Returned | Raised) -> bytes:
-        """The answer to a child's question; views and queues go as the lists that a test takes them for."""
+        """The answer to a child's question; Python's views and queues go as the lists that tests expect."""
         if isinstance(result, Raised):
-            return self._frame(messages.ANSWER, (False, (result.type, result.message)))
+            return self.frame(messages.ANSWER, [False, [result.type, result.message]])
         value = result.value
-        is_list = isinstance(value, Tagged) and isinstance(value.value, list)
+        if isinstance(value, Tagged) and isinstance(value.value, list) and "." in value.type:
+            value = value.value
         try:
-            return self._frame(messages.ANSWER, (True, value.value if is_list else value))
+            return self.frame(messages.ANSWER, [True, value])
         except SandboxError as error:
-            return self._frame(messages.ANSWER, (False, ("TypeError", str(error))))
+            return self.frame(messages.ANSWER, [False, ["TypeError", str(error)]])
 
-    def value(self, payload: bytes) -> Any:
-        """Reads what a child wrote; raises MalformedError where it is no value."""
-        return decode(payload)
+    def question(self, payload: bytes) -> Call:
+        """Reads a child's question: the call that is to be made for it; raises MalformedError."""
+        match self.loads(payload):
+            case [str(function), list(arguments)]:
+                return Call(function, tuple(arguments))
+        raise MalformedError("expected a call, got another message")
 
     def raised(self, payload: bytes) -> Raised:
         """Reads a child's report of an exception; any bytes give one, without lone surrogates."""
         try:
-            kind, message, line = self._report(payload[:_REPORT_BYTES])
+            kind, message, line = self.loads(payload[:_REPORT_BYTES])
             kind, message = (  # TypeError: one is no text
                 str.encode(text, "utf-8", "backslashreplace").decode()
                 for text in (kind[:200], message[:2000])
@@ -88,50 +94,15 @@ class PythonWire:
             return Raised("Unreadable", "the report of the exception can't be read")
         return Raised(kind, message, line if type(line) is int else None)
 
-    def _frame(self, kind: bytes, content: Any) -> bytes:
-        payload = self._written(content)
-        return messages.HEADER.pack(kind, len(payload)) + payload
-
-    def _written(self, content: Any) -> bytes:
-        try:
-            return marshal.dumps(content)
-        except ValueError:
-            raise SandboxError("only plain data goes into a sandbox") from None
-
-    def _report(self, payload: bytes) -> Any:
-        """Type, message and line of an exception."""
-        return decode(payload)
-
-
-class JsonWire(PythonWire):
-    """The same for children of the other languages."""
-
-    def call(self, call: Call) -> bytes:
-        if isinstance(call.arguments, Source):
-            raise SandboxError("arguments as source text are for Python programs only")
-        content = {"function": call.function, "arguments": to_json(call.arguments)}
-        return self._frame(messages.CALL, content)
-
-    def answer(self, result: Returned | Raised) -> bytes:
-        if isinstance(result, Raised):
-            return self._frame(messages.ANSWER, {"ok": False, "message": str(result)})
-        return self._frame(messages.ANSWER, {"ok": True, "value": to_json(result.value)})
-
-    def value(self, payload: bytes) -> Any:
-        try:
-            return from_json(json.loads(payload))
-        except (ValueError, RecursionError, TypeError) as error:
-            raise MalformedError(str(error)[:200]) from None
-
-    def _written(self, content: Any) -> bytes:
-        return json.dumps(content).encode()
-
-    def _report(self, payload: bytes) -> Any:
-        report = json.loads(payload)
-        return report["type"], report["message"], report["line"]
-
 
 # Values of Python children
+
+
+def _marshalled(content: Any) -> bytes:
+    try:
+        return marshal.dumps(content)
+    except ValueError:
+        raise SandboxError("only plain data goes into a sandbox") from None
 
 
 def is_plain(value: Any) -> bool:
@@ -159,7 +130,12 @@ def decode(data: bytes) -> Any:
     return value
 
 
+PYTHON_WIRE = Wire(_marshalled, decode)
+
+
 class _Reader:
+    """Reads the form of `_inside/child.py`. `depth` is that of the value, or of the items of a body."""
+
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
@@ -171,23 +147,14 @@ class _Reader:
         return self.data[start : self.at]
 
     def unpack(self, form: struct.Struct) -> tuple[Any, ...]:
-        start, self.at = self.at, self.at + form.size
-        return form.unpack_from(self.data, start)
+        return form.unpack(self.take(form.size))
 
-    def value(self, depth: int) -> Any:
-        tag = self.data[self.at]
-        self.at += 1
-        read = _READ.get(tag)
-        if read is None:
-            raise MalformedError(f"unknown tag {tag}")
-        return read(self, depth)
-
-    def size(self) -> int:
-        (size,) = self.unpack(_SIZE)
-        return int(size)
+    def sized(self) -> bytes:
+        """Bytes behind their number."""
+        return self.take(*self.unpack(_SIZE))
 
     def text(self) -> str:
-        return self.take(self.size()).decode("utf-8", "surrogatepass")
+        return self.sized().decode("utf-8", "surrogatepass")
 
     def name(self) -> str:
         (size,) = self.unpack(_SHORT)
@@ -195,26 +162,28 @@ class _Reader:
             raise MalformedError("name too long")
         return self.take(size).decode("utf-8", "replace")
 
+    def value(self, depth: int) -> Any:
+        read = _READ.get(self.take(1))
+        if read is None or depth > MAX_DEPTH:
+            raise MalformedError("an unknown tag, or nested too deep")
+        return read(self, depth + 1)
+
     def body(self, depth: int) -> list[Any]:
-        if depth >= MAX_DEPTH:
-            raise MalformedError("nested too deep")
         kind = self.take(1)
-        size = self.size()
+        (size,) = self.unpack(_SIZE)
         if kind == b"*":
             if size > len(self.data) - self.at:
                 raise MalformedError("more items than bytes")
-            return [self.value(depth + 1) for _ in range(size)]
+            return [self.value(depth) for _ in range(size)]
         if kind == b"u":
-            return self._texts(size)
+            return self.texts(size)
         if kind not in (b"q", b"d"):
             raise MalformedError(f"unknown column {kind!r}")
-        column = array(kind.decode())
-        column.frombytes(self.take(size * 8))
+        column = array(kind.decode(), self.take(size * 8))
         return column.tolist()
 
-    def _texts(self, size: int) -> list[str]:
-        lengths = array("I")
-        lengths.frombytes(self.take(size * 4))
+    def texts(self, size: int) -> list[str]:
+        lengths = array("I", self.take(size * 4))
         if self.take(1) != b"s":
             raise MalformedError("column without text")
         text = self.text()
@@ -238,12 +207,6 @@ class _Reader:
             raise MalformedError("keys without values")
         return dict(zip(keys, values, strict=True))
 
-    def tagged(self, depth: int) -> Tagged:
-        if depth >= MAX_DEPTH:
-            raise MalformedError("nested too deep")
-        name = self.name()
-        return Tagged(name, self.value(depth + 1))
-
 
 def refuse_collisions(items: Iterable[Any]) -> None:
     """Looks for many different items of one hash before a table is made of them.
@@ -263,29 +226,26 @@ def refuse_collisions(items: Iterable[Any]) -> None:
                 raise MalformedError("items that collide")
 
 
-_SIZE = struct.Struct("<I")
-_SHORT = struct.Struct("<H")
-_INT = struct.Struct("<q")
-_FLOAT = struct.Struct("<d")
-_COMPLEX = struct.Struct("<dd")
+_SIZE, _SHORT = struct.Struct("<I"), struct.Struct("<H")
+_INT, _FLOAT, _COMPLEX = struct.Struct("<q"), struct.Struct("<d"), struct.Struct("<dd")
 
-_READ: dict[int, Callable[[_Reader, int], Any]] = {
-    ord("N"): lambda _reader, _: None,
-    ord("T"): lambda _reader, _: True,
-    ord("F"): lambda _reader, _: False,
-    ord("i"): lambda reader, _: reader.unpack(_INT)[0],
-    ord("I"): lambda reader, _: int.from_bytes(reader.take(reader.size()), "little", signed=True),
-    ord("f"): lambda reader, _: reader.unpack(_FLOAT)[0],
-    ord("c"): lambda reader, _: complex(*reader.unpack(_COMPLEX)),
-    ord("s"): lambda reader, _: reader.text(),
-    ord("b"): lambda reader, _: reader.take(reader.size()),
-    ord("l"): lambda reader, depth: reader.body(depth),
-    ord("t"): lambda reader, depth: tuple(reader.body(depth)),
-    ord("e"): lambda reader, depth: set(reader.keys(depth)),
-    ord("z"): lambda reader, depth: frozenset(reader.keys(depth)),
-    ord("d"): _Reader.dict,
-    ord("x"): _Reader.tagged,
-    ord("o"): lambda reader, _: Opaque(reader.name()),
+_READ: dict[bytes, Callable[[_Reader, int], Any]] = {
+    b"N": lambda _reader, _: None,
+    b"T": lambda _reader, _: True,
+    b"F": lambda _reader, _: False,
+    b"i": lambda reader, _: reader.unpack(_INT)[0],
+    b"I": lambda reader, _: int.from_bytes(reader.sized(), "little", signed=True),
+    b"f": lambda reader, _: reader.unpack(_FLOAT)[0],
+    b"c": lambda reader, _: complex(*reader.unpack(_COMPLEX)),
+    b"s": lambda reader, _: reader.text(),
+    b"b": lambda reader, _: reader.sized(),
+    b"l": _Reader.body,
+    b"t": lambda reader, depth: tuple(reader.body(depth)),
+    b"e": lambda reader, depth: set(reader.keys(depth)),
+    b"z": lambda reader, depth: frozenset(reader.keys(depth)),
+    b"d": _Reader.dict,
+    b"x": lambda reader, depth: Tagged(reader.name(), reader.value(depth)),
+    b"o": lambda reader, _: Opaque(reader.name()),
 }
 
 
@@ -293,6 +253,7 @@ _READ: dict[int, Callable[[_Reader, int], Any]] = {
 
 _LARGEST_EXACT = 1 << 53
 """JavaScript's numbers are exact up to here."""
+_TAGS = {"symbol": "y", "set": "s", "map": "m"}
 
 
 def to_json(value: Any) -> Any:
@@ -301,16 +262,14 @@ def to_json(value: Any) -> Any:
         return value
     if isinstance(value, int | float):
         return _number(value)
-    if isinstance(value, list | tuple):
-        return [to_json(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return {"s": [to_json(item) for item in value]}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = [to_json(item) for item in value]
+        return items if isinstance(value, list | tuple) else {"s": items}
     if isinstance(value, dict):
         return {"m": [[to_json(key), to_json(item)] for key, item in value.items()]}
-    tag = {"symbol": "y", "set": "s", "map": "m"}.get(value.type) if isinstance(value, Tagged) else None
-    if tag is None:
-        tag, value = "u", value.type if isinstance(value, Opaque | Tagged) else type(value).__name__
-    return {tag: to_json(value.value) if isinstance(value, Tagged) else value}
+    if isinstance(value, Tagged) and value.type in _TAGS:
+        return {_TAGS[value.type]: to_json(value.value)}
+    return {"u": value.type if isinstance(value, Opaque | Tagged) else type(value).__name__}
 
 
 def _number(value: float) -> Any:
@@ -363,3 +322,18 @@ def _is_key(key: Any) -> bool:
     a symbol, a truth value, 1 beside 1.0) stays a list of pairs.
     """
     return isinstance(key, str) or (type(key) in (int, float) and abs(key) < _LARGEST_EXACT)
+
+
+def _json_bytes(content: Any) -> bytes:
+    return json.dumps(to_json(content)).encode()
+
+
+def read_json(payload: bytes) -> Any:
+    """Reads what a child of another language wrote; raises MalformedError where it is no value."""
+    try:
+        return from_json(json.loads(payload))
+    except (ValueError, RecursionError, TypeError) as error:
+        raise MalformedError(str(error)[:200]) from None
+
+
+JSON_WIRE = Wire(_json_bytes, read_json)

@@ -1,7 +1,6 @@
 """The runner's end of a template server: its settings, its process and its control socket."""
 
 import asyncio
-import contextlib
 import importlib.metadata
 import importlib.util
 import itertools
@@ -13,30 +12,27 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from triathlon_runner.languages import LANGUAGES, Language
-from triathlon_runner.sandbox._api import Limits, SandboxError
-from triathlon_runner.sandbox._exchange import PIPES, Exchange
+from triathlon_runner.sandbox._api import SandboxError
 from triathlon_runner.sandbox._inside import messages
-from triathlon_runner.sandbox._machine import RunQueue
 
 IsolationLevel = Literal["namespaces", "lite"]
 LEVELS: tuple[IsolationLevel, ...] = ("namespaces", "lite")
 """From the strongest."""
 
+BOOT = Path(__file__).parent / "_inside" / "__init__.py"
 _HARNESSES = Path(__file__).parent / "_languages"
 _LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
 """The dynamic loader, which the kernel executes for an interpreter."""
 _FIRST_ID = 0x6000_0000
 """First user id of sandboxes, far above those of people and services; each worker has two."""
 _counter = itertools.count()
-
-BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
@@ -45,13 +41,13 @@ _ENVIRONMENT = {
 }
 """The whole environment of a server; its children have none. The last one makes the dynamic
 linker look functions up once, in the server, instead of at their first use in every child."""
+_PIPES = 4
 START_SECONDS = 60.0
 END_SECONDS = 5.0
 _END_CHECK_SECONDS = 0.005
 
 
-@dataclass(frozen=True, slots=True)
-class ChildEnd:
+class ChildEnd(NamedTuple):
     """How a child ended, as its server reports it; nothing in it comes from the child."""
 
     status: int
@@ -59,6 +55,8 @@ class ChildEnd:
     cpu_seconds: float
     note: int
     """Why the server killed it (`messages`), or 0."""
+    confined: bool
+    """Whether it was; before that it executed nothing."""
     peak_bytes: int
     """The most memory that it had."""
 
@@ -67,18 +65,15 @@ class Worker:
     """Made by `Worker.start`. A worker that isn't `usable` any more is closed, never used again."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", control: socket.socket, directory: Path) -> None:
-        self._process = process
-        self._control = control
-        self._directory = directory
-        self._killed = False
-        self._loop = asyncio.get_running_loop()
+        self._process, self._control, self._directory = process, control, directory
         self._ends: tuple[int, ...] = ()
-        self._news = asyncio.Event()
-        self._report: tuple[Any, ...] | None = None
+        """The runner's ends of the ready child's pipes."""
+        self._end: ChildEnd | None = None
         self._fault = ""
-        self._run_queue = RunQueue()
-        self._exchange: Exchange | None = None
+        self._on_long: Callable[[int], None] = os.close
+        self._news = asyncio.Event()
         self.usable = True
+        self._loop = asyncio.get_running_loop()
         self._loop.add_reader(control, self._on_message)
 
     @classmethod
@@ -106,30 +101,24 @@ class Worker:
         return worker
 
     def _on_message(self) -> None:
-        """Takes one message of the server's: a child was forked, one has ended, or the server failed."""
+        """Takes one message: a child is ready, has run for a moment or has ended, or the server failed."""
         try:
-            message, ends, flags, _ = socket.recv_fds(self._control, messages.SIZE, PIPES)
+            message, descriptors, flags, _ = socket.recv_fds(self._control, messages.SIZE, _PIPES)
         except BlockingIOError:
             return
         except OSError as error:
-            message, ends, flags = messages.FAILED + str(error).encode(), [], 0
+            message, descriptors, flags = messages.FAILED + str(error).encode(), [], 0
         if flags & socket.MSG_CTRUNC:  # the kernel had no numbers for all descriptors
-            for descriptor in ends:
+            for descriptor in descriptors:
                 os.close(descriptor)
-            message, ends = messages.FAILED + b"this process has too many open files", []
-        if message == messages.IS_READING:
-            (process,) = ends
-            try:
-                waited = self._run_queue.seconds_waited(process)
-                waited += self._exchange.seconds_behind() if self._exchange else 0.0
-            finally:
-                os.close(process)
-            self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
+            message, descriptors = messages.FAILED + b"this process has too many open files", []
+        if message == messages.LONG:
+            self._on_long(*descriptors)
             return
-        if ends:
-            self._ends = tuple(ends)
+        if descriptors:
+            self._ends = tuple(descriptors)
         if message[:1] == messages.ENDED:
-            self._report = messages.REPORT.unpack(message)
+            self._end = ChildEnd(*messages.REPORT.unpack(message)[1:])
         elif message != messages.READY:
             self._fault = message[1:].decode("utf-8", "replace") or "the sandbox server ended"
             self.usable = False
@@ -148,44 +137,35 @@ class Worker:
             await self._next_message()
 
     def take_ends(self) -> tuple[int, ...]:
-        """The runner's ends of the ready child's pipes, as `Exchange` takes them; the caller closes them."""
-        self.usable = self._killed = False
-        self._run_queue = RunQueue()
+        """The runner's ends of the ready child's pipes, as `Pipes` takes them; the caller closes them."""
+        self.usable = False
         ends, self._ends = self._ends, ()
         return ends
 
-    async def run(self, limits: Limits, exchange: Exchange) -> ChildEnd:
+    async def run(self, cpu_seconds: float, on_long: Callable[[int], None]) -> ChildEnd:
         """Tells the server that its child has a job and waits for the child's end.
 
+        Args:
+            cpu_seconds: What it may compute.
+            on_long: Gets a descriptor of the child's process if it does not end at once.
+
         Raises:
-            SandboxError: the server is gone, or could not confine the child.
+            SandboxError: the server is gone.
         """
-        self._exchange = exchange
+        self._end, self._on_long = None, on_long
         try:
-            self._control.send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
+            self._control.send(messages.JOB.pack(messages.BEGIN, cpu_seconds))
         except OSError as error:
             raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
-        while self._report is None:
+        while self._end is None:
             await self._next_message()
-        _, status, cpu_seconds, note, confined, peak_bytes = self._report
-        self._report = None
-        # A child that we killed may have ended before it was confined; it had executed nothing then.
-        if not confined and not self._killed:
-            exchange.drain()
-            raise SandboxError(
-                f"the sandbox server could not confine a child: {exchange.printed(1) or status!r}"
-            )
-        self.usable = bool(self._ends) and not self._fault
-        return ChildEnd(status, cpu_seconds, note, peak_bytes)
+        self.usable = bool(self._ends) and not self._fault and self._end.confined
+        return self._end
 
     def kill_child(self) -> None:
         """Asks the server to kill the running child; its report comes all the same."""
-        self._killed = True
-        self._send_or_kill(messages.KILL)
-
-    def _send_or_kill(self, message: bytes) -> None:
         try:
-            self._control.send(message)
+            self._control.send(messages.KILL)
         except OSError:
             self._process.kill()
 
@@ -228,14 +208,12 @@ def _spawn(settings: dict[str, Any]) -> "tuple[subprocess.Popen[bytes], socket.s
 
 def _remove(directory: Path) -> None:
     """Removes a directory that a hostile program may have filled: unreadable, or deeper than any path."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         directory.rmdir()
-    if not directory.exists():
-        return
-    for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-        program = shutil.which(command[0])
-        if program is not None:
-            subprocess.run([program, *command[1:], str(directory)], check=False, capture_output=True)
+    if directory.exists():
+        for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
+            with suppress(FileNotFoundError):
+                subprocess.run([*command, str(directory)], check=False, capture_output=True)
 
 
 # What a server may use, and what its children may see
@@ -252,32 +230,30 @@ def server_settings(
     Raises:
         SandboxError: the language, or a library, is not installed.
     """
+    outer_id = _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
     settings = {
         "level": level,
         "directory": str(directory),
+        "outer_id": outer_id if os.geteuid() == 0 else None,
         "libraries": sorted(libraries),
         "path": [],
         "hidden": [],
         "runnable": [],
         "command": [],
         "reserves_memory": False,
-        "outer_id": _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
-        if os.geteuid() == 0
-        else None,
     }
     spec = LANGUAGES[language]
     if not spec.command:
-        names = ("site-packages", "dist-packages")
+        interpreter, names = _interpreter(), ("site-packages", "dist-packages")
         site_folders = [path for path in sys.path if path.endswith(names)]
         # Installed packages are hidden, but for the libraries that a job names.
-        usual = [f"{path}/{name}" for path in _interpreter() for name in names]
-        ours = [
-            path for path in site_folders if path.startswith(tuple(f"{root}/" for root in _interpreter()))
-        ]
+        inside = tuple(f"{folder}/" for folder in interpreter)
+        hidden = [f"{folder}/{name}" for folder in interpreter for name in names]
+        hidden += [path for path in site_folders if path.startswith(inside)]
         return settings | {
             "path": site_folders if libraries else [],
-            "visible": [*_interpreter(), *_library_folders(libraries)],
-            "hidden": sorted({path for path in (*usual, *ours) if Path(path).is_dir()}),
+            "visible": [*interpreter, *_library_folders(libraries)],
+            "hidden": sorted({path for path in hidden if Path(path).is_dir()}),
         }
     program = shutil.which(spec.command[0])
     if program is None:

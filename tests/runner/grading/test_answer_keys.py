@@ -17,7 +17,7 @@ from triathlon_runner.grading import (
     _program_grader,
 )
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import Sandbox, _exchange, decode, open_sandbox
+from triathlon_runner.sandbox import Sandbox, _pipes, decode, open_sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -135,7 +135,7 @@ async def test_long_outputs_are_judged_unread(
     monkeypatch.setattr(_program_grader, "MAX_DECODED_BYTES", 1000)
     monkeypatch.setattr(_answer_keys, "decode", decode_short)
     if is_hashed:
-        monkeypatch.setattr(_exchange, "HASHED_BYTES", 1000)
+        monkeypatch.setattr(_pipes, "HASHED_BYTES", 1000)
     async with open_sandbox(jobs=1) as own:
         for _ in range(2 if is_hashed else 1):  # the key is made, then read
             verdict = await ProgramGrader(own, tmp_path, min_cpu_seconds=1).grade(

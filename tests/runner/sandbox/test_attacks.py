@@ -1,9 +1,14 @@
-"""The library of hostile programs against the live engine."""
+"""The library of hostile programs against the live engine; what is refused where the kernel lacks a layer."""
+
+import subprocess
+import sys
 
 import pytest
 
 from support.attacks import Attack, attack, library
-from triathlon_runner.sandbox import doctor
+from triathlon_runner.errors import UserError
+from triathlon_runner.sandbox import SandboxError, doctor, open_sandbox
+from triathlon_runner.sandbox._inside import system
 
 FAST = {
     "answer-keys", "answer-reads-frame", "answer-reads-frame-of-class", "answer-reads-module", "change-modes",
@@ -39,10 +44,9 @@ async def test_the_engine_holds(level: str, names: set[str]) -> None:
 
 async def test_what_gets_out_is_noticed() -> None:
     """The check itself can fail: a right answer of a cheat scores, a trace of loot is stolen."""
-    scoring = Attack("right", "Is right.", "cheat", honest=False, source="def f(x):\n    return x + 1\n")
-    stealing = Attack(
-        "loot", "Leaves a trace.", "theft", honest=True, source="loot('x', 1)\ndef f(x):\n    return x + 1\n"
-    )
+    right = "def f(x):\n    return x + 1\n"
+    scoring = Attack("right", "Is right.", "cheat", honest=False, source=right)
+    stealing = Attack("loot", "Leaves a trace.", "theft", honest=True, source=f"loot('x', 1)\n{right}")
     results = await attack(attacks=(scoring, stealing))
     assert [(bool(result.scored), bool(result.stole)) for result in results] == [(True, False), (False, True)]
     assert not any(result.held for result in results)
@@ -54,3 +58,55 @@ async def test_doctor_names_level_and_languages() -> None:
     assert health.level in ("namespaces", "lite")
     assert len(health.languages) == 5
     assert all(bool(one.version) != bool(one.fault) for one in health.languages)
+
+
+WITHOUT_LANDLOCK = """
+import sys, tempfile
+from pathlib import Path
+from triathlon_runner.sandbox._inside import confine, system
+from triathlon_runner.languages import Language
+from triathlon_runner.sandbox._worker import server_settings
+
+system.landlock_version = lambda: 0
+with tempfile.TemporaryDirectory() as directory:
+    settings = server_settings(sys.argv[1], Language.PYTHON, frozenset(), Path(directory))
+    try:
+        confine.Confinement(settings)
+    except OSError as error:
+        print("refused:", error)
+    else:
+        print("prepared")
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        ("lite", "refused: without namespaces only Landlock keeps files out of reach"),
+        ("namespaces", "prepared"),
+    ],
+)
+def test_lite_is_refused_where_landlock_is_missing(level: str, expected: str) -> None:
+    """Without namespaces nothing but Landlock hides the machine's files: no Landlock, no `lite`.
+
+    The file tree of `namespaces` shows only what may be read, with or without it.
+    """
+    command = [sys.executable, "-c", WITHOUT_LANDLOCK, level]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if level == "namespaces" and "Operation not permitted" in done.stdout:
+        pytest.skip(f"this machine refuses namespaces: {done.stdout}")
+    assert done.stdout.startswith(expected), done
+
+
+async def test_where_no_level_works_nothing_is_executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that refuses all levels is told what to enable; no weaker level takes their place."""
+    with pytest.raises(UserError, match="no isolation level 'none'"):
+        async with open_sandbox("none"):
+            pass
+    monkeypatch.setattr("triathlon_runner.sandbox._worker.BOOT", system.__file__)  # starts, and says nothing
+    with pytest.raises(SandboxError, match=r"no isolation level works .*namespaces: .*lite: .*Enable"):
+        async with open_sandbox():
+            pass
+    with pytest.raises(SandboxError, match=r"^this isolation level does not work here \(lite: .*Enable"):
+        async with open_sandbox("lite"):  # of the others nothing is known
+            pass

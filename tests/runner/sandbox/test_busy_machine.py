@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,16 +23,16 @@ from triathlon_runner.sandbox import (
     Raised,
     Returned,
     SandboxError,
+    _local,
+    _run,
     open_sandbox,
 )
-from triathlon_runner.sandbox import _local as local
-from triathlon_runner.sandbox._inside import messages, usage
-from triathlon_runner.sandbox._machine import RunQueue
 
-NAP = Job(
-    "import time\ndef f():\n    time.sleep(1.5)\n    return 1\n",
-    (Call("f", ()),),
-    limits=Limits(wall_seconds=0.5),
+CALL = (Call("f", ()),)
+SLEEPS = "import time\ndef f():\n    time.sleep({})\n    return 1\n"
+NAP = Job(SLEEPS.format(1.5), CALL, limits=Limits(wall_seconds=0.5))
+LONG_RESULT = Job(
+    "def f():\n    return b'1' * (8 << 20)\n", CALL, limits=Limits(wall_seconds=2, result_bytes=16 << 20)
 )
 
 
@@ -49,73 +50,52 @@ def process(code: str, *, idle: bool = False) -> Iterator[int]:
             running.kill()
 
 
+def watch_of(process: int) -> _run.SleepWatch:
+    """A watch that ends nothing."""
+    return _run.SleepWatch(process, math.inf, lambda: False, lambda: None)
+
+
 SPIN, SLEEP = "while True: pass", "import time\ntime.sleep(1000)"
 
 
-def test_only_a_thread_that_is_not_let_run_waits() -> None:
-    """Beside a busy one on the same processor; a wait is added when it is over. One that sleeps does not."""
+async def test_only_a_thread_that_is_not_let_run_waits() -> None:
+    """Beside a busy one on the same processor; one that sleeps does not wait, nor does one that has ended."""
     with process(SPIN), process(SPIN, idle=True) as kept, process(SLEEP) as asleep:
-        while not Path(f"/proc/{asleep}/stat").read_text().rpartition(") ")[2].startswith("S"):
-            time.sleep(0.01)
-        measured = [(os.pidfd_open(pid), RunQueue()) for pid in (kept, asleep)]
-        waited = [0.0, 0.0]
-        for handle, queue in measured:
-            queue.seconds_waited(handle)
-        for _ in range(2):
-            time.sleep(1)
-            for n, (handle, queue) in enumerate(measured):
-                waited[n] += queue.seconds_waited(handle)
-        assert waited[0] >= 0.5 and waited[1] == 0
-        for handle, _ in measured:
-            os.close(handle)
+        await asyncio.sleep(0.2)
+        watches = [watch_of(os.pidfd_open(pid)) for pid in (kept, asleep)]
+        slept = []
+        for _ in range(3):
+            await asyncio.sleep(0.7)
+            slept = [watch.seconds_slept() for watch in watches]
+        assert slept[0] < 0.1 and slept[1] >= 0.75
+    assert watches[1].seconds_slept() <= slept[1] + 0.25
+    for watch in watches:
+        watch.close()
 
 
 @pytest.mark.parametrize(
-    ("waits", "note"),
+    ("waits", "sleeps"),
     [
-        ((0.0, 0.0, 0.0), messages.ASLEEP),
-        ((0.0, 0.5) * 3, messages.NOTHING),  # each wait is over only behind the confirmation in its midst
-        ((0.0, math.inf) * 3, messages.NOTHING),
-        ((9.0, 0.0, 0.0), messages.ASLEEP),  # no wait pays for sleep to come
+        ((0.0, 0.0, 0.0), True),
+        ((0.0, 0.5) * 3, False),  # each wait is over only behind the check in its midst
+        ((0.0, math.inf) * 3, False),
+        ((9.0, 0.0, 0.0), True),  # no wait pays for sleep to come
     ],
 )
-def test_a_wait_is_taken_off_when_it_is_over(
-    monkeypatch: pytest.MonkeyPatch, waits: tuple[float, ...], note: int
+async def test_a_wait_is_taken_off_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch, waits: tuple[float, ...], sleeps: bool
 ) -> None:
-    """A child computes a moment, then waits for a processor at two confirmations or more."""
-    now = 0.0
-    monkeypatch.setattr(usage, "_cpu_used", lambda _pid: 0.0)
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    clock = usage.CpuClock(0, cpu_seconds=10.0, sleep_seconds=0.5)
-    for waited in waits:
-        now += usage.CPU_CHECK_SECONDS
-        clock.check()
-        assert clock.must_ask_runner()
-        clock.confirm(waited)
-    now += usage.CPU_CHECK_SECONDS
-    assert clock.check() == note
-
-
-def test_a_process_that_has_ended_does_not_wait() -> None:
-    """Nor does it raise: its end is reported by the server."""
-    with process("pass") as pid:
-        handle = os.pidfd_open(pid)
-        os.waitid(os.P_PIDFD, handle, os.WEXITED | os.WNOWAIT)
-        queue = RunQueue()
-        queue.seconds_waited(handle)
-        assert queue.seconds_waited(handle) == 0
-    assert queue.seconds_waited(handle) == 0
-    os.close(handle)
-
-
-@pytest.mark.parametrize(("waited", "expected"), [(math.inf, Ended.FINISHED), (0.0, Ended.TIMED_OUT)])
-async def test_waiting_for_a_processor_is_no_sleep(
-    monkeypatch: pytest.MonkeyPatch, waited: float, expected: Ended
-) -> None:
-    """A child without CPU time is asleep only where it could not have run."""
-    monkeypatch.setattr(RunQueue, "seconds_waited", lambda _self, _process: waited)
-    async with open_sandbox(jobs=1) as sandbox:
-        assert (await sandbox.run(NAP)).ended is expected
+    """A child computes a moment, then waits for a processor at two checks or more."""
+    now, waited = 0.0, 0.0
+    monkeypatch.setattr(_run.system, "cpu_seconds", lambda _pid: 0.0)
+    monkeypatch.setattr(_run, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(_run.SleepWatch, "_seconds_waited", lambda _self, _pid: waited)
+    watch = watch_of(os.pidfd_open(os.getpid()))
+    for waited in waits:  # noqa: B007
+        now += _run.SLEEP_CHECK_SECONDS
+        slept = watch.seconds_slept()
+    assert (slept >= 0.5) is sleeps
+    watch.close()
 
 
 @contextmanager
@@ -138,20 +118,24 @@ def busy_runner(seconds: float) -> Iterator[None]:
         handle.cancel()
 
 
-LONG_RESULT = Job(
-    "def f():\n    return b'1' * (8 << 20)\n",
-    (Call("f", ()),),
-    limits=Limits(wall_seconds=2, result_bytes=16 << 20),
+@pytest.mark.parametrize(
+    ("job", "waited", "turn", "expected"),
+    [
+        (NAP, math.inf, 0, Ended.FINISHED),
+        (NAP, 0.0, 0, Ended.TIMED_OUT),
+        (LONG_RESULT, None, 0.03, Ended.FINISHED),
+        (replace(NAP, program=SLEEPS.format(600)), None, 0.03, Ended.TIMED_OUT),
+    ],
 )
-LONG_SLEEP = replace(NAP, program=NAP.program.replace("1.5", "600"))
-
-
-@pytest.mark.parametrize(("job", "expected"), [(LONG_RESULT, Ended.FINISHED), (LONG_SLEEP, Ended.TIMED_OUT)])
-async def test_waiting_for_a_busy_runner_is_no_sleep(job: Job, expected: Ended) -> None:
-    """A long result is written as fast as it is read; a child that sends nothing sleeps all the same."""
+async def test_waiting_is_no_sleep(
+    monkeypatch: pytest.MonkeyPatch, job: Job, waited: float | None, turn: float, expected: Ended
+) -> None:
+    """For a processor, or for a busy runner that reads a long result; who sends nothing sleeps, though."""
+    if waited is not None:
+        monkeypatch.setattr(_run.SleepWatch, "_seconds_waited", lambda _self, _pid: waited)
     async with open_sandbox(jobs=1) as sandbox:
         await sandbox.run(Job("", ()))  # the server has started
-        with busy_runner(0.03):
+        with busy_runner(turn):
             assert (await sandbox.run(job)).ended is expected
 
 
@@ -166,9 +150,7 @@ async def test_a_server_that_cannot_start_is_our_failure(monkeypatch: pytest.Mon
             broken.setattr("subprocess.Popen", refuse)
             with pytest.raises(SandboxError, match=r"could not be started: .*unavailable"):
                 await sandbox.run(Job("", (), libraries=frozenset({"numpy"})))
-        assert (await sandbox.run(Job("def f():\n    return 1\n", (Call("f", ()),)))).results == (
-            Returned(1),
-        )
+        assert (await sandbox.run(Job(SLEEPS.format(0), CALL))).results == (Returned(1),)
 
 
 # Memory
@@ -176,7 +158,7 @@ async def test_a_server_that_cannot_start_is_our_failure(monkeypatch: pytest.Mon
 SPANS = Job(
     "import time\ndef f():\n    begin = time.monotonic()\n    time.sleep(0.5)\n"
     "    return begin, time.monotonic()\n",
-    (Call("f", ()),),
+    CALL,
 )
 LIMIT = SPANS.limits.memory_bytes
 
@@ -186,33 +168,66 @@ LIMIT = SPANS.limits.memory_bytes
 )
 async def test_memory_is_reserved(monkeypatch: pytest.MonkeyPatch, free: int, together: int) -> None:
     """Jobs run at the same time only while each may take all of its limit."""
-    monkeypatch.setattr(local, "available_bytes", lambda: 3 * LIMIT)
+    monkeypatch.setattr(_local, "available_bytes", lambda: 3 * LIMIT)
     async with open_sandbox(jobs=2) as sandbox:
         await asyncio.gather(sandbox.run(SPANS), sandbox.run(SPANS))  # both servers are there now
-        monkeypatch.setattr(local, "available_bytes", lambda: free)
+        monkeypatch.setattr(_local, "available_bytes", lambda: free)
         await asyncio.sleep(0.2)
         executions = await asyncio.gather(sandbox.run(SPANS), sandbox.run(SPANS))
     first, second = sorted(result.value for (result,) in (e.results for e in executions))  # type: ignore[union-attr]
     assert (second[0] < first[1]) == (together == 2)
 
 
-@pytest.mark.parametrize(("free_mib", "raises"), [(1300, "MemoryError"), (600, None)])
-async def test_limits_fit_what_is_free(
-    monkeypatch: pytest.MonkeyPatch, free_mib: int, raises: str | None
-) -> None:
+async def test_limits_fit_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who takes more than is free gets a MemoryError; with too little for anyone, no program is executed."""
-    hog = Job("def f():\n    bytearray(2 << 30)\n", (Call("f", ()),))
+    hog = Job("def f():\n    bytearray(2 << 30)\n", CALL)
     async with open_sandbox(jobs=1) as sandbox:
-        monkeypatch.setattr(local, "available_bytes", lambda: free_mib << 20)
+        monkeypatch.setattr(_local, "available_bytes", lambda: 1300 << 20)
         await asyncio.sleep(0.2)  # until then what was measured before counts
-        if raises is None:
-            with pytest.raises(
-                SandboxError, match=r"344 MiB of memory are free, and a program needs 512 MiB"
-            ):
-                await sandbox.run(hog)
-        else:
-            (result,) = (await sandbox.run(hog)).results
-            assert isinstance(result, Raised) and result.type == raises
+        (result,) = (await sandbox.run(hog)).results
+        assert isinstance(result, Raised) and result.type == "MemoryError"
+        monkeypatch.setattr(_local, "available_bytes", lambda: 600 << 20)
+        await asyncio.sleep(0.2)
+        with pytest.raises(SandboxError, match="344 MiB of memory are free, and a program needs 512 MiB"):
+            await sandbox.run(hog)
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "left"),
+    [
+        ("0::/\n", {"memory.max": "max"}, 8 << 30),
+        (
+            "0::/own\n",
+            {
+                "own/memory.max": "1000",
+                "own/memory.current": "700",
+                "own/memory.stat": "anon 500\ninactive_file 200\n",
+            },
+            500,
+        ),
+        (
+            "4:cpu,memory:/\n0::/\n",
+            {
+                "memory/memory.limit_in_bytes": "1000",
+                "memory/memory.usage_in_bytes": "900",
+                "memory/memory.stat": "total_inactive_file 0\n",
+            },
+            100,
+        ),
+    ],
+)
+def test_memory_that_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
+) -> None:
+    """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
+    (tmp_path / "cgroup").write_text(groups)
+    for name, text in files.items():
+        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "groups" / name).write_text(text)
+    for name, place in (("_MEMORY", "meminfo"), ("_OWN_GROUPS", "cgroup"), ("_GROUPS", "groups")):
+        monkeypatch.setattr(_local, name, tmp_path / place)
+    assert _local.available_bytes() == left
 
 
 @contextmanager
@@ -251,19 +266,19 @@ asyncio.run(main())
 """
 
 
+def executed(*command: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
+
+
 @pytest.mark.parametrize(
     ("seen", "expected"), [("seen", "MemoryError"), ("unseen", "out of memory: killed by the kernel")]
 )
 def test_a_memory_hog_has_failed(seen: str, expected: str) -> None:
     """In a group of 1.5 GiB it meets its limit; where the kernel is first, it ends the child alone."""
     with memory_group(3 << 29) as group:
-        done = subprocess.run(
-            [sys.executable, "-c", IN_A_GROUP, str(group), seen],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+        done = executed(sys.executable, "-c", IN_A_GROUP, str(group), seen)
     lines = done.stdout.splitlines()
-    assert len(lines) == 2 and all(line.startswith(expected) for line in lines), lines
+    assert len(lines) == 2 and all(line.startswith(expected) for line in lines), done
 
 
 THREADS_OF_A_USER = """
@@ -301,10 +316,7 @@ AS_ORDINARY_USER = (
 @pytest.mark.parametrize(("level", "most"), [("namespaces", 64), ("lite", 3000)])
 def test_an_ordinary_user_has_limited_threads(level: str, most: int) -> None:
     """A namespace counts its own; at `lite` the kernel counts all of the user's: the limit is above those."""
-    done = subprocess.run(
-        [*AS_ORDINARY_USER, sys.executable, "-c", THREADS_OF_A_USER, level],
-        capture_output=True, text=True, timeout=120, check=False, cwd="/",
-    )  # fmt: skip
+    done = executed(*AS_ORDINARY_USER, sys.executable, "-c", THREADS_OF_A_USER, level)
     if "does not work here" in done.stderr:
         pytest.skip(f"this machine refuses it: {done.stderr.splitlines()[-1]}")
-    assert done.returncode == 0 and 30 < int(done.stdout) <= most, done.stdout + done.stderr
+    assert done.returncode == 0 and 30 < int(done.stdout) <= most, done

@@ -47,9 +47,8 @@ class FrameStream:
     """Blocking frames over two descriptors, for the child's side."""
 
     def __init__(self, source: int, sink: int) -> None:
-        self._source = source
+        self._source = open(source, "rb", buffering=1 << 16, closefd=False)  # noqa: SIM115
         self._sink = sink
-        self._buffer = bytearray()
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:
         data = messages.HEADER.pack(kind, len(payload)) + payload
@@ -57,47 +56,35 @@ class FrameStream:
         while written < len(data):
             written += os.write(self._sink, memoryview(data)[written:])
 
-    def receive(self) -> tuple[bytes, bytearray] | None:
-        """The next frame, or None at the end of the stream."""
-        header = self._take(messages.HEADER.size)
+    def receive(self) -> Any:
+        """The content of the next frame, which the runner wrote, or None at the end of the stream."""
+        header = self._source.read(messages.HEADER.size)
         if len(header) < messages.HEADER.size:
             return None
-        kind, size = messages.HEADER.unpack(header)
-        return kind, self._take(size)
-
-    def _take(self, size: int) -> bytearray:
-        """The next bytes; fewer at the end of the stream."""
-        while (missing := size - len(self._buffer)) > 0:
-            part = os.read(self._source, max(65536, missing))
-            if not part:
-                break
-            self._buffer += part
-        taken = self._buffer[:size]
-        del self._buffer[:size]
-        return taken
+        _, size = messages.HEADER.unpack(header)
+        return marshal.loads(self._source.read(size))  # noqa: S302
 
 
 def serve(source: int, sink: int) -> None:
     """Executes what comes over `source` until it ends."""
     stream = FrameStream(source, sink)
-    first = stream.receive()
-    if first is None:
+    job = stream.receive()
+    if job is None:
         return
-    job = marshal.loads(first[1])  # noqa: S302 (written by the runner)
+    program, result_bytes, relayed = job
     module = ModuleType(MODULE)
     module.__file__ = FILE
-    for name in job["relayed"]:
+    for name in relayed:
         setattr(module, name, _question(stream, name))
     sys.modules[MODULE] = module
     try:
-        exec(compile(job["program"], FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the point)
+        exec(compile(program, FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the point)
     except BaseException as error:
         stream.send(messages.NOT_LOADED, _describe(error))
         return
     stream.send(messages.LOADED)
-    while (message := stream.receive()) is not None:
-        function, arguments, text = marshal.loads(message[1])  # noqa: S302
-        stream.send(*_answer(module.__dict__, function, arguments, text, job["result_bytes"]))
+    while (call := stream.receive()) is not None:
+        stream.send(*_answer(module.__dict__, *call, result_bytes))
 
 
 def _answer(
@@ -125,7 +112,7 @@ def _question(stream: FrameStream, function: str) -> Callable[..., Any]:
         answer = stream.receive()
         if answer is None:  # the runner has closed the pipe
             os._exit(1)
-        good, value = marshal.loads(answer[1])  # noqa: S302 (written by the runner)
+        good, value = answer
         if good:
             return value
         kind = getattr(builtins, value[0], None)
@@ -192,15 +179,17 @@ class _Writer:
         self.put(_pack_size(tag, len(data)))
         self.put(data)
 
+    def must_fit(self, size: int) -> None:
+        """Refuses a value before it is written out: it takes at least so many bytes."""
+        if size > self.left:
+            raise ValueTooLargeError
+
     def value(self, value: Any, depth: int) -> None:
         write = _EXACT.get(type(value))
         if write is not None:
             write(self, value, depth)
-        else:
-            self._inexact(value, depth)
-
-    def _inexact(self, value: Any, depth: int) -> None:
-        """Reduces an instance of a subclass to its base class' value, without calling its overrides."""
+            return
+        # An instance of a subclass is reduced to its base class' value, without calling its overrides.
         for base, reduce in _BASES:
             if isinstance(value, base):
                 _EXACT[base](self, reduce(value), depth)
@@ -219,13 +208,11 @@ class _Writer:
             self.put(_pack_int(b"i", value))
         else:
             size = value.bit_length() // 8 + 1
-            if size > self.left:
-                raise ValueTooLargeError
+            self.must_fit(size)
             self.put_sized(b"I", value.to_bytes(size, "little", signed=True))
 
     def write_str(self, value: str, _depth: int) -> None:
-        if len(value) > self.left:
-            raise ValueTooLargeError
+        self.must_fit(len(value))
         self.put_sized(b"s", value.encode("utf-8", "surrogatepass"))
 
     def write_items(self, value: Any, depth: int) -> None:
@@ -241,41 +228,31 @@ class _Writer:
     def body(self, items: list[Any], depth: int) -> None:
         if depth >= MAX_DEPTH:
             raise ValueTooDeepError
-        if len(items) > self.left:
-            raise ValueTooLargeError
-        if len(items) > 3 and self._column(items):
+        self.must_fit(len(items))
+        if len(items) > 3 and self.column(items):
             return
         self.put(_pack_size(b"*", len(items)))
         for item in items:
             self.value(item, depth + 1)
 
-    def _column(self, items: list[Any]) -> bool:
+    def column(self, items: list[Any]) -> bool:
         """Writes items as one array where all are of one simple type."""
         kind, *more_kinds = set(map(type, items))
-        if more_kinds:
+        if more_kinds or not (kind is int or kind is float or kind is str):
             return False
-        size = len(items)
-        if kind is int:
-            try:
-                data = array("q", items).tobytes()
-            except OverflowError:
-                return False
-            self.put(_pack_size(b"q", size) + data)
-        elif kind is float:
-            self.put(_pack_size(b"d", size) + array("d", items).tobytes())
-        elif kind is str:
-            self._texts(items)
-        else:
+        if kind is str:
+            lengths = array("I", map(len, items))
+            self.must_fit(sum(lengths))
+            self.put(_pack_size(b"u", len(items)) + lengths.tobytes())
+            self.put_sized(b"s", "".join(items).encode("utf-8", "surrogatepass"))
+            return True
+        code = "q" if kind is int else "d"
+        try:
+            data = array(code, items).tobytes()
+        except OverflowError:
             return False
+        self.put(_pack_size(code.encode(), len(items)) + data)
         return True
-
-    def _texts(self, items: list[str]) -> None:
-        lengths = array("I", map(len, items))
-        if sum(lengths) > self.left:
-            raise ValueTooLargeError
-        text = "".join(items).encode("utf-8", "surrogatepass")
-        self.put(_pack_size(b"u", len(items)) + lengths.tobytes())
-        self.put(_pack_size(b"s", len(text)) + text)
 
 
 _ITEMS: dict[type, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z"}
@@ -311,20 +288,32 @@ def _name(name: str) -> bytes:
 
 
 def reduce_to_plain(value: Any) -> tuple[str, Any]:
-    """Returns (name of the type, plain data): no name for plain data as such, no data for an opaque value."""
+    """Returns (name of the type, plain data): no name for plain data as such, no data for an opaque value.
+
+    A numpy scalar is the Python number that it equals, an array its type and items.
+    """
     kind = type(value)
     name = f"{kind.__module__}.{kind.__qualname__}"
+    plain: Any = None
     if name == _TAGGED:
-        return value.type, value.value
-    if name in _TEXT_FORM:
-        return name, str(value)
-    if name in _ITEMS_FORM:
-        return name, list(value)
-    if kind is range:
-        return name, [value.start, value.stop, value.step]
-    if issubclass(kind, Mapping):  # ChainMap and its like equal the dict of their items
-        return "", dict(value)
-    return _numpy(name, value) if name.startswith("numpy.") else (name, None)
+        name, plain = value.type, value.value
+    elif name in _TEXT_FORM:
+        plain = str(value)
+    elif name in _ITEMS_FORM:
+        plain = list(value)
+    elif kind is range:
+        plain = [value.start, value.stop, value.step]
+    elif issubclass(kind, Mapping):  # ChainMap and its like equal the dict of their items
+        name, plain = "", dict(value)
+    elif name.startswith("numpy.") and hasattr(value, "dtype") and hasattr(value, "tolist"):
+        plain = value.tolist()
+        if getattr(value, "shape", None) != ():
+            plain = [str(value.dtype), plain]
+        elif type(plain) in _EXACT:
+            name = ""
+        else:
+            plain = None
+    return name, plain
 
 
 _TAGGED = "triathlon_runner.sandbox._api.Tagged"
@@ -344,13 +333,3 @@ _ITEMS_FORM = (
     *("collections.deque", "array.array", "builtins.bytearray"),
     *("builtins.dict_keys", "builtins.dict_values", "builtins.dict_items"),
 )
-
-
-def _numpy(name: str, value: Any) -> tuple[str, Any]:
-    """A numpy scalar as the Python number that it equals, an array as its shape and items."""
-    if hasattr(value, "dtype") and hasattr(value, "tolist"):
-        plain = value.tolist()
-        if getattr(value, "shape", None) == ():
-            return ("", plain) if type(plain) in _EXACT else (name, None)
-        return name, [str(value.dtype), plain]
-    return name, None

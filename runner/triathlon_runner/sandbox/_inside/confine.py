@@ -83,7 +83,7 @@ class Confinement:
             os.chown(directory, user, user)
         self.scratch: str = system.SCRATCH if in_namespaces else directory
         """The only directory that a child may write to; also its working directory."""
-        system.take([system.NO_NEW_PRIVILEGES])
+        system.take(system.NO_NEW_PRIVILEGES)
         # In namespaces, an empty directory is mounted over what is hidden.
         rules = [*_read_rules(visible, () if in_namespaces else hidden, runnable), (self.scratch, _MAY_WRITE)]
         ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in system.DEVICES)])
@@ -94,20 +94,20 @@ class Confinement:
             _, hard = resource.getrlimit(which)
             value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(which, (value, value))
-        system.take([system.NOT_DUMPABLE])
+        system.take(system.NOT_DUMPABLE)
         os.chdir(self.scratch)
         keep = 0 if in_namespaces or user is None else _needed_capabilities([*visible, *runnable], user)
         self._steps = [system.drop_capabilities(keep), system.NOT_DUMPABLE, system.DIE_WITH_PARENT]
         if user is not None:
             self._steps[:0] = [
                 system.KEEP_CAPABILITIES,  # until the step that drops all but `keep`
-                *([(os.setgroups, ([],))] if _may_set_groups() else []),
-                (os.setresgid, (user, user, user)),
-                (os.setresuid, (user, user, user)),
+                *([("setgroups", os.setgroups, ([],))] if _may_set_groups() else []),
+                ("setresgid", os.setresgid, (user, user, user)),
+                ("setresuid", os.setresuid, (user, user, user)),
             ]
         self._rules: list[system.Step] = []
         if ruleset is not None:
-            self._rules = [system.landlock_restrict(RULESET), (os.close, (RULESET,))]
+            self._rules = [system.landlock_restrict(RULESET), ("close", os.close, (RULESET,))]
         self._filter = syscalls.Filter(syscalls.build_child_filter())
         self._memory_limit = resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS
         counts_shared_memory = self._memory_limit == resource.RLIMIT_AS
@@ -123,10 +123,10 @@ class Confinement:
         """
         server = os.getppid()
         os.setsid()
-        system.take(self._steps)
+        system.take(*self._steps)
         if os.getppid() != server:
             os._exit(1)
-        system.take(self._rules)
+        system.take(*self._rules)
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_BACKSTOP_SECONDS, CPU_BACKSTOP_SECONDS))
         self._filter.install()
 

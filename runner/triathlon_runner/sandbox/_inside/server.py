@@ -11,16 +11,17 @@ import fcntl
 import gc
 import importlib
 import marshal
+import math
 import os
 import select
 import signal
 import socket
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from . import child, confine, messages, system
-from .usage import CpuClock, ScratchFolder
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
 """Modules that many programs of the data sets import: imported once, before the first fork. Each makes every
@@ -38,6 +39,12 @@ def f(a: List[int], b: Optional[str] = None, c: Dict[str, Any] = {}) -> Tuple[in
 """A typical program, executed a few times before the first fork: otherwise every child would set up what the
 compiler and `typing` set up at their first use."""
 
+CPU_CHECK_SECONDS = 0.25
+"""Between two checks of a running child's CPU time."""
+SCRATCH_CHECK_SECONDS, CHECK_SHARE = 0.01, 0.1
+"""Seconds between two checks of the scratch directory (a child writes some 50 MiB in that time), and the
+share of a core that checking may take where there are many files."""
+
 _CONFINED = 5
 """The child's descriptor on which it reports that it is confined; closed before the program is loaded."""
 _SOURCE, _SINK = 3, 4
@@ -45,7 +52,11 @@ _SOURCE, _SINK = 3, 4
 
 def main(control: int, configuration: str) -> None:
     """Prepares the server and serves until the runner closes the socket."""
-    channel = _reserve(socket.socket(fileno=control))
+    # The control channel moves to a high number: the low ones are reserved for the children's pipes.
+    channel = socket.socket(fileno=fcntl.fcntl(control, fcntl.F_DUPFD_CLOEXEC, confine.RULESET + 1))
+    os.close(control)
+    for number in range(1, _CONFINED + 1):
+        os.dup2(0, number)
     # Where memory runs out the kernel kills a child, or this server, before the runner.
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
         score.write("1000")
@@ -63,8 +74,20 @@ def main(control: int, configuration: str) -> None:
 def _warm(settings: Mapping[str, Any]) -> None:
     """Does once what every child would have to do otherwise: imports, and a first execution."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _open_streams()
-    _import_random()
+    # The streams of all children, over the numbers of each child's own descriptors. Lines are written at
+    # once, so that what was printed before a kill is not lost.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    # The random module is seeded for good: by itself it would draw a new seed in every fork.
+    register = os.register_at_fork
+    os.register_at_fork = lambda **_: None
+    try:
+        importlib.import_module("random").seed(0)
+    finally:
+        os.register_at_fork = register
     for name in STANDARD.split():
         importlib.import_module(name)
     sys.path.extend(settings["path"])
@@ -82,25 +105,13 @@ def _execute_representative() -> None:
     source, feed = os.pipe()
     results, sink = os.pipe()
     stream = child.FrameStream(results, feed)
-    job = {"program": REPRESENTATIVE, "relayed": (), "result_bytes": 1 << 20}
-    stream.send(messages.PROGRAM, marshal.dumps(job))
+    stream.send(messages.PROGRAM, marshal.dumps((REPRESENTATIVE, 1 << 20, ())))
     stream.send(messages.CALL, marshal.dumps(("f", None, "([2, 3, 4], 'ab')")))
     os.close(feed)
     child.serve(source, sink)
     for descriptor in (source, results, sink):
         os.close(descriptor)
     del sys.modules[child.MODULE]
-
-
-def _import_random() -> None:
-    """Seeds the random module for good: by itself it would draw a new seed in every fork."""
-    register = os.register_at_fork
-    os.register_at_fork = lambda **_: None
-    try:
-        random = importlib.import_module("random")
-    finally:
-        os.register_at_fork = register
-    random.seed(0)
 
 
 class Server:
@@ -120,12 +131,12 @@ class Server:
         while True:
             pid = self._fork(report)
             message = self._channel.recv(messages.SIZE)
-            while message[:1] in (messages.KILL, messages.READING):  # for the child before, which had ended
+            while message == messages.KILL:  # for the child before, which had ended
                 message = self._channel.recv(messages.SIZE)
             if not message:
                 return
-            report = self._report(pid, *messages.JOB.unpack(message[1:]))
-            if self._scratch.dirty():
+            report = self._report(pid, messages.JOB.unpack(message)[1])
+            if self._scratch.is_dirty():
                 self._channel.send(report)  # without a next child: the runner closes this server
                 self._channel.recv(messages.SIZE)
                 return
@@ -151,8 +162,12 @@ class Server:
             os.close(descriptor)
         return pid
 
-    def _report(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> bytes:
-        note = self._wait(pid, CpuClock(pid, cpu_seconds, sleep_seconds))
+    def _report(self, pid: int, cpu_limit: float) -> bytes:
+        handle = os.pidfd_open(pid)
+        try:
+            note = self._wait(pid, handle, cpu_limit)
+        finally:
+            os.close(handle)
         _, status, usage = os.wait4(pid, 0)
         note = note or self._scratch.measure()
         try:
@@ -163,41 +178,55 @@ class Server:
         peak_bytes = usage.ru_maxrss << 10
         return messages.REPORT.pack(messages.ENDED, status, cpu_seconds, note, confined, peak_bytes)
 
-    def _wait(self, pid: int, clock: CpuClock) -> int:
-        """Waits for the child's end; kills it at a limit, on request, or when the runner is gone."""
-        handle, channel = os.pidfd_open(pid), self._channel.fileno()
-        note = messages.NOTHING
-        try:
-            while True:
-                pause = min(clock.next_check(), self._scratch.next_check())
-                ready, _, _ = select.select([handle, channel], [], [], pause)
-                if handle in ready:
-                    return note
-                if channel in ready:
-                    message = self._channel.recv(messages.SIZE)
-                    if not message:
-                        os._exit(0)  # and with it the child
-                    if message[:1] == messages.READING:
-                        clock.confirm(messages.WAITED.unpack(message)[1])
-                    else:
-                        os.kill(pid, signal.SIGKILL)
-                    continue
-                limit = clock.check() or self._scratch.check()
-                if limit:
-                    os.kill(pid, signal.SIGKILL)
-                    note = note or limit
-                elif clock.must_ask_runner():
-                    socket.send_fds(self._channel, [messages.IS_READING], [handle])
-        finally:
-            os.close(handle)
+    def _wait(self, pid: int, handle: int, cpu_limit: float) -> int:
+        """Waits for the child's end; kills it at a limit, on request, or when the runner is gone.
+
+        Returns the note of the limit. CPU time is measured by the process' own clock: RLIMIT_CPU counts timer
+        ticks, which are off by a fifth, either way, on a busy machine.
+        """
+        note, used, is_long = messages.NOTHING, 0.0, False
+        due = time.monotonic() + min(CPU_CHECK_SECONDS, cpu_limit)
+        while True:
+            pause = max(0.0, min(due, self._scratch.due) - time.monotonic())
+            ready, _, _ = select.select([handle, self._channel], [], [], pause)
+            if handle in ready:
+                return note
+            if ready:  # the runner asks for the child's end, or has none any more
+                if not self._channel.recv(messages.SIZE):
+                    os._exit(0)  # and with it the child
+                os.kill(pid, signal.SIGKILL)
+                continue
+            limit = self._scratch.measure() if time.monotonic() >= self._scratch.due else messages.NOTHING
+            if time.monotonic() >= due:
+                used = system.cpu_seconds(pid)
+                due = time.monotonic() + max(0.001, min(CPU_CHECK_SECONDS, cpu_limit - used))
+                if used >= cpu_limit:
+                    limit = messages.OUT_OF_TIME
+                elif not is_long:
+                    is_long = True
+                    socket.send_fds(self._channel, [messages.LONG], [handle])
+            if limit:
+                os.kill(pid, signal.SIGKILL)
+                note = note or limit
 
 
 def _become_child(
     confinement: confine.Confinement, descriptors: list[int], confined: int, command: list[str]
 ) -> None:
-    """Turns the fork into a child without the server's descriptors; never returns."""
+    """Turns the fork into a child without the server's descriptors; never returns.
+
+    Its table: 0 the null device, 1 and 2 its output, 3 jobs, 4 results, 5 its report. It opens the null
+    device itself: flags that it set on one of the server's would outlive it. The rules for files are a
+    descriptor, too; putting them on closes it.
+    """
     try:
-        _set_descriptors([*descriptors, confined])
+        os.close(0)
+        os.open(os.devnull, os.O_RDONLY)
+        source, sink, out, err = descriptors
+        for number, descriptor in enumerate((out, err, source, sink, confined), start=1):
+            os.dup2(descriptor, number)
+        os.closerange(_CONFINED + 1, confine.RULESET)
+        os.closerange(confine.RULESET + 1, 1 << 16)
         try:
             confinement.apply()
         except OSError as error:
@@ -218,37 +247,49 @@ def _become_child(
         os._exit(0)
 
 
-def _set_descriptors(descriptors: list[int]) -> None:
-    """The child's table: 0 the null device, 1 and 2 its output, 3 jobs, 4 results, 5 its report.
+class ScratchFolder:
+    """The directory that children may write to; `watch` where no file system limits its size.
 
-    It opens the null device itself: flags that it set on one of the server's would outlive it. The rules for
-    files are a descriptor, too; putting them on closes it.
+    What a child writes between two checks stays there, and is measured when the child has ended.
     """
-    os.close(0)
-    os.open(os.devnull, os.O_RDONLY)
-    source, sink, out, err, confined = descriptors
-    for number, descriptor in enumerate((out, err, source, sink, confined), start=1):
-        os.dup2(descriptor, number)
-    os.closerange(_CONFINED + 1, confine.RULESET)
-    os.closerange(confine.RULESET + 1, 1 << 16)
 
+    def __init__(self, folder: str, *, watch: bool) -> None:
+        self._folder = folder
+        self._changed_at = os.stat(folder).st_ctime_ns
+        self.due = 0.0 if watch else math.inf
+        """When it is to be measured again, by the monotonic clock."""
 
-def _reserve(channel: socket.socket) -> socket.socket:
-    """Moves the control channel to a high number and reserves the low ones for the children's pipes."""
-    moved = socket.socket(fileno=fcntl.fcntl(channel, fcntl.F_DUPFD_CLOEXEC, confine.RULESET + 1))
-    channel.close()
-    for number in range(1, _CONFINED + 1):
-        os.dup2(0, number)
-    return moved
+    def measure(self) -> int:
+        """Returns the note that it is too full, or 0."""
+        if self.due == math.inf:
+            return messages.NOTHING
+        began = time.monotonic()
+        note = messages.SCRATCH if self._is_overfull() else messages.NOTHING
+        now = time.monotonic()
+        self.due = now + max(SCRATCH_CHECK_SECONDS, (now - began) / CHECK_SHARE)
+        return note
 
+    def _is_overfull(self) -> bool:
+        """Whether the files take too much space, or cannot be counted: unreadable, too deep, too many."""
+        total, waiting = 0, [(self._folder, 0)]
+        while waiting:
+            parent, depth = waiting.pop()
+            try:
+                with os.scandir(parent) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append((entry.path, depth + 1))
+                        else:
+                            total += entry.stat(follow_symlinks=False).st_size
+            except FileNotFoundError:
+                continue  # deleted meanwhile
+            except OSError:
+                return True
+            too_many = depth > confine.SCRATCH_DEPTH or len(waiting) > confine.SCRATCH_FOLDERS
+            if too_many or total > confine.SCRATCH_BYTES:
+                return True
+        return False
 
-def _open_streams() -> None:
-    """Opens the text streams of all children, over the numbers of each child's own descriptors.
-
-    Lines are written at once, so that what was printed before a kill is not lost.
-    """
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
+    def is_dirty(self) -> bool:
+        """Whether a program wrote there: of files that it deleted the folder's time remains."""
+        return os.stat(self._folder).st_ctime_ns != self._changed_at

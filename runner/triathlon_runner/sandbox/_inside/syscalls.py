@@ -84,6 +84,22 @@ class _Condition(NamedTuple):
     fatal: tuple[int, int] | None = None
     """An argument and its value that end the process by SIGSYS, whatever its other arguments."""
 
+    def steps(self) -> list[bytes]:
+        steps = []
+        if self.fatal is not None:
+            argument, value = self.fatal
+            steps += [_step(_LOAD, 16 + 8 * argument), _step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _KILL)]
+        steps.append(_step(_LOAD, 16 + 8 * self.argument))  # low word: these arguments are ints
+        if self.mask:
+            steps.append(_step(_AND, self.mask))
+        for value in self.values:
+            steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ALLOW)]
+        for value in self.pretended:
+            steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ERRNO)]
+        if self.bit:
+            steps += [_step(_JUMP_SET, self.bit, 0, 1), _step(_RETURN, _ALLOW)]
+        return [*steps, _step(_RETURN, _DENY)]
+
 
 _PRCTL = (3, 15, 16, 23, 39, 0x53564D41)
 _CLONE_DETACHED, _PTHREAD_FLAGS = 0x400000, 0x3D0F00
@@ -160,11 +176,11 @@ def build_server_filter(*, may_exec: bool, counts_shared_memory: bool) -> bytes:
     else:
         del numbers["execve"]
     bodies = {number: [_step(_RETURN, _ALLOW)] for number in numbers.values()}
-    bodies |= {numbers[name]: _conditional(rule) for name, rule in _CONDITIONS.items() if name in numbers}
+    bodies |= {numbers[name]: rule.steps() for name, rule in _CONDITIONS.items() if name in numbers}
     # The flags of clone3 are out of reach; the C library falls back to clone.
     bodies[numbers["clone3"]] = [_step(_RETURN, _ERRNO | _ENOSYS)]
     if not counts_shared_memory:
-        bodies[numbers["mmap"]] = _conditional(_ONLY_PRIVATE_MAPPINGS)
+        bodies[numbers["mmap"]] = _ONLY_PRIVATE_MAPPINGS.steps()
     bodies |= {number: [_step(_RETURN, _ERRNO)] for number in pretended.values()}
     head = [
         _step(_LOAD, 4),  # the architecture: system calls have other numbers on another one
@@ -172,15 +188,15 @@ def build_server_filter(*, may_exec: bool, counts_shared_memory: bool) -> bytes:
         _step(_RETURN, _KILL),
         _step(_LOAD, 0),
     ]
-    return b"".join([*head, *_search(_intervals(bodies, _DENY))])
+    return b"".join([*head, *_search(bodies, _DENY)])
 
 
 def build_child_filter() -> bytes:
     """What a child adds: the server's own calls are denied, and others have conditions."""
     conditional = _numbers(_TABLE)
-    bodies = {conditional[name]: _conditional(condition) for name, condition in _CHILD_CONDITIONS.items()}
-    bodies |= {key: [_step(_RETURN, _DENY)] for key in _numbers(_SERVER_TABLE).values()}
-    return b"".join([_step(_LOAD, 0), *_search(_intervals(bodies, _ALLOW))])
+    bodies = {conditional[name]: condition.steps() for name, condition in _CHILD_CONDITIONS.items()}
+    bodies |= {number: [_step(_RETURN, _DENY)] for number in _numbers(_SERVER_TABLE).values()}
+    return b"".join([_step(_LOAD, 0), *_search(bodies, _ALLOW)])
 
 
 def _numbers(table: str) -> dict[str, int]:
@@ -189,24 +205,27 @@ def _numbers(table: str) -> dict[str, int]:
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
-def _intervals(bodies: dict[int, list[bytes]], otherwise: int) -> list[tuple[int, list[bytes]]]:
-    """Ranges of call numbers with one treatment each: (first number, treatment), from 0 on."""
-    cuts: list[tuple[int, list[bytes]]] = []
+def _search(bodies: dict[int, list[bytes]], otherwise: int) -> list[bytes]:
+    """A binary search: the kernel walks the filter once for every call number when it installs it."""
+    # Ranges of call numbers with one treatment each: (first number, treatment), from 0 on.
+    ranges: list[tuple[int, list[bytes]]] = []
     for number in range(max(bodies) + 2):
         body = bodies.get(number, [_step(_RETURN, otherwise)])
-        if not cuts or cuts[-1][1] != body:
-            cuts.append((number, body))
-    return cuts
+        if not ranges or ranges[-1][1] != body:
+            ranges.append((number, body))
+
+    def search(part: list[tuple[int, list[bytes]]]) -> list[bytes]:
+        if len(part) == 1:
+            return part[0][1]
+        middle = len(part) // 2
+        below, above = search(part[:middle]), search(part[middle:])
+        return [_step(_JUMP_AT_LEAST, part[middle][0], 0, 1), _step(_JUMP, len(below)), *below, *above]
+
+    return search(ranges)
 
 
-def _search(intervals: list[tuple[int, list[bytes]]]) -> list[bytes]:
-    """A binary search: the kernel walks the filter once for every call number when it installs it."""
-    if len(intervals) == 1:
-        return intervals[0][1]
-    middle = len(intervals) // 2
-    below, above = _search(intervals[:middle]), _search(intervals[middle:])
-    first = intervals[middle][0]
-    return [_step(_JUMP_AT_LEAST, first, 0, 1), _step(_JUMP, len(below)), *below, *above]
+def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)
 
 
 class Filter:
@@ -216,7 +235,7 @@ class Filter:
         self._program = ctypes.create_string_buffer(program, len(program))
         placeholder = struct.pack("<I", _OWN_PID)
         self._places = [at for at in range(0, len(program), 4) if program[at : at + 4] == placeholder]
-        self._install = [system.install_filter(self._program)]
+        self._install = system.install_filter(self._program)
 
     def install(self) -> None:
         """Confines the calling process to the filter, and its signals to itself."""
@@ -227,24 +246,3 @@ class Filter:
 
 
 _WORD = struct.Struct("<I")
-
-
-def _conditional(condition: _Condition) -> list[bytes]:
-    steps = []
-    if condition.fatal is not None:
-        argument, value = condition.fatal
-        steps += [_step(_LOAD, 16 + 8 * argument), _step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _KILL)]
-    steps.append(_step(_LOAD, 16 + 8 * condition.argument))  # low word: these arguments are ints
-    if condition.mask:
-        steps.append(_step(_AND, condition.mask))
-    for value in condition.values:
-        steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ALLOW)]
-    for value in condition.pretended:
-        steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ERRNO)]
-    if condition.bit:
-        steps += [_step(_JUMP_SET, condition.bit, 0, 1), _step(_RETURN, _ALLOW)]
-    return [*steps, _step(_RETURN, _DENY)]
-
-
-def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    return struct.pack("<HBBI", code, if_true, if_false, value)

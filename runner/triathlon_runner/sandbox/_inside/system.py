@@ -1,6 +1,6 @@
 """System calls that Python has no function for, and the namespaces that are made of them.
 
-Each call of a child is a `Step`, prepared before the fork and made after it.
+Each call is a `Step`: those of a child are prepared before the fork and made after it.
 """
 
 import ctypes
@@ -8,62 +8,53 @@ import os
 import platform
 import signal
 import struct
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
-Step = tuple[Callable[..., Any], tuple[Any, ...]]
-"""One call: a function of `os`, which raises its own errors, or of the C library, which returns -1."""
+Step = tuple[str, Callable[..., Any], tuple[Any, ...]]
+"""The name of a call, a function of `os`, which raises its own errors, or of the C library, which returns -1,
+and the arguments."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _ARM = platform.machine() == "aarch64"
-
-_MOUNT_SETATTR, _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 442, 444, 445, 446
-_SECCOMP = 277 if _ARM else 317
-_CAPSET = 91 if _ARM else 126
-_PIVOT_ROOT = 41 if _ARM else 155
-
-CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
-CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
-
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
-MNT_DETACH = 2
-ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, ATTR_NOEXEC = 1, 2, 4, 8
-
-_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_NO_NEW_PRIVS = 1, 4, 8, 38
+_NEW_NAMESPACES, _NEW_USERS = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000, 0x10000000
+"""Of mounts, names, IPC, processes and network; of users."""
+_NO_SUID, _NO_DEVICES, _NO_EXEC, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+_READ_ONLY = 1
 CAP_DAC_READ_SEARCH = 1 << 2
 
 
-def _checked(what: str, result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+def take(*steps: Step) -> int:
+    """Makes the calls, one after the other, and returns the result of the last.
+
+    Raises:
+        OSError: the kernel refused one.
+    """
+    result = 0
+    for name, call, arguments in steps:
+        result = call(*arguments)
+        if result is not None and result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{name}: {os.strerror(number)}")
     return result
 
 
-def _syscall(what: str, number: int, *arguments: object) -> int:
-    return _checked(what, _libc.syscall(ctypes.c_long(number), *arguments))
+def _system_call(name: str, number: int, *arguments: object) -> Step:
+    return name, _libc.syscall, (ctypes.c_long(number), *arguments)
 
 
-def take(steps: Iterable[Step]) -> None:
-    """Makes the calls, one after the other; raises OSError where the kernel refuses one."""
-    for call, arguments in steps:
-        result = call(*arguments)
-        if result is not None and result < 0:
-            _checked(call.__name__, result)
-
-
-def _prctl(option: int, value: int) -> Step:
+def _prctl(name: str, option: int, value: int) -> Step:
     zero = ctypes.c_ulong(0)
-    return _libc.prctl, (ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero)
+    return name, _libc.prctl, (ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero)
 
 
-NO_NEW_PRIVILEGES = _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-NOT_DUMPABLE = _prctl(_PR_SET_DUMPABLE, 0)
+NO_NEW_PRIVILEGES = _prctl("no_new_privs", 38, 1)
+NOT_DUMPABLE = _prctl("dumpable", 4, 0)
 """No core dump; no other process of the user may attach or read the memory."""
-DIE_WITH_PARENT = _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-KEEP_CAPABILITIES = _prctl(_PR_SET_KEEPCAPS, 1)
+DIE_WITH_PARENT = _prctl("pdeathsig", 1, signal.SIGKILL)
+KEEP_CAPABILITIES = _prctl("keepcaps", 8, 1)
 """The capabilities outlive a change of user, to be dropped one by one."""
 
 
@@ -71,57 +62,42 @@ def drop_capabilities(allowed: int = 0) -> Step:
     """Leaves only the capabilities of the mask `allowed` (of the first 32); exec passes none on."""
     header = ctypes.create_string_buffer(struct.pack("<Ii", 0x20080522, 0))
     data = ctypes.create_string_buffer(struct.pack("<6I", allowed, allowed, 0, 0, 0, 0))
-    return _libc.syscall, (ctypes.c_long(_CAPSET), header, data)
-
-
-def unshare(flags: int) -> None:
-    _checked("unshare", _libc.unshare(flags))
-
-
-def mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
-    """Mounts; the arguments are those of the system call."""
-    texts = (source.encode(), target.encode(), kind.encode() if kind else None)
-    data = options.encode() if options else None
-    _checked(f"mount {target}", _libc.mount(*texts, ctypes.c_ulong(flags), data))
-
-
-def restrict_mount(target: str, attributes: int, *, recursive: bool = True) -> None:
-    """Adds attributes such as read-only to a mount and, by default, all under it."""
-    request = struct.pack("<4Q", attributes, 0, 0, 0)
-    flags = _AT_RECURSIVE if recursive else 0
-    _syscall(f"mount_setattr {target}", _MOUNT_SETATTR, _AT_FDCWD, target.encode(), flags, request, 32)
-
-
-def pivot_root_here() -> None:
-    """Makes the working directory (a mount) the root and unmounts the old root."""
-    _syscall("pivot_root", _PIVOT_ROOT, b".", b".")
-    _checked("umount", _libc.umount2(b".", MNT_DETACH))
-    os.chdir("/")
+    return _system_call("capset", 91 if _ARM else 126, header, data)
 
 
 def install_filter(program: ctypes.Array[ctypes.c_char]) -> Step:
     """Installs a seccomp filter: BPF instructions of 8 bytes each, as they are when the step is taken."""
-    request = ctypes.create_string_buffer(
-        struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(program))
-    )
-    return _libc.syscall, (ctypes.c_long(_SECCOMP), ctypes.c_long(1), ctypes.c_long(0), request)
+    request = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(program))
+    arguments = ctypes.c_long(1), ctypes.c_long(0), ctypes.create_string_buffer(request)
+    return _system_call("seccomp", 277 if _ARM else 317, *arguments)
 
 
 def landlock_version() -> int:
     """The kernel's Landlock version, 0 where there is none."""
-    return max(0, int(_libc.syscall(ctypes.c_long(_LANDLOCK_CREATE), None, 0, 1)))
+    return max(0, int(_libc.syscall(ctypes.c_long(444), None, 0, 1)))
 
 
 def landlock_ruleset(request: bytes) -> int:
-    return _syscall("landlock_create_ruleset", _LANDLOCK_CREATE, request, len(request), 0)
+    """Returns a descriptor of new rules."""
+    return take(_system_call("landlock_create_ruleset", 444, request, len(request), 0))
 
 
 def landlock_allow(ruleset: int, request: bytes) -> None:
-    _syscall("landlock_add_rule", _LANDLOCK_ADD, ruleset, 1, request, 0)
+    """Adds a rule."""
+    take(_system_call("landlock_add_rule", 445, ruleset, 1, request, 0))
 
 
 def landlock_restrict(ruleset: int) -> Step:
-    return _libc.syscall, (ctypes.c_long(_LANDLOCK_RESTRICT), ctypes.c_long(ruleset), ctypes.c_long(0))
+    """Puts the rules on."""
+    return _system_call("landlock_restrict_self", 446, ctypes.c_long(ruleset), ctypes.c_long(0))
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of all threads of a process by its own clock (CPUCLOCK_SCHED); 0 where it has ended."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2) if pid > 0 else 0.0
+    except OSError:
+        return 0.0
 
 
 # The `namespaces` level: a process tree, a file tree, a network and users of the worker's own
@@ -129,10 +105,7 @@ def landlock_restrict(ruleset: int) -> Step:
 SERVER_ID, CHILD_ID = 1000, 1001
 """User and group inside the namespaces: not 0, so that no exec ever gives capabilities back."""
 SCRATCH = "/tmp"  # noqa: S108 (the namespace's own)
-SCRATCH_OPTIONS = "size=64m,nr_inodes=4096,mode=1777"
-
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
-_SPACES = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
 
 
 def enter_namespaces(
@@ -152,21 +125,25 @@ def enter_namespaces(
     """
     if outer_id is None:
         outer = os.getuid(), os.getgid()
-        unshare(CLONE_NEWUSER | _SPACES)
+        take(_unshare(_NEW_USERS | _NEW_NAMESPACES))
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{SERVER_ID} {outer[0]} 1")
         _write("/proc/self/gid_map", f"{SERVER_ID} {outer[1]} 1")
         _build(directory, visible, hidden)
     else:
         map_ids = _mapper(outer_id)
-        unshare(_SPACES)
+        take(_unshare(_NEW_NAMESPACES))
         _build(directory, visible, hidden)
-        unshare(CLONE_NEWUSER)
+        take(_unshare(_NEW_USERS))
         map_ids()
         os.setgroups([])
         os.setresgid(SERVER_ID, SERVER_ID, SERVER_ID)
         os.setresuid(SERVER_ID, SERVER_ID, SERVER_ID)
     go_on_in_a_fork()
+
+
+def _unshare(flags: int) -> Step:
+    return "unshare", _libc.unshare, (flags,)
 
 
 def _mapper(outer_id: int) -> Callable[[], None]:
@@ -201,24 +178,42 @@ def _mapper(outer_id: int) -> Callable[[], None]:
 
 def _build(directory: str, visible: Sequence[str], hidden: Sequence[str]) -> None:
     """Builds the file tree, a small tmpfs with read-only views of the visible paths, and enters it."""
-    mount("none", "/", None, MS_REC | MS_PRIVATE)
-    mount("root", directory, "tmpfs", MS_NOSUID, "size=1m,mode=755")
+    take(
+        _mount("none", "/", None, _RECURSIVE | _PRIVATE),
+        _mount("root", directory, "tmpfs", _NO_SUID, "size=1m,mode=755"),
+    )
     os.makedirs(directory + SCRATCH, exist_ok=True)
-    flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
-    mount("scratch", directory + SCRATCH, "tmpfs", flags, SCRATCH_OPTIONS)
+    flags, options = _NO_SUID | _NO_DEVICES | _NO_EXEC, "size=64m,nr_inodes=4096,mode=1777"
+    take(_mount("scratch", directory + SCRATCH, "tmpfs", flags, options))
     for path in visible:  # after the scratch folder: a checkout or an environment may lie under /tmp
-        _show(path, directory + path)
+        _show(path, directory + path, _READ_ONLY | _NO_SUID | _NO_DEVICES)
     for path in hidden:
         if os.path.isdir(directory + path):
-            mount("hidden", directory + path, "tmpfs", MS_NOSUID, "size=4k,nr_inodes=1,mode=555")
+            take(_mount("hidden", directory + path, "tmpfs", _NO_SUID, "size=4k,nr_inodes=1,mode=555"))
     for path in DEVICES:
-        _show(path, directory + path, ATTR_RDONLY | ATTR_NOSUID | ATTR_NOEXEC)
-    restrict_mount(directory, ATTR_RDONLY, recursive=False)
+        _show(path, directory + path, _READ_ONLY | _NO_SUID | _NO_EXEC)
+    take(_restrict(directory, _READ_ONLY, recursive=False))
     os.chdir(directory)
-    pivot_root_here()
+    take(
+        _system_call("pivot_root", 41 if _ARM else 155, b".", b"."),
+        ("umount", _libc.umount2, (b".", 2)),  # the old root, which nobody uses any more (MNT_DETACH)
+    )
+    os.chdir("/")
 
 
-def _show(source: str, target: str, attributes: int = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV) -> None:
+def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> Step:
+    texts = (source.encode(), target.encode(), kind.encode() if kind else None)
+    data = options.encode() if options else None
+    return f"mount {target}", _libc.mount, (*texts, ctypes.c_ulong(flags), data)
+
+
+def _restrict(target: str, attributes: int, *, recursive: bool) -> Step:
+    """Adds attributes such as read-only to a mount, and to all under it."""
+    request, flags = struct.pack("<4Q", attributes, 0, 0, 0), 0x8000 if recursive else 0
+    return _system_call(f"mount_setattr {target}", 442, -100, target.encode(), flags, request, len(request))
+
+
+def _show(source: str, target: str, attributes: int) -> None:
     if not os.path.exists(source):
         return
     if os.path.isdir(source):
@@ -226,8 +221,7 @@ def _show(source: str, target: str, attributes: int = ATTR_RDONLY | ATTR_NOSUID 
     else:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
-    mount(source, target, None, MS_BIND | MS_REC)
-    restrict_mount(target, attributes)
+    take(_mount(source, target, None, _BIND | _RECURSIVE), _restrict(target, attributes, recursive=True))
 
 
 def go_on_in_a_fork() -> None:

@@ -11,23 +11,23 @@ const { parse, stringify } = JSON;
 let limit = 0;
 
 function serve() {
-  const job = receive();
-  limit = job.result_bytes;
+  const [program, resultBytes, relayed] = receive();
+  limit = resultBytes;
   globalThis.require = requireWithLodash;
   globalThis.module = { exports: {} };
   globalThis.exports = globalThis.module.exports;
-  for (const name of job.relayed) {
+  for (const name of relayed) {
     globalThis[name] = (...values) => ask(name, values);
   }
   try {
-    vm.runInThisContext(job.program, { filename: FILE });
+    vm.runInThisContext(program, { filename: FILE });
   } catch (error) {
     report('N', error);
     return;
   }
   send('L', '');
   for (let message = receive(); message !== null; message = receive()) {
-    answer(message.function, message.arguments.map(decode));
+    answer(message[0], message[1].map(decode));
   }
 }
 
@@ -35,8 +35,9 @@ function ask(name, values) {
   send('Q', stringify([name, values.map(encode)]));
   const reply = receive();
   if (reply === null) process.exit(1);
-  if (!reply.ok) throw new Error(reply.message);
-  return decode(reply.value);
+  const [good, value] = reply;
+  if (!good) throw new Error(value.join(': '));
+  return decode(value);
 }
 
 function answer(name, values) {
@@ -115,7 +116,7 @@ function report(kind, error) {
   const place = /<program>:(\d+)/.exec(error?.stack ?? '');
   const type = error instanceof Error ? error.name : typeof error;
   const message = String(error instanceof Error ? error.message : error).slice(0, 2000);
-  send(kind, stringify({ type: String(type), message, line: place ? Number(place[1]) : null }));
+  send(kind, stringify([String(type), message, place ? Number(place[1]) : null]));
 }
 
 function send(kind, payload) {

@@ -14,33 +14,32 @@ final class Harness
     {
         self::$source = fopen('php://fd/3', 'rb');
         self::$sink = fopen('php://fd/4', 'wb');
-        [, $job] = self::receive();
-        self::$limit = $job['result_bytes'];
-        foreach ($job['relayed'] as $name) {
+        [$program, self::$limit, $relayed] = self::receive();
+        foreach ($relayed as $name) {
             eval("function $name(...\$arguments) { return \\Triathlon\\Harness::ask('$name', \$arguments); }");
         }
         try {
             (static function (string $program): void {
                 eval(str_starts_with(ltrim($program), '<?') ? '?>' . ltrim($program) : $program);
-            })($job['program']);
+            })($program);
         } catch (\Throwable $error) {
             self::report('N', $error);
             return;
         }
         self::send('L', '');
         while (($message = self::receive()) !== null) {
-            self::answer($message[1]['function'], array_map([self::class, 'decode'], $message[1]['arguments']));
+            self::answer($message[0], array_map([self::class, 'decode'], $message[1]));
         }
     }
 
     public static function ask(string $function, array $arguments): mixed
     {
         self::send('Q', json_encode([$function, array_map([self::class, 'encode'], $arguments)], self::FLAGS));
-        [, $answer] = self::receive() ?? exit(1);
-        if (!$answer['ok']) {
-            throw new \RuntimeException($answer['message']);
+        [$good, $value] = self::receive() ?? exit(1);
+        if (!$good) {
+            throw new \RuntimeException(implode(': ', $value));
         }
-        return self::decode($answer['value']);
+        return self::decode($value);
     }
 
     // What the tests of the data set compare with in place of ==, by which true equals all that is not empty.
@@ -116,9 +115,9 @@ final class Harness
     private static function report(string $kind, \Throwable $error): void
     {
         $parts = explode('\\', get_class($error));
-        $report = ['type' => end($parts), 'message' => substr($error->getMessage(), 0, 2000)];
         $line = str_contains($error->getFile(), "eval()'d") ? $error->getLine() : null;
-        self::send($kind, json_encode([...$report, 'line' => $line], self::FLAGS));
+        $report = [end($parts), substr($error->getMessage(), 0, 2000), $line];
+        self::send($kind, json_encode($report, self::FLAGS));
     }
 
     private static function send(string $kind, string $payload): void
@@ -134,7 +133,7 @@ final class Harness
             return null;
         }
         $payload = self::take(unpack('V', substr($header, 1))[1]);
-        return [$header[0], json_decode($payload, true, 512, JSON_THROW_ON_ERROR)];
+        return json_decode($payload, true, 512, JSON_THROW_ON_ERROR);
     }
 
     private static function take(int $size): string

@@ -21,19 +21,19 @@ my $limit = 0;
 $INC{'Data/Compare.pm'} //= __FILE__;
 
 sub serve {
-    my $job = receive();
-    $limit = $job->{result_bytes};
-    for my $name (@{ $job->{relayed} }) {
+    my ($program, $result_bytes, $relayed) = @{ receive() };
+    $limit = $result_bytes;
+    for my $name (@$relayed) {
         no strict 'refs';
         *{"main::$name"} = sub { ask($name, @_) };
     }
-    if (!load($job->{program})) {
+    if (!load($program)) {
         report('N', $@);
         return;
     }
     send_frame('L', '');
     while (my $message = receive()) {
-        answer($message->{function}, map { decode($_) } @{ $message->{arguments} });
+        answer($message->[0], map { decode($_) } @{ $message->[1] });
     }
 }
 
@@ -46,8 +46,9 @@ sub ask {
     my ($function, @arguments) = @_;
     send_frame('Q', $json->encode([$function, [map { encode($_) } @arguments]]));
     my $answer = receive() or exit 1;
-    die "$answer->{message}\n" unless $answer->{ok};
-    return decode($answer->{value});
+    my ($good, $value) = @$answer;
+    die join(': ', @$value) . "\n" unless $good;
+    return decode($value);
 }
 
 sub answer {
@@ -101,8 +102,7 @@ sub report {
     my ($kind, $error) = @_;
     my $type = ref($error) || 'die';
     my ($line) = "$error" =~ /\(eval \d+\) line (\d+)/;
-    my $report = { type => $type, message => substr("$error", 0, 2000), line => defined $line ? $line + 0 : undef };
-    send_frame($kind, $json->encode($report));
+    send_frame($kind, $json->encode([$type, substr("$error", 0, 2000), defined $line ? $line + 0 : undef]));
 }
 
 sub send_frame {

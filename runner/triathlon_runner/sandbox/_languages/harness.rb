@@ -15,26 +15,25 @@ class TriathlonHarness
   end
 
   def serve
-    job = receive
-    @limit = job['result_bytes']
-    job['relayed'].each { |name| define_question(name) }
+    program, @limit, relayed = receive
+    relayed.each { |name| define_question(name) }
     begin
-      eval(job['program'], TOPLEVEL_BINDING.dup, FILE)
+      eval(program, TOPLEVEL_BINDING.dup, FILE)
     rescue Exception => e
       return report('N', e)
     end
     send_frame('L', '')
     while (message = receive)
-      answer(message['function'], message['arguments'].map { |value| decode(value) })
+      answer(message[0], message[1].map { |value| decode(value) })
     end
   end
 
   def ask(function, arguments)
     send_frame('Q', JSON.generate([function, arguments.map { |value| encode(value) }]))
-    answer = receive or exit!(1)
-    raise answer['message'] unless answer['ok']
+    good, value = receive || exit!(1)
+    raise value.join(': ') unless good
 
-    decode(answer['value'])
+    decode(value)
   end
 
   private
@@ -90,7 +89,7 @@ class TriathlonHarness
 
   def report(kind, error)
     line = error.backtrace_locations&.find { |place| place.path == FILE }&.lineno
-    report = { type: error.class.to_s, message: encode(error.message.to_s)[0, 2000], line: line }
+    report = [error.class.to_s, encode(error.message.to_s)[0, 2000], line]
     send_frame(kind, JSON.generate(report))
   end
 

@@ -8,13 +8,12 @@ import sys
 import termios
 from collections.abc import Callable
 
-from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits
+from triathlon_runner.sandbox._api import HASHED_BYTES, Limits
 from triathlon_runner.sandbox._inside import messages
-from triathlon_runner.sandbox._machine import seconds_occupied
 
-PIPES = 4
 CHUNK = 1 << 18
-_FRAME_SLACK = 1 << 16
+FRAME_SLACK = 1 << 16
+"""A frame may be so much longer than a result."""
 PIPE_BYTES = 1 << 16
 """Size of a pipe's buffer: this much is written or read at once."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
@@ -24,57 +23,41 @@ BUSY_BYTES = PIPE_BYTES // 4
 """A child that sends more than this between two reads is read without pauses."""
 
 
-class Exchange:
-    """Four pipes: to the child, from the child, its standard output, its standard error.
-
-    `on_frame(kind, payload)` is called for each frame; once it returns False no more are delivered.
-    """
+class Pipes:
+    """Four pipes: to the child, from the child, its standard output, its standard error."""
 
     def __init__(
-        self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes | Hashed], bool],
-        on_broken: Callable[[str], None], limits: Limits,
-    ) -> None:  # fmt: skip
-        """Takes ownership of the descriptors, which must not block."""
+        self, ends: tuple[int, ...], limits: Limits, on_frame: Callable[[bytes, bytes, int], bool]
+    ) -> None:
+        """Takes ownership of the descriptors, which must not block.
+
+        Args:
+            ends: In the order above.
+            limits: Of the job.
+            on_frame: Called with kind, payload and size of each frame; of a payload that is too large to be
+                held it gets the hash, of one beyond the limit nothing. Once it returns False no more come.
+        """
+        self._sink, self._results, *self._outputs = ends
         self._on_frame = on_frame
-        self._on_broken = on_broken
-        self._frame_limit = limits.result_bytes + _FRAME_SLACK
+        self._frame_limit = limits.result_bytes + FRAME_SLACK
         self._output_limit = limits.output_bytes
         self._received = bytearray()
         """Results that are not delivered yet: they begin with a header."""
         self._digest, self._hashed_bytes = hashlib.sha256(), 0
-        self._printed = (bytearray(), bytearray())
-        self._ignores_results = False
+        self._printed = {descriptor: bytearray() for descriptor in self._outputs}
+        self._ignores_results = self._has_read_much = False
         self._pending = memoryview(b"")
         self._finishing = False
-        self._sink, self._results, self._out, self._err = ends
         self._loop = asyncio.get_running_loop()
-        self._open = set(ends)
-        self._watched: set[int] = set()
+        self._open, self._watched = set(ends), set[int]()
         self._timer: asyncio.TimerHandle | None = None
-        self._was_behind = False
-        self._occupied = seconds_occupied()
-
-    def seconds_behind(self) -> float:
-        """Seconds since the last call in which the child may have waited until its results were read.
-
-        That is the time in which this thread did not sleep, where the child sent much that was read meanwhile
-        or lies unread now: on a busy machine a long result waits for the runner more than it is written. A
-        thread that sleeps has read all.
-        """
-        before, self._occupied = self._occupied, seconds_occupied()
-        behind, self._was_behind = self._was_behind, False
-        if self._results in self._open:
-            unread = fcntl.ioctl(self._results, termios.FIONREAD, bytes(4))
-            behind |= int.from_bytes(unread, sys.byteorder) > BUSY_BYTES
-        return self._occupied - before if behind else 0.0
 
     def feed(self, data: bytes, *, last: bool) -> None:
         """Queues frames for the child; after the last one its input ends. No effect after that."""
-        if self._sink < 0:
-            return
-        self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
-        self._finishing = last
-        self._write()
+        if self._sink in self._open:
+            self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
+            self._finishing = last
+            self._write()
 
     def _write(self) -> None:
         try:
@@ -93,44 +76,37 @@ class Exchange:
         if self._finishing:
             self._open.remove(self._sink)
             os.close(self._sink)
-            self._sink = -1
 
     def listen(self, *, at_once: bool) -> None:
         """Begins to read: at once, or at intervals until the child has sent much."""
         if at_once:
-            for descriptor, read in self._readers():
-                self._loop.add_reader(descriptor, read)
+            for descriptor in (self._results, *self._outputs):
+                self._loop.add_reader(descriptor, self._read, descriptor)
                 self._watched.add(descriptor)
         else:
             self._timer = self._loop.call_later(FIRST_PAUSE, self._read_waiting, FIRST_PAUSE)
 
-    def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
-        return (
-            (self._results, self._read_results),
-            (self._out, lambda: self._read_printed(self._out, 0)),
-            (self._err, lambda: self._read_printed(self._err, 1)),
-        )
-
     def _read_waiting(self, pause: float) -> None:
-        if max([read() for _, read in self._readers()]) > BUSY_BYTES:
+        if max([self._read(descriptor) for descriptor in (self._results, *self._outputs)]) > BUSY_BYTES:
             self.listen(at_once=True)
         else:
             pause = min(LONGEST_PAUSE, pause * GROWTH)
             self._timer = self._loop.call_later(pause, self._read_waiting, pause)
 
-    def _read(self, descriptor: int) -> bytes:
+    def _read(self, descriptor: int) -> int:
+        """Reads once, and returns how many bytes came."""
         try:
             data = os.read(descriptor, CHUNK)
         except BlockingIOError:
-            return b""
+            return 0
         if not data and descriptor in self._watched:
             self._watched.remove(descriptor)
             self._loop.remove_reader(descriptor)
-        return data
-
-    def _read_results(self) -> int:
-        data = self._read(self._results)
-        self._was_behind |= len(data) > BUSY_BYTES
+        if descriptor != self._results:
+            printed = self._printed[descriptor]
+            printed += data[: self._output_limit - len(printed)]
+            return len(data)
+        self._has_read_much |= len(data) > BUSY_BYTES
         if not self._ignores_results:
             self._received += data
             self._deliver()
@@ -141,19 +117,16 @@ class Exchange:
         received, head = self._received, messages.HEADER.size
         while not self._ignores_results and len(received) >= head:
             kind, size = messages.HEADER.unpack_from(received)
-            payload: bytes | Hashed
             if size > self._frame_limit:
-                self._ignores_results = True
-                self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
-                return
-            if size > HASHED_BYTES:
+                payload = b""
+            elif size > HASHED_BYTES:
                 part = received[head : head + size - self._hashed_bytes]
                 self._digest.update(part)
                 self._hashed_bytes += len(part)
                 del received[head : head + len(part)]
                 if self._hashed_bytes < size:
                     return
-                payload = Hashed(self._digest.digest(), size)
+                payload = self._digest.digest()
                 self._digest, self._hashed_bytes = hashlib.sha256(), 0
                 del received[:head]
             elif len(received) < head + size:
@@ -161,22 +134,29 @@ class Exchange:
             else:
                 payload = bytes(memoryview(received)[head : head + size])
                 del received[: head + size]
-            self._ignores_results = not self._on_frame(kind, payload)
+            self._ignores_results = not self._on_frame(kind, payload, size)
 
-    def _read_printed(self, descriptor: int, which: int) -> int:
-        data = self._read(descriptor)
-        printed = self._printed[which]
-        printed += data[: self._output_limit - len(printed)]
-        return len(data)
+    def has_been_behind(self) -> bool:
+        """Whether the child may have waited until its results were read, since the last call.
+
+        It sent much that was read meanwhile, or that lies unread now: on a busy machine a long result waits
+        for the runner more than it is written.
+        """
+        unread = fcntl.ioctl(self._results, termios.FIONREAD, bytes(4))
+        behind = self._has_read_much or int.from_bytes(unread, sys.byteorder) > BUSY_BYTES
+        self._has_read_much = False
+        return behind
 
     def drain(self) -> None:
         """Reads what is still in the pipes; called when the child is dead."""
-        for _, read in self._readers():
-            while read():
+        for descriptor in (self._results, *self._outputs):
+            while self._read(descriptor):
                 pass
 
-    def printed(self, which: int) -> str:
-        return self._printed[which].decode("utf-8", "replace")
+    def printed(self) -> tuple[str, str]:
+        """What the child printed to standard output and standard error, as much as is recorded."""
+        out, err = (printed.decode("utf-8", "replace") for printed in self._printed.values())
+        return out, err
 
     def close(self) -> None:
         if self._timer is not None:
@@ -187,4 +167,3 @@ class Exchange:
         for descriptor in self._open:
             os.close(descriptor)
         self._watched, self._open = set(), set()
-        self._sink = -1
