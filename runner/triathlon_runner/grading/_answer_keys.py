@@ -44,6 +44,15 @@ REFERENCE_LIMITS: Final = Limits(cpu_seconds=600, wall_seconds=3600, result_byte
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
+READ_BYTES = 1 << 20
+"""A key up to here is read whole. A mapping holds a file descriptor, of which a process has few (1,024)."""
+_MAPPED_BYTES: Final = 4 << 20
+"""So much is read of a mapped key before its pages are given back."""
+MAX_EXAMINED_BYTES = 4 << 20
+"""A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
+_INDEX_BYTES = 64 << 20
+_SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
+"""Characters in the message about a reference that failed."""
 
 
 class ReferenceFailedError(SandboxError):
@@ -56,8 +65,14 @@ class ReferenceFailedError(SandboxError):
 class AnswerKey:
     """What a problem's reference returned, one entry an input."""
 
-    def __init__(self, data: "mmap.mmap | bytes") -> None:
-        """Reads a key's file; raises MalformedError where the data are no answer key."""
+    def __init__(self, file: IO[bytes]) -> None:
+        """Reads or maps a key's file; raises MalformedError, ValueError or TypeError where it holds none."""
+        data: mmap.mmap | bytes
+        if file.seek(0, os.SEEK_END) > READ_BYTES:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        else:
+            file.seek(0)
+            data = file.read()
         if bytes(data[: len(FORMAT)]) != FORMAT:
             raise MalformedError("no answer key")
         size = int.from_bytes(data[-8:], "little")
@@ -113,17 +128,6 @@ class AnswerKey:
         return max(map(self.length, range(len(self._ends) - 1)), default=0)
 
 
-READ_BYTES = 1 << 20
-"""A key up to here is read whole. A mapping holds a file descriptor, of which a process has few (1,024)."""
-_MAPPED_BYTES: Final = 4 << 20
-"""So much is read of a mapped key before its pages are given back."""
-MAX_EXAMINED_BYTES = 4 << 20
-"""A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
-_INDEX_BYTES = 64 << 20
-_SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
-"""Characters in the message about a reference that failed."""
-
-
 async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) -> AnswerKey:
     """A problem's key: read from the folder, where its name is a hash of the problem, or made.
 
@@ -133,11 +137,11 @@ async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) ->
     if folder is None:
         with tempfile.TemporaryFile() as file:
             await write_key(sandbox, problem, file)
-            return _open(file)
+            return AnswerKey(file)
     path = folder / memo_key(_KIND, problem)
     absent_or_damaged = (FileNotFoundError, MalformedError, ValueError, TypeError)
     with contextlib.suppress(*absent_or_damaged), path.open("rb") as stored:
-        return _open(stored)
+        return AnswerKey(stored)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
@@ -146,18 +150,11 @@ async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) ->
             os.unlink(file.name)  # noqa: PTH108 (beside the rename)
             raise
         os.replace(file.name, path)  # noqa: PTH105
-        return _open(file)
-
-
-def _open(file: IO[bytes]) -> AnswerKey:
-    if file.seek(0, os.SEEK_END) > READ_BYTES:
-        return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    file.seek(0)
-    return AnswerKey(file.read())
+        return AnswerKey(file)
 
 
 async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None:
-    """Runs the reference on all inputs and writes what it returns: outputs, then an index.
+    """Runs the reference on all inputs and writes what it returns: outputs, calls, then an index.
 
     Raises:
         ReferenceFailedError: it did not come to its end, or raised on every input.
@@ -177,11 +174,10 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
             raised.append(result)
             odd.add(position)
             file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
-        elif result.is_hashed:
-            hashed[position] = result.size
-            file.write(result.payload)
         else:
-            if len(result.payload) <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
+            if result.is_hashed:
+                hashed[position] = result.size
+            elif result.size <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                 odd.add(position)
             file.write(result.payload)
         ends.append(file.tell())

@@ -11,8 +11,8 @@ program's objects itself (a copy of it, say) cannot be graded like this, and its
 
 import ast
 from collections.abc import Sequence
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
+from importlib.resources import files
 from typing import Final
 
 from triathlon_runner.concurrency import Once
@@ -41,6 +41,10 @@ can take ten times its bytes here.
 """
 _ROUNDED: Final = "floats compared within 1e-9, since the reference misses its own test by rounding"
 """Stands in the verdict of every program that is graded so."""
+_PROVE_NOTHING: Final = (
+    "prove nothing: executed, they never call {function!r}, and any program would pass; they need"
+    " `def check(candidate)`, or assertions at the top level (functions for pytest are called by nobody here)"
+)
 
 
 class UngradableError(SandboxError):
@@ -52,75 +56,10 @@ def outcome_of_ending(ended: Ended) -> Outcome:
     return Outcome.TIMED_OUT if ended is Ended.TIMED_OUT else Outcome.CRASHED
 
 
-class CodeTestGrader:
-    """Grades problems whose tests are code, on one sandbox."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-        self._refusals: Once[TestedProblem, str] = Once()
-        self._references: Once[TestedProblem, tuple[str, Verdict]] = Once()
-
-    async def grade(self, program: str, problem: TestedProblem) -> Verdict:
-        """Runs the tests in another process than the program.
-
-        Where the reference misses them by rounding alone, floats are compared within 1e-9.
-
-        Raises:
-            UngradableError: the tests never call the function, or a program fails them which the problem's
-                own reference fails, too.
-            SandboxError: our machinery failed.
-        """
-        if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
-            raise UngradableError(refusal)
-        verdict = await self._run(program, problem, _complete_tests(problem))
-        if verdict.outcome is Outcome.PASSED or not problem.reference:
-            return verdict
-        tests, reference = await self._references.get(problem, partial(self._grade_reference, problem))
-        if reference.outcome is not Outcome.PASSED:
-            raise UngradableError(
-                f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
-                f" another process: {_failure_text(reference)}; fix the reference or the tests"
-            )
-        if tests == _complete_tests(problem):
-            return verdict
-        verdict = await self._run(program, problem, tests)
-        detail = f"{_ROUNDED}; {verdict.detail}".removesuffix("; ")
-        return verdict.model_copy(update={"detail": shorten(detail)})
-
-    async def _grade_reference(self, problem: TestedProblem) -> tuple[str, Verdict]:
-        """The tests that the reference passes, where there are such, and how it ended."""
-        tests = _complete_tests(problem)
-        verdict = await self._run(problem.reference, problem, tests)
-        if verdict.outcome is Outcome.FAILED and parse_or_none(tests):
-            close = _with_close_comparisons(tests)
-            again = await self._run(problem.reference, problem, close)
-            if again.outcome is Outcome.PASSED:
-                return close, again
-        return tests, verdict
-
-    async def _run(self, program: str, problem: TestedProblem, tests: str) -> Verdict:
-        return await grade_by_tests(self._sandbox, program, tests, problem.entry_point)
-
-    async def _find_refusal(self, problem: TestedProblem) -> str:
-        """Why a problem's tests prove nothing: they never call the function, and would pass any program.
-
-        They run without the program, so that nothing in it decides whether they get to their first call.
-        Empty where they call it.
-        """
-        name = problem.entry_point
-        tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
-        run = await self._sandbox.examine(
-            Job(tests, (), limits=TEST_LIMITS, relayed=(name,)),
-            Job(f"def {name}(*_, **__): return None", (), limits=TEST_LIMITS),
-        )
-        if run.calls:
-            return ""
-        if run.examiner.ended is Ended.FINISHED:
-            return _no_call(name, f"the tests of {problem.task_id}")
-        return (
-            f"the tests of {problem.task_id} prove nothing: they end before they call {name!r}"
-            f" ({shorten(_failed_line(tests, run.examiner))})"
-        )
+def outcome_of_loading(raised: object) -> Outcome:
+    """The outcome of a program that raised when it was loaded: one of its own tests failed, or it crashed."""
+    is_assertion = isinstance(raised, Raised) and raised.type == "AssertionError"
+    return Outcome.FAILED if is_assertion else Outcome.CRASHED
 
 
 async def grade_by_tests(
@@ -143,19 +82,30 @@ async def grade_by_tests(
     examiner, candidate = run.examiner, run.candidate
     if examiner.ended is Ended.FINISHED:
         if not run.calls:
-            raise UngradableError(_no_call(function, "the tests"))
+            raise UngradableError(f"the tests {_PROVE_NOTHING.format(function=function)}")
         return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
     last = candidate.results[-1] if candidate.results else None
+    wanted, outcome = _failed_line(tests, examiner), Outcome.FAILED
+    got, detail = shown(last.value) if last and not isinstance(last, Raised) else "no call", examiner.detail
     if candidate.ended is Ended.NOT_LOADED:
-        return _failed(outcome_of_loading(last), None, str(last))
+        return Verdict(outcome=outcome_of_loading(last), passed=0, total=1, detail=shorten(str(last)))
     if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
-        case = _case(run.calls, "a result", candidate.detail)
-        return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
-    wanted = _failed_line(tests, examiner)
-    if isinstance(last, Raised):
-        return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
-    got = shown(last.value) if last is not None else "no call"
-    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
+        outcome, wanted = outcome_of_ending(candidate.ended), "a result"
+        got = detail = candidate.detail
+    elif isinstance(last, Raised):
+        outcome = Outcome.CRASHED
+        got = detail = str(last)
+    failing = None
+    if run.calls:  # the last one's result is what the tests did not accept
+        call = run.calls[-1]
+        arguments = ", ".join(map(shown, call.arguments)) if isinstance(call.arguments, tuple) else ""
+        failing = FailingCase(
+            index=len(run.calls) - 1,
+            input=shorten(f"{call.function}({arguments})"),
+            expected=shorten(wanted),
+            got=shorten(got),
+        )
+    return Verdict(outcome=outcome, passed=0, total=1, failing=failing, detail=shorten(detail))
 
 
 def _with_check_call(tests: str, function: str, language: Language) -> str:
@@ -164,12 +114,87 @@ def _with_check_call(tests: str, function: str, language: Language) -> str:
     return f"{tests}\n\ncheck({function})\n" if is_check else tests
 
 
-def _no_call(function: str, what: str) -> str:
-    return (
-        f"{what} prove nothing: executed, they never call {function!r}, and any program would pass; they"
-        " need `def check(candidate)`, or assertions at the top level (functions for pytest are called by"
-        " nobody here)"
-    )
+def _failed_line(tests: str, examiner: Execution) -> str:
+    """The line of the tests at which they stopped, and the exception that it raised."""
+    fault = examiner.results[-1] if examiner.results else None
+    if not isinstance(fault, Raised):
+        return examiner.detail
+    lines = tests.splitlines()
+    line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
+    return " ".join(part for part in (line, f"({fault})") if part)
+
+
+class CodeTestGrader:
+    """Grades problems whose tests are code, on one sandbox."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._refusals: Once[TestedProblem, str] = Once()
+        self._references: Once[TestedProblem, tuple[str, Verdict]] = Once()
+
+    async def grade(self, program: str, problem: TestedProblem) -> Verdict:
+        """Runs the tests in another process than the program.
+
+        Where the reference misses them by rounding alone, floats are compared within 1e-9.
+
+        Raises:
+            UngradableError: the tests never call the function, or a program fails them which the problem's
+                own reference fails, too.
+            SandboxError: our machinery failed.
+        """
+        if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
+            raise UngradableError(refusal)
+        tests, name = _complete_tests(problem), problem.entry_point
+        verdict = await grade_by_tests(self._sandbox, program, tests, name)
+        if verdict.outcome is Outcome.PASSED or not problem.reference:
+            return verdict
+        passing, reference = await self._references.get(problem, partial(self._grade_reference, problem))
+        if reference.outcome is not Outcome.PASSED:
+            failing = reference.failing
+            why = reference.detail or reference.outcome.value
+            if failing is not None:
+                why = f"at {failing.input} expected {failing.expected}, got {failing.got}"
+            raise UngradableError(
+                f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
+                f" another process: {why}; fix the reference or the tests"
+            )
+        if passing == tests:
+            return verdict
+        verdict = await grade_by_tests(self._sandbox, program, passing, name)
+        detail = f"{_ROUNDED}; {verdict.detail}".removesuffix("; ")
+        return verdict.model_copy(update={"detail": shorten(detail)})
+
+    async def _grade_reference(self, problem: TestedProblem) -> tuple[str, Verdict]:
+        """The tests that the reference passes, where there are such, and how it ended."""
+        tests = _complete_tests(problem)
+        verdict = await grade_by_tests(self._sandbox, problem.reference, tests, problem.entry_point)
+        if verdict.outcome is Outcome.FAILED and parse_or_none(tests):
+            close = _with_close_comparisons(tests)
+            again = await grade_by_tests(self._sandbox, problem.reference, close, problem.entry_point)
+            if again.outcome is Outcome.PASSED:
+                return close, again
+        return tests, verdict
+
+    async def _find_refusal(self, problem: TestedProblem) -> str:
+        """Why a problem's tests prove nothing: they never call the function, and would pass any program.
+
+        They run without the program, so that nothing in it decides whether they get to their first call.
+        Empty where they call it.
+        """
+        name = problem.entry_point
+        tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
+        run = await self._sandbox.examine(
+            Job(tests, (), limits=TEST_LIMITS, relayed=(name,)),
+            Job(f"def {name}(*_, **__): return None", (), limits=TEST_LIMITS),
+        )
+        if run.calls:
+            return ""
+        if run.examiner.ended is Ended.FINISHED:
+            return f"the tests of {problem.task_id} {_PROVE_NOTHING.format(function=name)}"
+        return (
+            f"the tests of {problem.task_id} prove nothing: they end before they call {name!r}"
+            f" ({shorten(_failed_line(tests, run.examiner))})"
+        )
 
 
 def _complete_tests(problem: TestedProblem) -> str:
@@ -181,44 +206,6 @@ def _complete_tests(problem: TestedProblem) -> str:
     name = problem.entry_point
     helpers = [f"_candidate = {name}", problem.prompt, f"{name} = _candidate"]
     return "\n".join([*imports, *(helpers if parse_or_none(problem.prompt) else []), problem.tests])
-
-
-def outcome_of_loading(raised: object) -> Outcome:
-    """The outcome of a program that raised when it was loaded: one of its own tests failed, or it crashed."""
-    is_assertion = isinstance(raised, Raised) and raised.type == "AssertionError"
-    return Outcome.FAILED if is_assertion else Outcome.CRASHED
-
-
-def _failed(outcome: Outcome, failing: FailingCase | None, detail: str) -> Verdict:
-    return Verdict(outcome=outcome, passed=0, total=1, failing=failing, detail=shorten(detail))
-
-
-def _case(calls: Sequence[Call], expected: str, got: str) -> FailingCase | None:
-    """The tests' last call, whose result they did not accept."""
-    if not calls:
-        return None
-    last = calls[-1]
-    arguments = ", ".join(map(shown, last.arguments)) if isinstance(last.arguments, tuple) else ""
-    text = shorten(f"{last.function}({arguments})")
-    return FailingCase(index=len(calls) - 1, input=text, expected=shorten(expected), got=shorten(got))
-
-
-def _failure_text(verdict: Verdict) -> str:
-    """What happened at the test that a program did not pass."""
-    failing = verdict.failing
-    if failing is None:
-        return verdict.detail or verdict.outcome.value
-    return f"at {failing.input} expected {failing.expected}, got {failing.got}"
-
-
-def _failed_line(tests: str, examiner: Execution) -> str:
-    """The line of the tests at which they stopped, and the exception that it raised."""
-    fault = examiner.results[-1] if examiner.results else None
-    if not isinstance(fault, Raised):
-        return examiner.detail
-    lines = tests.splitlines()
-    line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
-    return " ".join(part for part in (line, f"({fault})") if part)
 
 
 # Tests whose own reference misses a literal by rounding
@@ -240,13 +227,10 @@ def _triathlon_close(left, right):
 
 
 def _with_close_comparisons(tests: str) -> str:
-    """The tests with each `==` of their assertions taken for floats within a relative 1e-9.
+    """The tests, which parse, with each `==` of their assertions taken for floats within a relative 1e-9.
 
     From Python 3.12 on `sum` of floats is more exact, so that three references of MBPP Pro (36, 117 and 260)
     miss the literals of their tests by the last digit there.
-
-    Raises:
-        SyntaxError: they do not parse.
     """
     module = ast.parse(tests)
     for node in ast.walk(module):
@@ -271,11 +255,11 @@ class _Comparisons(ast.NodeTransformer):
 # Classes, by their unittest modules
 
 _NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", "__init_subclass__")
+_ACCESS: Final = "_triathlon_access"
+_RELAY: Final = files("triathlon_runner.grading").joinpath("_class_relay.py").read_text("utf-8")
 
 Method = tuple[str, str]
 """Class and name of a test method."""
-MethodResult = tuple[Outcome, str]
-"""How one test method ended, and the last line of what it reported."""
 
 
 class ClassGrader:
@@ -331,20 +315,22 @@ class ClassGrader:
         return ""
 
     async def _run(self, program: str, problem: ClassProblem, methods: Sequence[Method]) -> Examination:
+        """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
+        proxies = []
+        for node in parse(problem.reference).body:
+            if isinstance(node, ast.ClassDef):
+                names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+                # What operators and built-in functions call, such as `__len__`.
+                special = [n for n in names if n[:2] == n[-2:] == "__" and n not in _NOT_PROXIED]
+                proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
+            elif isinstance(node, ast.FunctionDef):
+                proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
+        tests = "\n".join([*import_statements(problem.reference), _RELAY, *proxies, problem.test])
         calls = tuple(Call("_triathlon_test", method) for method in methods)
-        tests = _module_with_proxies(problem.test, problem.reference)
-        relayed = ("_triathlon_access",)
-        program = f"{program}\n{_source('candidate')}"
         return await self._sandbox.examine(
-            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=relayed),
-            Job(program, (), limits=self._limits, libraries=problem.libraries),
+            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=(_ACCESS,)),
+            Job(f"{program}\n{_RELAY}", (), limits=self._limits, libraries=problem.libraries),
         )
-
-
-@cache
-def _source(name: str) -> str:
-    """A module of the folder `_sandboxed`, as text."""
-    return Path(__file__).with_name("_sandboxed").joinpath(f"{name}.py").read_text(encoding="utf-8")
 
 
 def _test_methods(test: str) -> tuple[Method, ...]:
@@ -359,22 +345,11 @@ def _test_methods(test: str) -> tuple[Method, ...]:
     )
 
 
-def _module_with_proxies(test: str, reference: str) -> str:
-    """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
-    proxies = []
-    for node in parse(reference).body:
-        if isinstance(node, ast.ClassDef):
-            methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-            # What operators and built-in functions call, such as `__len__`.
-            special = [name for name in methods if name[:2] == name[-2:] == "__" and name not in _NOT_PROXIED]
-            proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
-        elif isinstance(node, ast.FunctionDef):
-            proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
-    return "\n".join([*import_statements(reference), _source("proxies"), *proxies, test])
+def _method_results(methods: Sequence[Method], run: Examination) -> list[tuple[Outcome, str]]:
+    """How each method ended, with the last line of what it reported.
 
-
-def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodResult]:
-    """One result a method; methods that were not run have the result of the program's child."""
+    Methods that were not run have the result of the program's child.
+    """
     program, tests = run.candidate, run.examiner
     if program.ended is Ended.NOT_LOADED:
         return [(outcome_of_loading(program.results[0]), str(program.results[0]))] * len(methods)

@@ -105,11 +105,18 @@ def typed(expected: Any, got: Any, tolerance: float) -> bool:
 
     A list and a tuple that hold nothing but floats are one type there, empty ones included.
     """
-    kind = _kind(expected)
-    if kind is not _kind(got):
+    kinds = {
+        list
+        if isinstance(value, list | tuple) and all(isinstance(item, float) for item in value)
+        else type(value)
+        for value in (expected, got)
+    }
+    if len(kinds) > 1:
         return False
     if isinstance(expected, float):
-        return _near_numpy(expected, got, tolerance)
+        if expected == got or (math.isnan(expected) and math.isnan(got)):
+            return True
+        return abs(expected - got) <= tolerance + TYPED_RELATIVE_TOLERANCE * abs(got) < math.inf
     if isinstance(expected, list | tuple):
         return len(expected) == len(got) and all(
             typed(left, right, tolerance) for left, right in zip(expected, got, strict=True)
@@ -119,17 +126,6 @@ def typed(expected: Any, got: Any, tolerance: float) -> bool:
             key in got and typed(value, got[key], tolerance) for key, value in expected.items()
         )
     return bool(expected == got)
-
-
-def _kind(value: Any) -> type:
-    floats = isinstance(value, list | tuple) and all(isinstance(item, float) for item in value)
-    return list if floats else type(value)
-
-
-def _near_numpy(expected: float, got: float, tolerance: float) -> bool:
-    if expected == got or (math.isnan(expected) and math.isnan(got)):
-        return True
-    return abs(expected - got) <= tolerance + TYPED_RELATIVE_TOLERANCE * abs(got) < math.inf
 
 
 def as_sets(expected: Any, got: Any, _tolerance: float) -> bool:
@@ -253,6 +249,10 @@ def _palindrome(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance:
 _STEPS = {"right": (0, 1), "left": (0, -1), "up": (-1, 0), "down": (1, 0)}
 
 
+def _is_open(maze: list[list[int]], row: int, column: int, *, wall: int) -> bool:
+    return 0 <= row < len(maze) and 0 <= column < len(maze[row]) and maze[row][column] != wall
+
+
 def _directions(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: float) -> bool:
     """EvoEval creative/26: directions that lead over open cells (0) from start to end, of any length."""
     if not expected or not isinstance(got, list | tuple):
@@ -261,7 +261,7 @@ def _directions(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance:
     for move in got:
         down, right = _STEPS[move]
         row, column = row + down, column + right
-        if not _open(maze, row, column, wall=1):
+        if not _is_open(maze, row, column, wall=1):
             return False
     return (row, column) == tuple(end)
 
@@ -273,14 +273,10 @@ def _cells(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: floa
     maze, start, end = arguments
     if got[0] != start or got[-1] != end:
         return False
-    return all(_open(maze, row, column, wall=0) for row, column in got) and all(
+    return all(_is_open(maze, row, column, wall=0) for row, column in got) and all(
         abs(row - next_row) + abs(column - next_column) == 1
         for (row, column), (next_row, next_column) in pairwise(got)
     )
-
-
-def _open(maze: list[list[int]], row: int, column: int, *, wall: int) -> bool:
-    return 0 <= row < len(maze) and 0 <= column < len(maze[row]) and maze[row][column] != wall
 
 
 def _two_cards(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: float) -> bool:

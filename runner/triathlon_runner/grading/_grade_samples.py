@@ -6,12 +6,11 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.datasets import AnyProblem, Problem
@@ -32,22 +31,9 @@ UNKNOWN_TASK = "unknown_task"
 """The outcome of a sample for a task that the problems do not have."""
 _LINE_START = b'{"task_id": '
 """With what each line of the `--out` file begins."""
+_KEY = ("task_id", "sample", "program_sha256")
 
 Line = dict[str, Any]
-
-
-class _LineFields(BaseModel):
-    """What is read of a line of an earlier call."""
-
-    model_config = ConfigDict(strict=True)
-
-    task_id: str
-    sample: int
-    program_sha256: str
-    graded_on: str | None = None
-    outcome: str
-    base_outcome: str | None = None
-    model: str = ""
 
 
 @dataclass(slots=True)
@@ -149,8 +135,9 @@ async def grade_samples(
     known = {problem.task_id: problem for problem in problems}
     wanted, broken = read_samples(samples, problems)
     graded_on = {name: memo_key("graded line", problem, inputs) for name, problem in known.items()}
-    earlier = _earlier_lines(out)
-    by_key = {_key(line): line for line in earlier}
+    earlier = _earlier_lines(out) if out is not None else []
+    # All that a verdict depends on; a line from before `graded_on` was written down equals no sample's.
+    by_key = {(*(line[name] for name in _KEY), line.get("graded_on", "unknown")): line for line in earlier}
     of_model = {"model": model} if model else {}
     has_both = any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems)
     report = GradeReport(tuple(known), inputs, inputs == "all" and has_both, broken=broken)
@@ -161,9 +148,17 @@ async def grade_samples(
         slots = asyncio.Semaphore(jobs or len(os.sched_getaffinity(0)))
 
         async def graded(sample: Sample) -> Line | None:
+            program = (sample.program or sample.fault).encode("utf-8", "surrogatepass")
+            head = {
+                "task_id": sample.task_id,
+                "sample": sample.number,
+                "program_sha256": hashlib.sha256(program).hexdigest(),
+                "graded_on": graded_on.get(sample.task_id),
+                "engine_version": ENGINE_VERSION,
+                "python": python_version(),
+            }
             async with slots:
-                head = _head(sample, graded_on)
-                line = by_key.get(_key(head))
+                line = by_key.get((*(head[name] for name in _KEY), head["graded_on"]))
                 if line:
                     report.reused += 1
                     line = {**line, **of_model}
@@ -177,28 +172,18 @@ async def grade_samples(
 
         lines = await run_all(map(graded, wanted))
     report.lines = [line for line in lines if line is not None]
-    _compare(wanted, lines, report)
+    for sample, line in zip(wanted, lines, strict=True):
+        if line is not None:
+            _compare(sample, line, report)
     if out is not None:
-        new = {_sample_id(line) for line in report.lines}
+        new = {(line["task_id"], line["sample"]) for line in report.lines}
         stay = [
             line
             for line in earlier
-            if _sample_id(line) not in new or (model and line.get("model", model) != model)
+            if (line["task_id"], line["sample"]) not in new or (model and line.get("model", model) != model)
         ]
         replace_file(out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
-
-
-def _compare(samples: Sequence[Sample], lines: Sequence[Line | None], report: GradeReport) -> None:
-    """Counts whether each line's outcome is the verdict that came with its sample, on the same inputs."""
-    for sample, line in zip(samples, lines, strict=True):
-        if line is None or line["outcome"] == UNKNOWN_TASK:
-            continue
-        theirs, outcome = sample.theirs.base, str(line.get("base_outcome", line["outcome"]))
-        if report.inputs == "all" and sample.theirs.plus is not None:
-            theirs, outcome = sample.theirs.plus, str(line["outcome"])
-        if theirs is not None:
-            report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
 
 
 async def _verdict_fields(
@@ -229,36 +214,21 @@ def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     return str(Outcome.PASSED if past_base else verdict.outcome)
 
 
-def _head(sample: Sample, graded_on: Mapping[str, str]) -> Line:
-    """The fields that identify a line and what its verdict depends on."""
-    program = (sample.program or sample.fault).encode("utf-8", "surrogatepass")
-    return {
-        "task_id": sample.task_id,
-        "sample": sample.number,
-        "program_sha256": hashlib.sha256(program).hexdigest(),
-        "graded_on": graded_on.get(sample.task_id),
-        "engine_version": ENGINE_VERSION,
-        "python": python_version(),
-    }
+def _compare(sample: Sample, line: Line, report: GradeReport) -> None:
+    """Counts whether a line's outcome is the verdict that came with its sample, on the same inputs."""
+    theirs, outcome = sample.theirs.base, str(line.get("base_outcome", line["outcome"]))
+    if report.inputs == "all" and sample.theirs.plus is not None:
+        theirs, outcome = sample.theirs.plus, str(line["outcome"])
+    if theirs is not None and outcome != UNKNOWN_TASK:
+        report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
 
 
-def _sample_id(line: Line) -> tuple[object, ...]:
-    return line["task_id"], line["sample"]
-
-
-def _key(line: Line) -> tuple[object, ...]:
-    """All that a line's verdict depends on; a line without the last field equals that of no sample."""
-    return *_sample_id(line), line["program_sha256"], line.get("graded_on", "unknown")
-
-
-def _earlier_lines(out: Path | None) -> list[Line]:
+def _earlier_lines(out: Path) -> list[Line]:
     """The whole lines of an earlier call; a torn last one (power cut) is moved aside, and graded again.
 
     Raises:
         UserError: the file holds something else, or can't be written.
     """
-    if out is None:
-        return []
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("ab+") as file:  # refuses what cannot be read again, such as a pipe
@@ -274,15 +244,17 @@ def _earlier_lines(out: Path | None) -> list[Line]:
         ) from error
     lines: list[Line] = []
     for number, text in enumerate(texts, 1):
-        try:
-            if text.strip():
-                lines.append(parse_json(text))
-                _LineFields.model_validate(lines[-1])
-        except ValueError:
-            raise UserError(
-                f"{str(out)!r}, line {number}: expected a graded sample, got {text[:60]!r};"
-                " name another file at --out"
-            ) from None
+        if not text.strip():
+            continue
+        with suppress(ValueError):
+            line = parse_json(text)
+            if isinstance(line, dict) and {*_KEY, "outcome"} <= line.keys():
+                lines.append(line)
+                continue
+        raise UserError(
+            f"{str(out)!r}, line {number}: expected a graded sample, got {text[:60]!r};"
+            " name another file at --out"
+        )
     return lines
 
 

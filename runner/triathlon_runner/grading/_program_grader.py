@@ -169,23 +169,22 @@ async def grade_results(sandbox: Sandbox, job: Job, fault_of: FaultOf, texts_of:
         return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
     if fault is None:
         fault = Fault(outcome_of_ending(execution.ended), execution.detail)
-    input_text, expected_text = texts_of(passed)
+    text, expected = map(shorten, texts_of(passed))
     streams = (("stdout", execution.stdout), ("stderr", execution.stderr))
     printed = "; ".join(f"{name}: …{text[-200:]}" for name, text in streams if text.strip())
     return Verdict(
         outcome=fault.outcome,
         passed=passed,
         total=total,
-        failing=FailingCase(
-            index=passed, input=shorten(input_text), expected=shorten(expected_text), got=shorten(fault.got)
-        ),
+        failing=FailingCase(index=passed, input=text, expected=expected, got=shorten(fault.got)),
         detail=shorten(execution.detail or printed),
     )
 
 
 def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) -> Fault | None:
     """What is wrong with a result, by the problem's answer key."""
-    is_special = problem.comparison.oracle == "checker"
+    comparison = problem.comparison
+    is_special = comparison.oracle == "checker"
     # Equal encodings of plain data are equal values: most results are never decoded.
     if isinstance(result, Sent) and not is_special and key.is_sent(index, result) and key.plain(index):
         return None
@@ -197,15 +196,14 @@ def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) 
     expected = key.expected(index)
     raises = isinstance(expected, Tagged) and expected.type == RAISED  # then the same type is expected
     if isinstance(result, Raised):
-        if not raises:
-            return Fault(Outcome.CRASHED, str(result))
-        return None if result.type == expected.value else Fault(Outcome.FAILED, str(result))
-    comparison, got = problem.comparison, result.value()
+        if raises and result.type == expected.value:
+            return None
+        return Fault(Outcome.FAILED if raises else Outcome.CRASHED, str(result))
+    got = result.value()
     if raises:
         right = False
     elif is_special:
-        arguments = key.arguments[index]
-        right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
+        right = special(comparison.checker, key.arguments[index], expected, got, comparison.tolerance)
     else:
         right = agree(comparison, expected, got)
     return None if right else Fault(Outcome.FAILED, shown(got))

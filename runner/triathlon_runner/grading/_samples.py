@@ -177,7 +177,7 @@ def sample_rows(path: Path) -> Iterator[SampleRow]:
     if path.is_dir():
         yield from _in_folder(path)
         return
-    rows = list(_in_file(path))
+    rows = [_row(*place) for place in _in_file(path)]
     readable = [row for row in rows if not row.broken_at]
     # Replies would all crash, which says nothing of the model. Where somebody graded them as they are, we do.
     if all(their_verdict(row.fields) == NO_VERDICT for row in readable):
@@ -192,7 +192,10 @@ def sample_rows(path: Path) -> Iterator[SampleRow]:
 
 
 def _in_folder(folder: Path) -> Iterator[SampleRow]:
-    files = sorted(files_below(folder, "*.py"), key=_order)
+    def order(file: Path) -> tuple[str, int, str]:  # `10.py` comes behind `9.py`
+        return file.parent.as_posix(), int(file.stem) if file.stem.isdecimal() else 0, file.name
+
+    files = sorted(files_below(folder, "*.py"), key=order)
     tops = {file.parent.parent.relative_to(folder) for file in files}
     if len(tops) > 1 and all(_TASK_FOLDER.fullmatch(file.parent.name) for file in files):
         names = ", ".join(sorted(str(top) for top in tops)[:5])
@@ -207,62 +210,54 @@ def _in_folder(folder: Path) -> Iterator[SampleRow]:
             yield SampleRow(task_id, "", fault=f"not UTF-8: {error}")
 
 
-def _order(file: Path) -> tuple[str, int, str]:
-    """By which files are ordered: `10.py` comes behind `9.py`."""
-    return file.parent.as_posix(), int(file.stem) if file.stem.isdecimal() else 0, file.name
-
-
-def _in_file(path: Path) -> Iterator[SampleRow]:
+def _in_file(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yields the objects of a file, each behind the words for its place; of a line that is none the error."""
     content = read_file(path)
     document = json_document(content)
     if isinstance(document, dict) and isinstance(document.get("eval"), dict):
-        rows = [
-            (f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row)
-            for task, found in document["eval"].items()
-            for row in (found if isinstance(found, list) else [found])
-        ]
+        for task, found in document["eval"].items():
+            for row in found if isinstance(found, list) else [found]:
+                yield f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row
     elif isinstance(document, dict) and "task_id" in document:
-        rows = [("the sample", document)]
+        yield "the sample", document
     elif isinstance(document, dict):
         keys = ", ".join(sorted(document)[:6])
         raise UserError(f"{path}: expected a line a sample, got one JSON document with the keys {keys}")
     elif isinstance(document, list) and document and all(isinstance(row, list) for row in document):
-        rows = [
-            (f"list {number}", {"task_id": f"position {number}", "solution": program})
-            for number, programs in enumerate(document)
-            for program in programs
-        ]
+        for number, programs in enumerate(document):
+            for program in programs:
+                yield f"list {number}", {"task_id": f"position {number}", "solution": program}
     elif isinstance(document, list):
-        rows = [(f"sample {number}", row) for number, row in enumerate(document, start=1)]
+        yield from ((f"sample {number}", row) for number, row in enumerate(document, start=1))
     else:
-        for number, line in enumerate(content.split(b"\n"), start=1):
-            try:
-                if line.strip():
-                    yield _row(parse_foreign_json(line), f"line {number}", repr(line[:60]))
-            except ValueError as error:
-                yield _broken(f"line {number}", f"not JSON: {error}")
-        return
-    yield from (_row(row, where, repr(row)[:60]) for where, row in rows)
+        lines = enumerate(content.split(b"\n"), start=1)
+        yield from ((f"line {number}", _parsed(line)) for number, line in lines if line.strip())
 
 
-def _row(row: Any, where: str, shown: str) -> SampleRow:
+def _parsed(line: bytes) -> Any:
+    try:
+        return parse_foreign_json(line)
+    except ValueError as error:
+        return error
+
+
+def _row(where: str, row: Any) -> SampleRow:
     """The sample of one object, or what is wrong with it."""
+    if isinstance(row, ValueError):
+        return SampleRow("", "", fault=f"not JSON: {row}", broken_at=where)
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
-        return _broken(where, f"expected an object with task_id, got {shown}")
+        fault = f"expected an object with task_id, got {row!r:.60}"
+        return SampleRow("", "", fault=fault, broken_at=where)
     task_id = str(row["task_id"])
     for key in ("solution", "completion"):
         if isinstance(row.get(key), str):
             return SampleRow(task_id, row[key], completes=key == "completion", fields=row)
     fields = {key: row[key] for key in ("solution", "completion") if key in row}
     got = ", ".join(f"{key} {value!r:.60}" for key, value in fields.items()) or "neither"
-    return _broken(
-        where,
+    fault = (
         f"expected the program of {task_id!r:.60} as text in `solution` or `completion`, got {got};"
-        " write it there, or remove the line",
+        " write it there, or remove the line"
     )
-
-
-def _broken(where: str, fault: str) -> SampleRow:
     return SampleRow("", "", fault=fault, broken_at=where)
 
 

@@ -22,7 +22,7 @@ from triathlon_runner.sandbox._api import (
     Sent,
     TakeResult,
 )
-from triathlon_runner.sandbox._run import Run, decoded
+from triathlon_runner.sandbox._run import Run
 from triathlon_runner.sandbox._worker import IsolationLevel, Worker
 
 _MEMORY_CHECK_SECONDS = 0.05
@@ -55,12 +55,7 @@ class LocalSandbox:
 
     async def run(self, job: Job) -> Execution:
         results: list[Returned | Raised] = []
-
-        def take(_index: int, result: Sent | Raised) -> bool:
-            results.append(decoded(result))
-            return True
-
-        execution = await self.stream(job, take)
+        execution = await self.stream(job, _keeper(results))
         return replace(execution, results=(*results, *execution.results))
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
@@ -75,6 +70,7 @@ class LocalSandbox:
         calls: list[Call] = []
         results: list[Returned | Raised] = []
         answers: list[Returned | Raised] = []
+        keep_answer = _keeper(answers)
 
         def ask(call: Call) -> None:
             calls.append(call)
@@ -83,13 +79,9 @@ class LocalSandbox:
             except SandboxError as error:  # the tests passed a value that cannot be sent
                 asking.answer(Raised("TypeError", str(error)))
 
-        def take_answer(_index: int, result: Sent | Raised) -> bool:
-            answers.append(decoded(result))
+        def take_answer(index: int, result: Sent | Raised) -> bool:
+            keep_answer(index, result)
             asking.answer(answers[-1])
-            return True
-
-        def take_result(_index: int, result: Sent | Raised) -> bool:
-            results.append(decoded(result))
             return True
 
         async def answer() -> Execution:
@@ -109,7 +101,7 @@ class LocalSandbox:
             self._worker(examiner) as first,
             self._worker(candidate) as second,
         ):
-            asking = Run(fitted_examiner, first, take_result, ask=ask)
+            asking = Run(fitted_examiner, first, _keeper(results), ask=ask)
             answering = Run(fitted_candidate, second, take_answer, stays_open=True)
             answered, asked = await run_all([answer(), examined()])
         return Examination(
@@ -178,6 +170,16 @@ class LocalSandbox:
         """Ends all servers."""
         while self._idle:
             await self._idle.pop()[1].close()
+
+
+def _keeper(results: list[Returned | Raised]) -> TakeResult:
+    """Decodes results and adds them to a list."""
+
+    def take(_index: int, result: Sent | Raised) -> bool:
+        results.append(result if isinstance(result, Raised) else Returned(result.value()))
+        return True
+
+    return take
 
 
 # Memory

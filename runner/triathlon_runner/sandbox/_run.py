@@ -44,11 +44,6 @@ _KILLED_FROM_OUTSIDE = (
 )
 
 
-def decoded(result: Sent | Raised) -> Returned | Raised:
-    """The result with its value read; raises MalformedError where the child sent none."""
-    return result if isinstance(result, Raised) else Returned(result.value())
-
-
 class Run:
     """One job and its child. Results are taken in callbacks, while `execute` waits for the child's end."""
 

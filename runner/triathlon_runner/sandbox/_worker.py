@@ -14,9 +14,10 @@ import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox._api import SandboxError
@@ -47,7 +48,8 @@ END_SECONDS = 5.0
 _END_CHECK_SECONDS = 0.005
 
 
-class ChildEnd(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ChildEnd:
     """How a child ended, as its server reports it; nothing in it comes from the child."""
 
     status: int

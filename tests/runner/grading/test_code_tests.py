@@ -12,25 +12,16 @@ from triathlon_runner.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+P, F, C, T = Outcome.PASSED, Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT
 PROMPT = "def evens(n):\n"
-LIST = "import math\n" + PROMPT + "    return list(range(0, n, 2))\n"
-GENERATOR = PROMPT + "    yield from range(0, n, 2)\n"
+LIST = f"import math\n{PROMPT}    return list(range(0, n, 2))\n"
+GENERATOR = f"{PROMPT}    yield from range(0, n, 2)\n"
 CHECK = "def check(candidate):\n    for n in (5, 6):\n        assert list(candidate(n)) == [0, 2, 4]\n"
 ASSERTIONS = """
 assert evens(3) == [0, 2]
 assert evens(1) is not None
 assert math.isclose(sum(evens(5)), 6.0) and evens(2) == evens(1)
 """
-USELESS = {
-    "empty": "",
-    "remark": "# nothing here\n",
-    "no check": "METADATA = {'author': 'x'}\n",
-    "empty check": "def check(candidate):\n    pass\n",
-    "check of nothing": "def check(candidate):\n    assert 2 * 2 == 4\n",
-    "pytest": "def test_evens():\n    assert evens(2) == [0]\n",
-    "unittest": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        evens(2)\n",
-    "fails before": "def check(candidate):\n    assert nothing_of_this_name\n    candidate(2)\n",
-}
 
 
 @pytest.fixture
@@ -46,20 +37,17 @@ def problem(tests: str, reference: str = LIST) -> TestedProblem:
 @pytest.mark.parametrize(
     ("program", "outcome"),
     [
-        (LIST, Outcome.PASSED),
-        ("import numpy as np\ndef evens(n):\n    return np.arange(0, n, 2).tolist()\n", Outcome.PASSED),
-        ("from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n", Outcome.PASSED),
-        (PROMPT + "    return list(range(n))\n", Outcome.FAILED),
-        ("check = lambda c: None\n" + PROMPT + "    return 7\n", Outcome.FAILED),
-        (
-            "class All(list):\n    def __eq__(s, o): return True\ndef evens(n):\n    return All()\n",
-            Outcome.FAILED,
-        ),
-        (PROMPT + "    return 1 / 0\n", Outcome.CRASHED),
-        (PROMPT, Outcome.CRASHED),
-        ("import os\nos._exit(0)\n", Outcome.CRASHED),
-        ("import os\ndef evens(n):\n    os._exit(0)\n", Outcome.CRASHED),
-        ("def evens(n):\n    raise SystemExit(0)\n", Outcome.CRASHED),
+        (LIST, P),
+        ("import numpy as np\ndef evens(n):\n    return np.arange(0, n, 2).tolist()\n", P),
+        ("from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n", P),
+        (f"{PROMPT}    return list(range(n))\n", F),
+        (f"check = lambda c: None\n{PROMPT}    return 7\n", F),
+        ("class All(list):\n    def __eq__(s, o): return True\ndef evens(n):\n    return All()\n", F),
+        (f"{PROMPT}    return 1 / 0\n", C),
+        (PROMPT, C),
+        ("import os\nos._exit(0)\n", C),
+        ("import os\ndef evens(n):\n    os._exit(0)\n", C),
+        ("def evens(n):\n    raise SystemExit(0)\n", C),
     ],
 )
 async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
@@ -71,26 +59,39 @@ async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcom
 async def test_tests_by_themselves(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in translations: within their limits, and their end alone, without a call, is no pass."""
     monkeypatch.setattr("triathlon_runner.grading._code_tests.TEST_LIMITS", Limits(cpu_seconds=1))
-    endless = PROMPT + "    while True: pass\n"
-    assert (await grade_by_tests(sandbox, endless, CHECK, "evens")).outcome is Outcome.TIMED_OUT
+    endless = f"{PROMPT}    while True: pass\n"
+    assert (await grade_by_tests(sandbox, endless, CHECK, "evens")).outcome is T
     with pytest.raises(UngradableError, match="prove nothing"):
         await grade_by_tests(sandbox, LIST, "x = 1\n", "evens")
 
 
 @pytest.mark.parametrize("program", [LIST, PROMPT], ids=["right", "does not parse"])
-@pytest.mark.parametrize("tests", USELESS)
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "",
+        "# nothing here\n",
+        "METADATA = {'author': 'x'}\n",
+        "def check(candidate):\n    pass\n",
+        "def check(candidate):\n    assert 2 * 2 == 4\n",
+        "def test_evens():\n    assert evens(2) == [0]\n",
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        evens(2)\n",
+        "def check(candidate):\n    assert nothing_of_this_name\n    candidate(2)\n",
+    ],
+    ids=["empty", "remark", "data", "empty check", "check of nothing", "pytest", "unittest", "fails before"],
+)
 async def test_tests_without_a_call_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
     """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 prove nothing: .*'evens'"):
-        await grader.grade(program, problem(USELESS[tests]))
+        await grader.grade(program, problem(tests))
 
 
 @pytest.mark.parametrize(
     ("value", "outcome"),
     [
-        ("collections.ChainMap({'a': 1}, {'b': n})", Outcome.PASSED),
-        ("types.MappingProxyType({'a': 1, 'b': n})", Outcome.PASSED),
-        ("collections.ChainMap({'a': 1})", Outcome.FAILED),
+        ("collections.ChainMap({'a': 1}, {'b': n})", P),
+        ("types.MappingProxyType({'a': 1, 'b': n})", P),
+        ("collections.ChainMap({'a': 1})", F),
     ],
 )
 async def test_a_mapping_is_carried_as_the_dict_of_its_items(
@@ -98,12 +99,11 @@ async def test_a_mapping_is_carried_as_the_dict_of_its_items(
 ) -> None:
     """Python compares it with a dict in the same way."""
     program = f"import collections, types\ndef evens(n):\n    return {value}\n"
-    reference = PROMPT + "    return {'a': 1, 'b': n}\n"
-    tests = "assert evens(3) == {'a': 1, 'b': 3}"
-    assert (await grader.grade(program, problem(tests, reference))).outcome is outcome
+    asked = problem("assert evens(3) == {'a': 1, 'b': 3}", f"{PROMPT}    return {{'a': 1, 'b': n}}\n")
+    assert (await grader.grade(program, asked)).outcome is outcome
 
 
-@pytest.mark.parametrize("program", [GENERATOR, PROMPT + "    return iter([7])\n"])
+@pytest.mark.parametrize("program", [GENERATOR, f"{PROMPT}    return iter([7])\n"])
 async def test_a_reference_whose_results_do_not_cross(grader: CodeTestGrader, program: str) -> None:
     """Where the reference returns generators, nothing is graded, and the reason names the problem."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 cannot grade: .*another process"):
@@ -119,11 +119,11 @@ assert areas([]) == [0, {"sum": (0, 0)}] and areas([2]) != 5
 @pytest.mark.parametrize(
     ("digits", "factor", "outcome"),
     [
-        ("3.3000000000000003", "1.1", Outcome.PASSED),
-        ("3.3000000000000003", "(1.1 + 1e-12)", Outcome.FAILED),
-        ("3.3", "1.1", Outcome.PASSED),
-        ("3.3", "(1.1 + 1e-12)", Outcome.PASSED),
-        ("3.3", "(1.1 + 1e-6)", Outcome.FAILED),
+        ("3.3000000000000003", "1.1", P),
+        ("3.3000000000000003", "(1.1 + 1e-12)", F),
+        ("3.3", "1.1", P),
+        ("3.3", "(1.1 + 1e-12)", P),
+        ("3.3", "(1.1 + 1e-6)", F),
         ("3.31", "1.1", None),
     ],
 )
@@ -131,18 +131,14 @@ async def test_a_reference_that_misses_a_literal_by_rounding(
     grader: CodeTestGrader, digits: str, factor: str, outcome: Outcome | None
 ) -> None:
     """Its floats are compared within 1e-9, and the verdict says so; with one that misses by more, none is."""
-
-    def areas(factor: str) -> str:
-        body = f"    s = sum(xs) * {factor}\n    return [s, {{'sum': (2 * s, len(xs))}}]\n"
-        return f"def areas(xs):\n{body}"
-
+    areas = "def areas(xs):\n    s = sum(xs) * {}\n    return [s, {{'sum': (2 * s, len(xs))}}]\n"
     tests = AREAS.replace("3.3", digits)
-    found = TestedProblem("Own/2", "areas", "def areas(xs):\n", tests, areas("1.1"))
+    found = TestedProblem("Own/2", "areas", "def areas(xs):\n", tests, areas.format("1.1"))
     if outcome is None:
         with pytest.raises(UngradableError, match="its own reference fails them"):
-            await grader.grade(areas(factor), found)
+            await grader.grade(areas.format(factor), found)
         return
-    verdict = await grader.grade(areas(factor), found)
+    verdict = await grader.grade(areas.format(factor), found)
     assert verdict.outcome is outcome
     assert ("within 1e-9" in verdict.detail) is (digits == "3.3")
 
@@ -201,7 +197,8 @@ class TwinTest(unittest.TestCase):
         self.assertEqual(twin.add(2), wanted)
         self.assertTrue(twin.step == 1)
 """
-OUTSIDE = ClassProblem("test/tally", "Tally", TALLY, TEST)
+IDLE = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
+LOOP = "while step == 0:\n            continue\n        if step == 0:"
 
 
 @pytest.fixture
@@ -209,41 +206,29 @@ def class_grader(sandbox: Sandbox) -> ClassGrader:
     return ClassGrader(sandbox, Limits(cpu_seconds=2, wall_seconds=5))
 
 
-async def test_plain_data_is_judged_outside(class_grader: ClassGrader) -> None:
-    """Arguments, results, attributes, static methods and exceptions cross; the reference passes that way."""
-    verdict = await class_grader.grade(TALLY, OUTSIDE)
-    assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 3, 3)
-    assert verdict.judged == "outside"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "outcome", "passed"),
     [
-        ("times * self.step", "times", Outcome.FAILED, 0),
-        ("return self.count\n", "return self.count / 0\n", Outcome.CRASHED, 0),
-        ('"piece"', '"bit"', Outcome.FAILED, 1),
-        (
-            "if step == 0:",
-            "while step == 0:\n            continue\n        if step == 0:",
-            Outcome.TIMED_OUT,
-            2,
-        ),
-        ("raise ValueError", "raise KeyError", Outcome.CRASHED, 2),
-        ("class Tally:", "class Other:", Outcome.CRASHED, 0),
-        ("class Tally:", "class Tally", Outcome.CRASHED, 0),
-        ("class Tally:", "import os\nos._exit(0)\nclass Tally:", Outcome.CRASHED, 0),
+        ("", "", P, 3),
+        ("times * self.step", "times", F, 0),
+        ("return self.count\n", "return self.count / 0\n", C, 0),
+        ('"piece"', '"bit"', F, 1),
+        ("if step == 0:", LOOP, T, 2),
+        ("raise ValueError", "raise KeyError", C, 2),
+        ("class Tally:", "class Other:", C, 0),
+        ("class Tally:", "class Tally", C, 0),
+        ("class Tally:", "import os\nos._exit(0)\nclass Tally:", C, 0),
     ],
 )
 async def test_outcomes_of_classes(
     class_grader: ClassGrader, old: str, new: str, outcome: Outcome, passed: int
 ) -> None:
-    """Each way to be wrong has its outcome, and the methods before it are counted."""
-    verdict = await class_grader.grade(TALLY.replace(old, new), OUTSIDE)
+    """Arguments, results, attributes, exceptions cross; each way to be wrong has its outcome."""
+    asked = ClassProblem("test/tally", "Tally", TALLY, TEST)
+    verdict = await class_grader.grade(TALLY.replace(old, new) if old else TALLY, asked)
     assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
-    assert verdict.failing is not None and verdict.failing.index == passed
-
-
-IDLE = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
+    assert verdict.judged == "outside"
+    assert outcome is P or (verdict.failing is not None and verdict.failing.index == passed)
 
 
 @pytest.mark.parametrize(
@@ -267,24 +252,21 @@ async def test_what_cannot_grade_is_refused(
 @pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "float('nan')", "'3'", "[]", "self"])
 async def test_values_that_no_float_is_near_to(class_grader: ClassGrader, value: str) -> None:
     """Whatever a class returns to `assertAlmostEqual`, its failure has a name."""
-    test = TEST.replace(
-        "self.assertEqual(self.tally.add(), 5)", "self.assertAlmostEqual(self.tally.add(), 5.0)"
-    )
+    test = TEST.replace("assertEqual(self.tally.add(), 5)", "assertAlmostEqual(self.tally.add(), 5.0)")
     program = TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @")
     verdict = await class_grader.grade(program, ClassProblem("test/near", "Tally", TALLY, test))
-    assert verdict.outcome in (Outcome.FAILED, Outcome.CRASHED)
-    assert verdict.failing and verdict.failing.got
+    assert verdict.outcome in (F, C) and verdict.failing and verdict.failing.got
 
 
 async def test_core_classes_pass(class_grader: ClassGrader) -> None:
     """Our own classes pass their tests, but for those whose tests need objects: these are refused."""
     outcomes = []
-    for problem in classes():
+    for own in classes():
         try:
-            outcomes.append((await class_grader.grade(problem.reference, problem)).outcome)
+            outcomes.append((await class_grader.grade(own.reference, own)).outcome)
         except UngradableError as error:
             assert "in another process" in str(error)
-    assert set(outcomes) == {Outcome.PASSED} and len(outcomes) >= 0.8 * len(classes()) >= 4
+    assert set(outcomes) == {P} and len(outcomes) >= 0.8 * len(classes()) >= 4
 
 
 @pytest.mark.official
@@ -294,7 +276,7 @@ async def test_classeval_is_read_and_judged(class_grader: ClassGrader) -> None:
     assert folder is not None
     problems = problem_file(folder / "ClassEval_data.json.gz")
     assert len(problems) == 100
-    for problem in problems[5:8]:
-        assert isinstance(problem, ClassProblem)
-        verdict = await class_grader.grade(problem.reference, problem)
-        assert (verdict.outcome, verdict.judged) == (Outcome.PASSED, "outside"), verdict
+    for each in problems[5:8]:
+        assert isinstance(each, ClassProblem)
+        verdict = await class_grader.grade(each.reference, each)
+        assert (verdict.outcome, verdict.judged) == (P, "outside"), verdict

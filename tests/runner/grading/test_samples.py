@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import Problem, TestedProblem
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import TaskNames, TheirVerdict, sample_rows, their_verdict
+from triathlon_runner.grading import (
+    UNKNOWN_TASK,
+    TaskNames,
+    TheirVerdict,
+    grade_samples,
+    sample_rows,
+    their_verdict,
+)
 from triathlon_runner.grading._samples import read_samples
 from triathlon_runner.imports import FORMATS
 
@@ -94,58 +101,55 @@ def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, p
 
 
 @pytest.mark.parametrize(
-    ("name", "program", "task"),
+    ("name", "program", "about", "task"),
     [
-        ("2", "def c(x): return 1", "Mbpp/2"),
-        ("2", "", "Mbpp/2"),
-        ("2", "def d(x): return 1", "2"),
-        ("4", "def c(x): return 1", "4"),
-        ("position 1", "def d(x): return 1", "Mbpp/3"),
-        ("position 1", "def c(x): return 1", "position 1"),
-        ("position 1", "", "position 1"),
+        ("2", "def c(x): return 1", "", "Mbpp/2"),
+        ("2", "", "", "Mbpp/2"),
+        ("2", "def d(x): return 1", "", ""),
+        ("4", "def c(x): return 1", "", ""),
+        ("position 1", "def d(x): return 1", "", "Mbpp/3"),
+        ("position 1", "def c(x): return 1", "", ""),
+        ("position 1", "", "", ""),
+        ("2", "def x(): pass", "Write `c`.", "Mbpp/2"),
+        ("2", "def x(): pass", "Write `other`.", ""),
+        ("7", "def x(): pass", "Write `e`.", "7"),
+        ("7", "def x(): pass", "Write `other`.", ""),
+        ("7", "def x(): pass", "", "7"),
     ],
 )
-def test_a_number_is_a_task_only_by_its_program(tmp_path: Path, name: str, program: str, task: str) -> None:
-    """MBPP's tasks have numbers; a sample's number counts unless its program is another task's."""
-    problems = [
-        Problem(task_id=task_id, entry_point=function, prompt="", reference="", inputs=("()",))
-        for task_id, function in (("Mbpp/2", "c"), ("Mbpp/3", "d"))
-    ]
-    number = int(name) if name.isdecimal() else name
-    path = file_of(json.dumps({"task_id": number, "solution": program}))(tmp_path)
-    ((sample,), _) = read_samples(path, problems)
-    assert sample.task_id == task
+def test_a_number_is_a_task_only_by_its_program(name: str, program: str, about: str, task: str) -> None:
+    """MBPP's tasks have numbers; a sample's number counts unless its program is another task's.
+
+    Automatic numbers stand beside prompts of other tasks, whose functions the data set may not have.
+    """
+    tasks = (("Mbpp/2", "c"), ("Mbpp/3", "d"), ("7", "e"))
+    problems = [Problem(task_id, function, "", "", ("()",)) for task_id, function in tasks]
+    found, why_not = TaskNames(problems).find(name, program, about)
+    assert (found, bool(why_not)) == (task, not task)
 
 
-@pytest.mark.parametrize(("about", "is_found"), [("Write `c`.", True), ("Write `other`.", False), ("", True)])
-@pytest.mark.parametrize("task", ["Mbpp/2", "2"])
-def test_a_log_with_prompts_must_name_the_function(task: str, about: str, is_found: bool) -> None:
-    """Automatic numbers stand beside prompts of other tasks, whose functions the data set may not have."""
-    problem = Problem(task_id=task, entry_point="c", prompt="", reference="", inputs=("()",))
-    found, why_not = TaskNames([problem]).find("2", "def x(): pass", about)
-    assert (found, bool(why_not)) == (task if is_found else "", not is_found)
-
-
-def test_replies_before_sanitize_are_named(tmp_path: Path) -> None:
-    """EvalPlus' raw replies would all crash; where somebody graded them as they are, they are samples."""
-    row = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass\n```"}
-    with pytest.raises(UserError, match=r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"):
-        imported_from(file_of(json.dumps(row))(tmp_path))
-    (unit,) = imported_from(file_of(json.dumps({**row, "passed": False}))(tmp_path))
-    assert unit.theirs.base is False
+FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass\n```"}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("write", "said"),
     [
-        (json.dumps({"results": {}, "config": {}}), "one JSON document with the keys config, results"),
-        (json.dumps({"results": {}}, indent=1), "one JSON document with the keys results"),
+        (
+            file_of(json.dumps({"results": {}, "config": {}})),
+            "one JSON document with the keys config, results",
+        ),
+        (file_of(json.dumps({"results": {}}, indent=1)), "one JSON document with the keys results"),
+        (file_of(json.dumps(FENCED)), r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
+        (lambda folder: folder_of("a")(folder_of("b")(folder)), r"the samples of one model .* got a, b"),
     ],
+    ids=["a document", "an indented one", "replies before sanitize", "two models"],
 )
-def test_another_document_is_named(tmp_path: Path, text: str, said: str) -> None:
-    """What it is, instead of a fault in each of its lines."""
+def test_what_holds_no_samples_is_named(tmp_path: Path, write: Callable[[Path], Path], said: str) -> None:
+    """What it is, instead of a fault in each line; fences that somebody graded as they are count."""
     with pytest.raises(UserError, match=said):
-        list(sample_rows(file_of(text)(tmp_path)))
+        list(sample_rows(write(tmp_path)))
+    (unit,) = imported_from(file_of(json.dumps({**FENCED, "passed": False}))(tmp_path))
+    assert unit.theirs.base is False
 
 
 def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:
@@ -159,9 +163,75 @@ def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:
     assert "got solution None" in second.error and "not JSON" in third.error
 
 
-def test_samples_of_two_models_are_not_mixed(tmp_path: Path) -> None:
-    """A folder above several models' folders holds no samples of one."""
-    folder_of("a")(tmp_path)
-    folder_of("b")(tmp_path)
-    with pytest.raises(UserError, match=r"the samples of one model .* got a, b"):
-        list(sample_rows(tmp_path))
+# Grading them
+
+PROBLEM = Problem(
+    "Test/0", "f", "def f(x):\n", "def f(x):\n    return x + 1\n", ("(1,)", "(2,)"), base_inputs=1
+)
+GRADED = (
+    PROBLEM,
+    TestedProblem("Test/1", "g", "def g(x):\n", "def check(candidate):\n    assert candidate(1) == 1\n"),
+)
+SAMPLES: list[tuple[dict[str, Any], str]] = [
+    ({"task_id": "Test/0", "solution": PROBLEM.reference}, "passed"),
+    ({"task_id": "Test/0", "completion": "    return x + 1\n"}, "passed"),
+    ({"task_id": "Test/0", "solution": "def f(x):\n    return 2\n"}, "failed"),
+    ({"task_id": "Test/0", "solution": " \n"}, "no_answer"),
+    ({"task_id": "Test/0", "solution": "def f(:"}, "crashed"),
+    ({"task_id": "Test/0", "solution": "a\0b"}, "crashed"),
+    ({"task_id": "Test/0", "solution": "'\ud800'"}, "crashed"),
+    ({"task_id": "Test/0", "solution": PROBLEM.reference + "#" * 10_000_000}, "passed"),
+    ({"task_id": "Test/1", "solution": "def g(x):\n    return x\n"}, "passed"),
+    ({"task_id": "Test/1", "solution": "def g(x):\n    return -x\n"}, "failed"),
+    ({"task_id": "Other/7", "solution": "x"}, UNKNOWN_TASK),
+]
+BROKEN = (
+    *(b'{"task_id": "Test/0", ', b"\xff\xfe", b'{"solution": "x"}', b'{"task_id": "Test/0"}'),
+    *(b'{"task_id": "Test/0", "solution": 5}', b'{"task_id": "Test/0", "solution": null}'),
+)
+"""Lines of which nobody can say whose they are, or that hold no text to execute."""
+
+
+async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
+    """Odd samples are outcomes; the file has one line a sample, in their order. Broken lines are named.
+
+    A file at `--out` that holds something else, or cannot be written, is refused and stays.
+    """
+    samples, out, notes = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "notes.txt"))
+    samples.write_bytes(b"\n".join([*(json.dumps(row).encode() for row, _ in SAMPLES), *BROKEN]))
+    report = await grade_samples(samples, GRADED, out=out, model="m", jobs=2)
+    assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
+    assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
+    assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
+    assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
+    notes.write_text("my notes\n")
+    for place, said in (
+        (notes, "expected a graded sample"),
+        (tmp_path, "--out expects a file that can be written"),
+        (notes / "graded.jsonl", "--out expects a file that can be written"),
+    ):
+        with pytest.raises(UserError, match=said):
+            await grade_samples(samples, GRADED, out=place)
+    assert notes.read_text() == "my notes\n"
+
+
+async def test_a_folder_of_samples(tmp_path: Path) -> None:
+    """Folders named after tasks hold one program a file, whatever its name; bytes that are no text, too."""
+    for path in (tmp_path / "nothing.jsonl", tmp_path):
+        with pytest.raises(UserError, match="expected samples"):
+            await grade_samples(path, GRADED)
+    files = {
+        "Test_0/0.py": PROBLEM.reference.encode(),
+        "Test_0/00.py": b"def nothing(): pass",
+        "Test_0/candidate.py": b"def nothing(): pass",
+        "Test_0/1.py": b"\xff",
+        "Nobody_1/0.py": b"x = 1",
+    }
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    report = await grade_samples(tmp_path, GRADED, jobs=1)
+    found = [(line["task_id"], line["sample"], line["outcome"]) for line in report.lines]
+    outcomes = ("passed", "crashed", "crashed", "no_answer")
+    assert found == [("Nobody_1", 0, UNKNOWN_TASK), *(("Test/0", n, each) for n, each in enumerate(outcomes))]
+    assert report.pass_at(1) == 0.25

@@ -130,37 +130,27 @@ class StepsTest(unittest.TestCase):
         self.assertEqual(second.take(10), 15)
 """,
 )
+_ASKED = InputQuestions(
+    index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("4",), statements=()
+)
 QUESTION = ProgramQuestions(
-    task_id="attack/successor",
-    program=TASK.reference,
-    entry_point="f",
-    inputs=(
-        InputQuestions(
-            index=0,
-            text="f(3)",
-            arguments="(3,)",
-            masked="assert f(3) == ??",
-            originals=("4",),
-            statements=(),
-        ),
-    ),
+    task_id="attack/successor", program=TASK.reference, entry_point="f", inputs=(_ASKED,)
+)
+_ASKED_OF_CLASS = InputQuestions(
+    index=0,
+    text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
+    test_class="StepsTest",
+    test_method="test_take",
+    masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
+    originals=("2",),
+    statements=(),
 )
 CLASS_QUESTION = ProgramQuestions(
     task_id="attack/steps",
     program=CLASS_TASK.reference,
     entry_point="Steps",
     test=CLASS_TASK.test,
-    inputs=(
-        InputQuestions(
-            index=0,
-            text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
-            test_class="StepsTest",
-            test_method="test_take",
-            masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
-            originals=("2",),
-            statements=(),
-        ),
-    ),
+    inputs=(_ASKED_OF_CLASS,),
 )
 """The questions that attacks of the kind `is_answer` answer, about the same function and class."""
 CPU_SECONDS = 1.0
@@ -239,13 +229,13 @@ class _Watching:
 
 class _AttackRun:
     def __init__(self, sandbox: Sandbox, bait: Canary) -> None:
-        self._watching = _Watching(sandbox)
+        self._sandbox = _Watching(sandbox)
         self._bait = bait
-        self._grader = ProgramGrader(
-            self._watching, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
-        )
         limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
-        self._classes = ClassGrader(self._watching, limits)
+        self._grader = ProgramGrader(
+            self._sandbox, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
+        )
+        self._classes = ClassGrader(self._sandbox, limits)
         self._servers = 0
 
     async def warm_up(self) -> None:
@@ -255,7 +245,7 @@ class _AttackRun:
         for question in (QUESTION, CLASS_QUESTION):
             (asked,) = question.inputs
             answer = question.masked_test(asked).completed()
-            assert (await grade_output(self._watching, question, asked, answer)).correct
+            assert (await grade_output(self._sandbox, question, asked, answer)).correct
         # A program may ask for numpy's server by its imports: it is no survivor.
         await self._grader.grade(f"import numpy\n{TASK.reference}", TASK)
         await asyncio.sleep(SETTLE_SECONDS)  # until the next child is ready
@@ -264,17 +254,24 @@ class _AttackRun:
     async def result(self, attack: Attack) -> AttackResult:
         """Grades one hostile program, then checks what it stole, damaged or left running."""
         self._bait.reset()
-        harmed, outcome = "", "engine failed"
-        self._watching.last = ""
+        harmed, outcome, self._sandbox.last = "", "engine failed", ""
+        program = attack.program(self._bait.places)
+        verdict: Verdict | Graded
         try:
-            verdict = await self._grade(attack)
+            if attack.is_answer:
+                question = CLASS_QUESTION if attack.on_class else QUESTION
+                verdict = await grade_output(self._sandbox, question, question.inputs[0], program)
+            elif attack.on_class:
+                verdict = await self._classes.grade(program, CLASS_TASK)
+            else:
+                verdict = await self._grader.grade(program, TASK)
             outcome = verdict.outcome
             _ = verdict.why.encode() if isinstance(verdict, Graded) else verdict.model_dump_json()
         except SandboxError as error:
             harmed = f"the engine failed: {error}"
         except ValueError as error:
             harmed = f"the verdict can't be written: {error}"
-        loot = self._bait.stolen(self._watching.last)
+        loot = self._bait.stolen(self._sandbox.last)
         await asyncio.sleep(SETTLE_SECONDS)
         alive = len(server_processes())
         damage = harmed or self._bait.damage() or await self._reference_fault()
@@ -288,15 +285,6 @@ class _AttackRun:
             harmed=damage or ("" if theft else loot),
             survived=f"{alive - self._servers} processes" if alive > self._servers else "",
         )
-
-    async def _grade(self, attack: Attack) -> Verdict | Graded:
-        program = attack.program(self._bait.places)
-        if attack.is_answer:
-            question = CLASS_QUESTION if attack.on_class else QUESTION
-            return await grade_output(self._watching, question, question.inputs[0], program)
-        if attack.on_class:
-            return await self._classes.grade(program, CLASS_TASK)
-        return await self._grader.grade(program, TASK)
 
     async def _reference_fault(self) -> str:
         """How the verdict over the honest program is wrong, or empty."""

@@ -5,6 +5,7 @@ import re
 import resource
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from . import syscalls, system
@@ -99,9 +100,10 @@ class Confinement:
         keep = 0 if in_namespaces or user is None else _needed_capabilities([*visible, *runnable], user)
         self._steps = [system.drop_capabilities(keep), system.NOT_DUMPABLE, system.DIE_WITH_PARENT]
         if user is not None:
+            with suppress(PermissionError):  # in a user namespace of one user, which has no groups
+                os.setgroups([])
             self._steps[:0] = [
                 system.KEEP_CAPABILITIES,  # until the step that drops all but `keep`
-                *([("setgroups", os.setgroups, ([],))] if _may_set_groups() else []),
                 ("setresgid", os.setresgid, (user, user, user)),
                 ("setresuid", os.setresuid, (user, user, user)),
             ]
@@ -133,15 +135,6 @@ class Confinement:
     def apply_memory_limit(self, memory_bytes: int) -> None:
         """Applies the memory limit of one job, in the child that waited for it."""
         resource.setrlimit(self._memory_limit, (memory_bytes, memory_bytes))
-
-
-def _may_set_groups() -> bool:
-    """Whether groups can be changed: denied in a user namespace of one user, which has none."""
-    try:
-        os.setgroups([])
-    except PermissionError:
-        return False
-    return True
 
 
 def _mapped(outer: int) -> int:

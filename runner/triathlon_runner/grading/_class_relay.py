@@ -1,13 +1,41 @@
-"""Stands in front of class tests: proxies of the classes and functions of a program in another process.
+"""Source text that both children of a class test execute: proxies for the tests, answers of the program.
 
-Only plain data comes back, so nothing that the program made is ever an operand of an assertion here.
+It stands in front of the tests, whose process knows the program's objects by number, and behind the program.
+Only plain data comes back, so nothing that the program made is ever an operand of an assertion.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:  # answered by the program's process
-    from .candidate import _triathlon_access
+# In the program's process
+
+_triathlon_objects: list[Any] = []
+
+if "_triathlon_access" not in globals():  # where the tests are it is a relay, which is there already
+
+    def _triathlon_access(
+        action: str, target: int | str, name: str | None, arguments: list[Any], options: dict[str, Any]
+    ) -> Any:
+        """Makes an object, or gets, sets or calls an attribute; without a name the target itself is called.
+
+        The target is an object by its number, or a class or function by its name. Returned are a new object's
+        number; whether an attribute is there to be called, and its value where it is not; what a call
+        returned.
+        """
+        value = globals()[target] if isinstance(target, str) else _triathlon_objects[target]
+        if action == "make":
+            _triathlon_objects.append(value(*arguments, **options))
+            return len(_triathlon_objects) - 1
+        if action == "set":
+            return setattr(value, str(name), arguments[0])
+        if name is not None:
+            value = getattr(value, name)
+        if action == "get":
+            return (True, None) if callable(value) else (False, value)
+        return value(*arguments, **options)
+
+
+# In the tests' process
 
 
 class _TriathlonRelay(type):
@@ -33,10 +61,6 @@ def _triathlon_init(self: Any, *arguments: Any, **options: Any) -> None:
     object.__setattr__(self, "_triathlon_number", number)
 
 
-def _triathlon_set(self: Any, name: str, value: Any) -> None:
-    _triathlon_access("set", self._triathlon_number, name, [value], {})
-
-
 def _triathlon_special(name: str) -> Callable[..., Any]:
     def relay(self: Any, *arguments: Any) -> Any:
         return _triathlon_access("call", self._triathlon_number, name, list(arguments), {})
@@ -50,7 +74,9 @@ def _triathlon_class(name: str, special: list[str]) -> type:
     members |= {
         "__init__": _triathlon_init,
         "__getattr__": lambda self, member: _triathlon_attribute(self._triathlon_number, member),
-        "__setattr__": _triathlon_set,
+        "__setattr__": lambda self, member, value: _triathlon_access(
+            "set", self._triathlon_number, member, [value], {}
+        ),
     }
     return _TriathlonRelay(name, (), members)
 

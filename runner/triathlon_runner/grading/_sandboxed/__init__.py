@@ -1,1 +1,0 @@
-"""Source texts that the sandbox executes for class tests: proxies, and what answers them."""
