@@ -12,12 +12,12 @@ from triathlon_runner.sandbox._inside import system
 
 FAST = {
     "answer-keys", "answer-reads-frame", "answer-reads-frame-of-class", "answer-reads-module", "change-modes",
-    "class-answers-frames", "class-patches-unittest",
-    "class-that-lies", "datagram-from-a-pair", "environment", "equals-everything", "exit-zero",
-    "forge-before-inputs",
-    "fork-bomb", "giant-frame", "half-characters", "kill-parent", "left-over-files-1",
-    "left-over-files-2", "overwrite-file", "print-success", "reduce-code", "signal-by-descriptor",
-    "raw-calls", "symlink-out", "truncate-by-reading", "unconfine", "walk-files",
+    "class-answers-frames", "class-patches-unittest", "class-that-lies", "connect-loopback",
+    "datagram-from-a-pair", "environment", "equals-everything", "etc-files", "every-environment", "exit-zero",
+    "forge-before-inputs", "fork-bomb", "giant-frame", "half-characters", "inherited-descriptors",
+    "kill-parent", "left-over-files-1", "left-over-files-2", "overwrite-file", "print-success", "raw-calls",
+    "reduce-code", "signal-by-descriptor", "spawn-raw", "symlink-out", "truncate-by-reading", "unconfine",
+    "walk-files",
 }  # fmt: skip
 
 

@@ -121,6 +121,10 @@ def thread():
         ("thread()", [1]),
         ("os.open('/dev/null', os.O_WRONLY) > 0", True),
         ("os.write(0, b'x')", OSError),  # its own, for reading
+        ("os.execv('/bin/true', ['true'])", PermissionError),
+        ("os.kill(os.getppid(), 0)", PermissionError),
+        ("os.listdir('/')", PermissionError),
+        ("__import__('socket').socket()", PermissionError),
     ],
 )
 async def test_flags_of_calls(sandbox: Sandbox, expression: str, expected: object) -> None:

@@ -84,7 +84,8 @@ def serve(source: int, sink: int) -> None:
         return
     stream.send(messages.LOADED)
     while (call := stream.receive()) is not None:
-        stream.send(*_answer(module.__dict__, *call, result_bytes))
+        function, arguments, text = call
+        stream.send(*_answer(module.__dict__, function, arguments, text, result_bytes))
 
 
 def _answer(

@@ -188,7 +188,7 @@ class Server:
         due = time.monotonic() + min(CPU_CHECK_SECONDS, cpu_limit)
         while True:
             pause = max(0.0, min(due, self._scratch.due) - time.monotonic())
-            ready, _, _ = select.select([handle, self._channel], [], [], pause)
+            ready, _, _ = select.select([handle, self._channel.fileno()], [], [], pause)
             if handle in ready:
                 return note
             if ready:  # the runner asks for the child's end, or has none any more
