@@ -116,7 +116,7 @@ def typed(expected: Any, got: Any, tolerance: float) -> bool:
     if isinstance(expected, float):
         if expected == got or (math.isnan(expected) and math.isnan(got)):
             return True
-        return abs(expected - got) <= tolerance + TYPED_RELATIVE_TOLERANCE * abs(got) < math.inf
+        return bool(abs(expected - got) <= tolerance + TYPED_RELATIVE_TOLERANCE * abs(got) < math.inf)
     if isinstance(expected, list | tuple):
         return len(expected) == len(got) and all(
             typed(left, right, tolerance) for left, right in zip(expected, got, strict=True)
