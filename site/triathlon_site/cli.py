@@ -124,31 +124,16 @@ def build_command(
 @app.command(
     "serve",
     rich_help_panel=PANEL,
-    epilog=examples("triathlon serve", "triathlon serve --port 0", "triathlon serve --watch"),
+    epilog=examples("triathlon serve", "triathlon serve --port 0"),
 )
 def serve_command(
     out: Out = Path("_site"),
     port: Annotated[int, typer.Option("--port", help="0 takes any free port.", min=0, max=65535)] = 8000,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch",
-            help="Build first, and again when results, templates or code change; pages reload themselves.",
-        ),
-    ] = False,
-    results: Results = Path("results"),
-    models_file: ModelsFile = None,
 ) -> None:
     """Shows the site on this machine only (loopback), until Ctrl-C."""
-    from triathlon_site.serve import serve, serve_watching  # noqa: PLC0415  see above
+    from triathlon_site.serve import serve  # noqa: PLC0415  see above
 
-    def started(address: str) -> None:
-        write(f"{address}  (Ctrl-C stops)")
-
-    if watch:
-        serve_watching(out, port, started=started, results=results, models_file=models_file)
-    else:
-        serve(out, port, started=started)
+    serve(out, port, started=lambda address: write(f"{address}  (Ctrl-C stops)"))
 
 
 @app.command(
@@ -254,19 +239,6 @@ def export_command(
     write(f"{counted(done.files, 'file')} of {counted(done.sources, 'results file')}: {out}")
 
 
-def _score(row: dict[str, Any]) -> str:
-    """Both ends, where it is only known to lie between them."""
-    low, upper = f"{row['score']:.4g}", row["score_upper"]
-    return low if upper is None or f"{upper:.4g}" == low else f"{low}–{upper:.4g}"
-
-
-def _rank(row: dict[str, Any]) -> str:
-    """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
-    if row["rank"] is None:
-        return "–"
-    return f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
-
-
 def _wanted(
     models: str | None,
     suites: str | None,
@@ -320,12 +292,13 @@ def _print_board(board: "Board", rows: list[_Row], counts: Sequence[str], prefix
     shown.columns[1].min_width = _TITLE_WIDTH
     for row in rows:
         whole = f" of {row['tasks_in_suite']}" if row.get("tasks_in_suite") else ""  # of an imported score
-        cells = {
-            "rank": _rank(row).partition(" ")[0] if narrow else _rank(row),
-            "tasks": f"{row['tasks']}{whole}",
-            "open": row["open_units"],
-        }
+        cells = {"rank": "–", "tasks": f"{row['tasks']}{whole}", "open": str(row["open_units"])}
+        if row["rank"] is not None:  # a column that is not ranked has a dash: a rank would say nothing
+            ends = "" if narrow else f" ({row['rank_low']}–{row['rank_high']})"
+            cells["rank"] = f"{'=' if row['tied'] else ''}{row['rank']}{ends}"
+        score = f"{row['score']:.4g}"
+        if row["score_upper"] is not None and f"{row['score_upper']:.4g}" != score:
+            score += f"–{row['score_upper']:.4g}"  # only known to lie between the two
         interval = f"{row['low']:.4g}–{row['high']:.4g}"
-        counted_cells = (str(cells[name]) for name in counts)
-        shown.add_row(row["model"], row["title"], _score(row), interval, *counted_cells)
+        shown.add_row(row["model"], row["title"], score, interval, *(cells[name] for name in counts))
     screen.print(shown)

@@ -113,19 +113,20 @@ class GroupBoard:
 
 def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> Iterator[GroupBoard]:
     """The boards on which two rows or more of the model's group have a score and known tokens."""
-    if info.group is None:
-        return
-    for board in boards:
+    for board in boards if info.group else ():
         members = []
-        for model in board.models:
-            score = board.headline.scores.get(model)
-            if models[model].group == info.group and score:
-                cost = run_cost(_files(board, model), models[model].price)
+        for model, score in board.headline.scores.items():
+            if models[model].group == info.group:
+                cost = run_cost(_headline_files(board, model), models[model].price)
                 if (tokens := cost.output_tokens_per_unit) is not None:
                     rise = most_of_headline(board, model)
                     members.append(GroupMember(models[model], score, cost, tokens, rise))
         if len(members) > 1:
             yield GroupBoard(board, tuple(sorted(members, key=lambda row: (row.tokens, row.info.name))))
+
+
+def _headline_files(board: Board, model: str) -> list[FileAggregate]:
+    return [file for file in board.files[model] if file.suite in board.headline.column.suites]
 
 
 def most_of_headline(board: Board, model: str) -> float | None:
@@ -134,7 +135,7 @@ def most_of_headline(board: Board, model: str) -> float | None:
     In a mean over suites, the mean of their bounds. None where no reply was cut, or a suite with cut replies
     has a score that is no mean over units.
     """
-    metrics, files = dict(board.headline.column.parts), _files(board, model)
+    metrics, files = dict(board.headline.column.parts), _headline_files(board, model)
     rises = [most_with_more_tokens(file, metrics[file.suite]) for file in files if file.cut_replies]
     known = [rise for rise in rises if rise is not None]
     return sum(known) / len(files) if len(known) == len(rises) and any(known) else None
@@ -148,14 +149,8 @@ def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
     """
     if not file.cut_replies:
         return None
-    frame = file.frame
-    values = frame[metric.id].to_numpy(float)
+    values = file.frame[metric.id].to_numpy(float)
     if np.isnan(values).any() or not np.isclose(values.mean(), file.metrics[metric.id].score(metric)):
         return None
-    cut = (frame["cut_replies"] > 0).to_numpy() & (frame["outcome"] != Outcome.PASSED.value).to_numpy()
-    return float((metric.maximum - values[cut]).sum() / len(values))
-
-
-def _files(board: Board, model: str) -> list[FileAggregate]:
-    """Those that the headline comes from."""
-    return [file for file in board.files[model] if file.suite in board.headline.column.suites]
+    cut = (file.frame["cut_replies"] > 0) & (file.frame["outcome"] != Outcome.PASSED.value)
+    return float((metric.maximum - values[cut.to_numpy()]).sum() / len(values))

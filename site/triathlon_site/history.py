@@ -63,9 +63,8 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
         if file.units:
-            state = SuiteState(
-                protocol=str(file.protocol), sha256=file.sha256[:HASH_DIGITS], tasks=file.units
-            )
+            digits = file.sha256[:HASH_DIGITS]
+            state = SuiteState(protocol=str(file.protocol), sha256=digits, tasks=file.units)
             suites.setdefault(file.model, {})[file.suite] = state
     return Snapshot(places=places, suites=suites)
 
@@ -114,65 +113,55 @@ class Change(Strict):
 
 def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
     """Models first, then results and protocols, then places; each in the order of names."""
-    new, gone = (sorted(a.suites.keys() - b.suites.keys()) for a, b in ((after, before), (before, after)))
-    results = tuple(_results(before, after))
-    return (
-        *(Event(kind="new model", model=m, suites=tuple(sorted(after.suites[m]))) for m in new),
-        *(Event(kind="gone model", model=model) for model in gone),
-        *results,
-        *_moves(before, after, results),
-    )
-
-
-def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
+    new_models, gone = after.suites.keys() - before.suites.keys(), before.suites.keys() - after.suites.keys()
+    events = [
+        Event(kind="new model", model=model, suites=tuple(sorted(after.suites[model])))
+        for model in sorted(new_models)
+    ]
+    events += [Event(kind="gone model", model=model) for model in sorted(gone)]
+    # Models with the disciplines of which results came or changed; those of a variant move no rank.
+    changed: set[tuple[str, str]] = set()
     for model in sorted(after.suites.keys() & before.suites.keys()):
         old, new = before.suites[model], after.suites[model]
-        asked_anew = [s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol]
-        others = sorted(new.keys() - asked_anew)
-        added = [s for s in others if s not in old or new[s].sha256 != old[s].sha256]
+        asked_anew = tuple(s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol)
+        others = sorted(new.keys() - set(asked_anew))
+        added = tuple(s for s in others if s not in old or new[s].sha256 != old[s].sha256)
         if asked_anew:
-            yield Event(kind="changed protocol", model=model, suites=tuple(asked_anew))
+            events.append(Event(kind="changed protocol", model=model, suites=asked_anew))
         if added:
-            yield Event(kind="new results", model=model, suites=tuple(added))
-
-
-def _moves(before: Snapshot, after: Snapshot, results: Sequence[Event]) -> Iterator[Event]:
-    """Rank changes of models ranked in both builds; `why` tells whether the model's own results changed.
-
-    A variant's results do not change its rank.
-    """
-    changed = {
-        (event.model, place)
-        for event in results
-        for suite in event.suites
-        for place in ("overall", suite.partition("/")[0])
-        if "@" not in suite
-    }
+            events.append(Event(kind="new results", model=model, suites=added))
+        for suite in (suite for suite in (*asked_anew, *added) if "@" not in suite):
+            changed |= {(model, "overall"), (model, suite.partition("/")[0])}
     for board in sorted(after.places.keys() & before.places.keys()):
-        old, new = before.places[board], after.places[board]
-        for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
-            if new[model].rank != old[model].rank:
-                passed_by = tuple(_passed_by(model, old, new))
-                yield Event(
-                    kind="moved",
-                    model=model,
-                    board=board,
-                    before=old[model].rank,
-                    after=new[model].rank,
-                    why=OWN if (model, board.partition("-")[0]) in changed else OTHERS,
-                    passed_by=passed_by[:NAMED_MODELS],
-                    passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
-                )
+        events += _moves(board, before.places[board], after.places[board], changed)
+    return tuple(events)
 
 
-def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[str]:
-    """Models that overtook this one, in the new order; none where it did not fall."""
-    if new[model].rank <= old[model].rank:
-        return
-    for rival in sorted(new, key=lambda rival: (new[rival].rank, rival)):
-        behind = rival not in old or old[rival].rank >= old[model].rank
-        if rival != model and behind and new[rival].rank < new[model].rank:
-            yield rival
+def _moves(
+    board: str, old: Mapping[str, Place], new: Mapping[str, Place], changed: set[tuple[str, str]]
+) -> Iterator[Event]:
+    """Rank changes of models ranked in both builds, with the models that overtook one that fell."""
+    by_rank = sorted(new, key=lambda model: (new[model].rank, model))
+    for model in by_rank:
+        if model not in old or new[model].rank == old[model].rank:
+            continue
+        passed_by = [
+            rival
+            for rival in by_rank
+            if new[model].rank > old[model].rank
+            and (rival not in old or old[rival].rank >= old[model].rank)
+            and new[rival].rank < new[model].rank
+        ]
+        yield Event(
+            kind="moved",
+            model=model,
+            board=board,
+            before=old[model].rank,
+            after=new[model].rank,
+            why=OWN if (model, board.partition("-")[0]) in changed else OTHERS,
+            passed_by=tuple(passed_by[:NAMED_MODELS]),
+            passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
+        )
 
 
 class History(Strict):

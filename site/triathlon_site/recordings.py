@@ -70,20 +70,21 @@ def read_recordings(folder: Path, results: Results, models: Models) -> Recording
     path = folder / RECORDED / CAUSES
     rows = read_table(path, ("cause", "explanation")) if path.exists() else ()
     causes = {row["cause"]: row["explanation"] for row in rows}
-    recorded = [(file.receipt, file.model) for file in results.files if file.receipt]
-    sources = []
-    for source in sorted({receipt.source for receipt, _ in recorded}):
-        files = [(receipt, model) for receipt, model in recorded if receipt.source == source]
-        sources.append(
-            RecordedSource(
-                receipt=files[0][0],
-                files=len(files),
-                models=len({model for _, model in files}),
-                compared=sum(receipt.compared for receipt, _ in files),
-                equal=sum(receipt.equal for receipt, _ in files),
-                differences=_differences(folder / RECORDED / source / DIFFERENCES, causes, models),
-            )
+    recorded: dict[str, list[tuple[Receipt, str]]] = {}
+    for file in results.files:
+        if file.receipt:
+            recorded.setdefault(file.receipt.source, []).append((file.receipt, file.model))
+    sources = (
+        RecordedSource(
+            receipt=files[0][0],
+            files=len(files),
+            models=len({model for _, model in files}),
+            compared=sum(receipt.compared for receipt, _ in files),
+            equal=sum(receipt.equal for receipt, _ in files),
+            differences=_differences(folder / RECORDED / source / DIFFERENCES, causes, models),
         )
+        for source, files in sorted(recorded.items(), key=lambda pair: pair[0])
+    )
     return Recordings(tuple(sources), causes)
 
 

@@ -16,14 +16,10 @@ _jobs: Sequence[Callable[[], Any]] = ()
 
 
 def run_all(jobs: Sequence[Callable[[], T]], processes: int) -> list[T]:
-    """Runs every job and returns the results in the order of the jobs.
+    """Runs every job, so many at a time, and returns the results in the order of the jobs.
 
     Only results travel between processes. Where one process is enough, or the system cannot fork, this one
     does the work.
-
-    Args:
-        jobs: functions without arguments.
-        processes: how many jobs run at a time.
     """
     if min(processes, len(jobs)) < 2 or "fork" not in multiprocessing.get_all_start_methods():
         return [job() for job in jobs]

@@ -66,11 +66,10 @@ class RecordedFile:
         manifest = self.read_manifest()
         records: list[RecordedUnit] = []
         for number, _, parsed in parsed_lines(self.lines, manifest.unit, _IMPORT_ANEW):
-            place = f"{self.lines}, line {number}"
             if isinstance(parsed, str):
-                raise DamagedLineError(f"{place}: {parsed}")
+                raise DamagedLineError(f"{self.lines}, line {number}: {parsed}")
             if fault := parsed.fault():
-                raise DamagedLineError(f"{place}: {fault}; {_IMPORT_ANEW}")
+                raise DamagedLineError(f"{self.lines}, line {number}: {fault}; {_IMPORT_ANEW}")
             records.append(parsed)
         counts = Counter(outcome for record in records for outcome in record.outcomes)
         counted = {outcome.value: counts[outcome] for outcome in sorted(counts)}

@@ -66,7 +66,7 @@ class LastBuild(Strict):
     """What a site was made from; a file of the cache for each. Where nothing changed, nothing is written."""
 
     state: str
-    """Of what the site was built from and of its files, as `_state_of` has it."""
+    """Hash of what the site was built from, and of its files."""
     report: BuildReport
 
 
@@ -96,12 +96,13 @@ def build(
     started = time.monotonic()
     check_apart(results, out)
     options = options or Options()
-    options = replace(options, url=checked_url(options.url), as_of=checked_day(options.as_of))
+    options = replace(options, url=checked_url(options.url), as_of=_checked_day(options.as_of))
     sweep(out.resolve())
     shaping = repr((known, options, os.environ.get("SOURCE_DATE_EPOCH"), registry))
     inputs = _inputs_of(results, shaping) if cache else ""
-    if cache and not options.strict and (report := _last_report(cache, out, _state_of(inputs, results, out))):
-        return report.model_copy(update={"seconds": time.monotonic() - started})
+    last = _last_build(cache, out) if cache and not options.strict else None
+    if last and last.state == _state_of(inputs, results, out):
+        return last.report.model_copy(update={"seconds": time.monotonic() - started})
     gc.set_threshold(OBJECTS_A_COLLECTION)
     with tempfile.TemporaryDirectory() as temporary:
         site, pages = _write(results, out, registry, options, known, cache or Path(temporary))
@@ -127,8 +128,13 @@ def _write(
     """Gathers, checks and writes the site; returns it and the number of its files."""
     gathered = gather(results, registry, known=known, cache=cache, as_of=options.as_of)
     site = replace(gathered, url=options.url, docs=options.docs)
-    if options.strict and site.results.notices:
-        raise _not_flawless(results, site.results.notices)
+    if options.strict and (notices := site.results.notices):
+        lines = [notice.below(results) for notice in notices]
+        lines += filter(None, [about_commands(results, notices)])
+        raise UserError(
+            f"--strict: expected flawless results, found {counted(len(notices), 'fault')}; no page was"
+            " written. Lines that are said to count do so in a build without --strict:\n" + "\n".join(lines)
+        )
     if not site.units:
         check_empty(results, out, strict=options.strict and not site.imported)
     processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
@@ -136,15 +142,6 @@ def _write(
     pages = write_site(out, rendering, evidence_files(site), processes=processes)
     AggregateCache(cache).prune()
     return site, pages
-
-
-def _not_flawless(results: Path, notices: Sequence[Notice]) -> UserError:
-    lines = [notice.below(results) for notice in notices]
-    lines += filter(None, [about_commands(results, notices)])
-    return UserError(
-        f"--strict: expected flawless results, found {counted(len(notices), 'fault')}; no page was written."
-        " Lines that are said to count do so in a build without --strict:\n" + "\n".join(lines)
-    )
 
 
 def about_commands(results: Path, notices: Sequence[Notice]) -> str:
@@ -167,12 +164,8 @@ def checked_url(url: str) -> str:
     return url if not url or url.endswith("/") else f"{url}/"
 
 
-def checked_day(day: str) -> str:
-    """The day as it came, empty or such as `2026-11-26`.
-
-    Raises:
-        UserError: it is no day.
-    """
+def _checked_day(day: str) -> str:
+    """The day as it came, empty or such as `2026-11-26`."""
     try:
         date.fromisoformat(day or "2026-11-26")
     except ValueError:
@@ -200,14 +193,9 @@ def _write_history(results: Path, site: Gathered) -> list[Notice]:
 def _inputs_of(results: Path, options: str) -> str:
     """Returns a hash of everything that shapes a site but its history: results, templates, code, options."""
     files = (state for state in _files(results) if not state.startswith(f"{HISTORY_FILE} "))
-    return _hash(
-        code_fingerprint(),
-        *map(version, PACKAGES),
-        str(results.resolve()),
-        options,
-        *files,
-        *_files(find_templates()),
-    )
+    packages = map(version, PACKAGES)
+    where = str(results.resolve())
+    return _hash(code_fingerprint(), *packages, where, options, *files, *_files(find_templates()))
 
 
 def _state_of(inputs: str, results: Path, out: Path) -> str:
@@ -215,13 +203,12 @@ def _state_of(inputs: str, results: Path, out: Path) -> str:
     return _hash(inputs, file_state(results / HISTORY_FILE), *_files(out))
 
 
-def _last_report(cache: Path, out: Path, state: str) -> BuildReport | None:
-    """Returns what the build reported that wrote this very site of these inputs; None where there is none."""
+def _last_build(cache: Path, out: Path) -> LastBuild | None:
+    """Returns what is known of the build that wrote a site; None where there was none, or another version."""
     try:
-        last = LastBuild.model_validate_json(_last_path(cache, out).read_bytes())
+        return LastBuild.model_validate_json(_last_path(cache, out).read_bytes())
     except (OSError, ValueError):
-        return None  # never built, or by another version
-    return last.report if last.state == state else None
+        return None
 
 
 def _last_path(cache: Path, out: Path) -> Path:
@@ -229,10 +216,13 @@ def _last_path(cache: Path, out: Path) -> Path:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Name, size and time of each file in a folder, in the order of their names."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_dir():
-            yield f"{path.relative_to(folder).as_posix()} {file_state(path)}"
+    """Name, size and time of each file in a folder."""
+    entries = os.scandir(folder) if folder.is_dir() else ()
+    for entry in sorted(entries, key=lambda entry: entry.name):
+        if entry.is_dir(follow_symlinks=False):
+            yield from (f"{entry.name}/{state}" for state in _files(folder / entry.name))
+        elif not entry.is_dir():
+            yield f"{entry.name} {file_state(entry)}"
 
 
 def _hash(*parts: str) -> str:

@@ -21,7 +21,7 @@ from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.exports import score_frame
 from triathlon_site.history import read_history, snapshot_of
-from triathlon_site.load import AggregateCache, Extracts, Results, read_archived, read_results, suite_ids
+from triathlon_site.load import AggregateCache, Extracts, Results, read_results, suite_ids
 from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, recorded_infos
 from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.pages.board import ARTICLES
@@ -31,7 +31,6 @@ from triathlon_site.render import installed_environment
 from triathlon_site.scores import (
     FAMILIES,
     Board,
-    BoardPlan,
     Overall,
     first_boards,
     overall,
@@ -63,10 +62,9 @@ def gather(
     unlisted = suite_ids(results) - {entry.id for entry in entries}  # the user's own that have results
     entries = (*entries, *(entry for suite in sorted(unlisted) if (entry := known.find(suite))))
     measured, imported = _read(results, entries, cache)
-    plans = plan_boards(entries)
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere
-        boards = with_baselines(_score(plans, measured))
-        imported_boards = tuple(_score(plans, imported))
+        boards = with_baselines(_score(entries, measured))
+        imported_boards = tuple(_score(entries, imported))
     overalls: dict[str, Overall] = {}
     for family in FAMILIES:
         if firsts := first_boards([board for board in boards if board.plan.family == family]):
@@ -95,7 +93,6 @@ def gather(
         published=published and replace(published, facts=_on_day(as_of, facts, facts)),
         version=program,
         imported=imported_boards,
-        archived=tuple(read_archived(results)),
         recordings=read_recordings(results, measured, models),
         history=before.after(snapshot_of(measured, boards, overalls), date, program),
     )
@@ -103,12 +100,11 @@ def gather(
 
 def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
     """The cards as of a day; the availability that the facts state counts before that of the card."""
-    return {
-        model: replace(
-            info, availability=(info.name in facts and facts[info.name].availability) or info.availability
-        ).on_day(day)
-        for model, info in models.items()
-    }
+    found = {}
+    for model, info in models.items():
+        stated = facts[info.name].availability if info.name in facts else None
+        found[model] = replace(info, availability=stated or info.availability).on_day(day)
+    return found
 
 
 def _day() -> str | None:
@@ -139,9 +135,9 @@ def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tu
     return measured, replace(imported, notices=tuple(notices))
 
 
-def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
-    """Those that there are results for."""
-    boards = [board for plan in plans if (board := score_board(plan, results))]
+def _score(entries: Sequence[SuiteEntry], results: Results) -> list[Board]:
+    """The boards that there are results for."""
+    boards = [board for plan in plan_boards(entries) if (board := score_board(plan, results))]
     forget_weights()
     return boards
 
@@ -170,20 +166,22 @@ def frames(results: Path | str, registry: Registry | None = None, *, cache: Path
     """
     site = gather(Path(results), registry, cache=cache)
     scores = score_frame(site.boards, site.models, reported_by_board(site))
-    ranked = pd.DataFrame()
-    if not scores.empty:
-        known = scores[scores["rank"].notna()]
-        ranked = known.pivot(index="model", columns=["board", "column"], values="score")
+    known = scores[scores["rank"].notna()] if len(scores) else scores
+    ranked = known.pivot(index="model", columns=["board", "column"], values="score") if len(known) else known
     suites: dict[str, list[pd.DataFrame]] = {}
     for file in site.results.files:
         if file.units:
-            frame = file.frame.copy()
-            frame.insert(0, "model", file.model)
-            suites.setdefault(file.suite, []).append(frame)
+            suites.setdefault(file.suite, []).append(file.frame.assign(model=file.model))
     published = site.published.tables if site.published else {}
     return Frames(
-        units={suite: pd.concat(files, ignore_index=True) for suite, files in suites.items()},
+        units={suite: _together(of_suite) for suite, of_suite in suites.items()},
         scores=scores,
-        agreement=matrix(ranked, "spearman") if len(ranked) else ranked,
+        agreement=matrix(ranked, "spearman") if len(ranked) else pd.DataFrame(),
         published={name: pd.DataFrame(rows) for name, rows in published.items()},
     )
+
+
+def _together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One frame of all models, whose name stands first."""
+    whole = pd.concat(frames, ignore_index=True)
+    return whole[["model", *(name for name in whole if name != "model")]]

@@ -4,7 +4,7 @@ import glob
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,6 @@ from triathlon_runner.unit_pages import lines_page, suite_slug
 from triathlon_site.evidence import INDEX, LINES, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
 from triathlon_site.pages import Gathered, Rendering, imported_files
-from triathlon_site.render import Environment
 from triathlon_site.workers import run_all
 
 MARK: Final = ".triathlon-site"
@@ -27,7 +26,7 @@ MARK: Final = ".triathlon-site"
 MODELS: Final = "models"
 """Folder of a site with a page for each model; one without results has none."""
 READ: Final = ("runs", "published", "archive", IMPORTED, RECORDED)
-"""Folders among the results that builds read."""
+"""Folders among the results that no site may replace."""
 _LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
 """How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 File = tuple[str, Path]
@@ -118,17 +117,25 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
         raise UserError(f"--out {str(out)!r} is a file; name a folder")
     out = out.resolve()  # behind a link, its target is replaced, not the link
     draft, old = (out.with_name(f".{out.name}.{os.getpid()}.{kind}") for kind in ("new", "old"))
+    environment, evidence = rendering.environment, list(files)
+    assets = {path: environment.asset_contents[name] for name, path in environment.assets.items()}
+    assets |= {f"assets/{PLOTLY}": plotly_script(), MARK: b""}
+    assets[".nojekyll"] = b""  # GitHub Pages: publish the files as they are
+
+    def link_evidence() -> list[str]:
+        return [_link(draft, path, source) for path, source in evidence]
 
     def write_section(number: int) -> list[str]:
         return [_write(draft, page.path, page.bytes) for page in rendering.section(number)]
 
-    sections = [partial(write_section, number) for number in range(len(rendering))]
+    jobs: list[Callable[[], list[str]]] = [link_evidence]
+    jobs += (partial(write_section, number) for number in range(len(rendering)))
     try:
         draft.mkdir(parents=True)
-        assets = _write_assets(draft, rendering.environment)
+        shown = [_write(draft, path, content) for path, content in assets.items()]
         with threadpool_limits(1):  # sums in one order give the same bytes everywhere
-            pages = list(chain(*run_all([partial(_link, draft, list(files)), *sections], processes)))
-        _check_names([*assets, *pages])
+            pages = list(chain(*run_all(jobs, processes)))
+        _check_names([*shown, *pages])
         if out.exists():
             out.rename(old)  # `sweep` puts it back where the process is killed before the next step
         draft.rename(out)
@@ -142,25 +149,16 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
     return len(pages)
 
 
-def _link(draft: Path, files: Sequence[File]) -> list[str]:
-    for path, source in files:
-        target = draft / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            target.hardlink_to(source)
-        except FileExistsError:
-            continue  # `_check_names` refuses two files of one name; a copy would go into the cache
-        except OSError:  # the cache is on another disk, or this one has no links
-            _write(draft, path, source.read_bytes())
-    return [path for path, _ in files]
-
-
-def _write_assets(draft: Path, environment: Environment) -> list[str]:
-    """Writes what pages are shown with and returns the paths."""
-    assets = {path: environment.asset_contents[name] for name, path in environment.assets.items()}
-    assets |= {f"assets/{PLOTLY}": plotly_script(), MARK: b""}
-    assets[".nojekyll"] = b""  # GitHub Pages: publish the files as they are
-    return [_write(draft, path, content) for path, content in assets.items()]
+def _link(draft: Path, path: str, source: Path) -> str:
+    target = draft / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.hardlink_to(source)
+    except FileExistsError:
+        pass  # `_check_names` refuses two files of one name; a copy would go into the cache
+    except OSError:  # the cache is on another disk, or this one has no links
+        _write(draft, path, source.read_bytes())
+    return path
 
 
 def _write(draft: Path, path: str, content: bytes) -> str:

@@ -1,11 +1,3 @@
 """Results in the formats of other programs, so that they are readable elsewhere: `triathlon export`."""
 
-from triathlon_site.exchange._write import (
-    DATA_SETS,
-    EXPORTS,
-    Archive,
-    Export,
-    Exported,
-    archives,
-    write_export,
-)
+from triathlon_site.exchange._write import DATA_SETS, EXPORTS, Exported, write_export

@@ -39,30 +39,19 @@ def files(source: Source) -> Iterator[tuple[str, str]]:
         "checksum": hashlib.sha256(lines.encode()).hexdigest(),
         "total_rows": lines.count("\n"),
     }
-    yield from score_files(source, detailed_evaluation_results=samples)
-
-
-def score_files(source: Source, **more: Any) -> Iterator[tuple[str, str]]:
-    """The scores without samples: no line of the results is read."""
-    yield f"{_stem(source)}.json", json.dumps(_scores(source) | more) + "\n"
-
-
-def _stem(source: Source) -> str:
-    """`data/<collection>/<developer>/<model>/<id>`, as the schema's `file_path` has it."""
-    developer, _, name = source.repository.rpartition("/")
-    collection = f"triathlon-{folder_name(source.entry.id)}"
-    return f"data/{collection}/{folder_name(developer)}/{folder_name(name)}/{uuid_of(source.id)}"
+    scores = _scores(source) | {"detailed_evaluation_results": samples}
+    yield f"{_stem(source)}.json", json.dumps(scores) + "\n"
 
 
 def _scores(source: Source) -> _Row:
     manifest, receipt = source.manifest, source.file.receipt
+    origin = receipt.model_dump(mode="json") if receipt else {}
     details = {
         "protocol": str(manifest.protocol),
         "engine_versions": list(manifest.engine_versions),
         "sandbox": manifest.sandbox_level,
         "grader_integrity": manifest.grader_integrity,
     }
-    origin = receipt.model_dump(mode="json") if receipt else {}
     return {
         "schema_version": VERSION,
         "evaluation_id": source.id,
@@ -83,6 +72,13 @@ def _scores(source: Source) -> _Row:
         "model_info": _model(source),
         "evaluation_results": [_result(source, column, score) for column, score in source.scores],
     }
+
+
+def _stem(source: Source) -> str:
+    """`data/<collection>/<developer>/<model>/<id>`, as the schema's `file_path` has it."""
+    developer, _, name = source.repository.rpartition("/")
+    collection = f"triathlon-{folder_name(source.entry.id)}"
+    return f"data/{collection}/{folder_name(developer)}/{folder_name(name)}/{uuid_of(source.id)}"
 
 
 def _model(source: Source) -> _Row:
@@ -107,32 +103,28 @@ def _model(source: Source) -> _Row:
 
 
 def _result(source: Source, column: Column, score: Score) -> _Row:
+    """One score. What the model's row calls an unsupported setting was not sent, and is left out."""
     _, metric = column.parts[0]
-    data = source.manifest.data
-    data_facts = {"version": data.version, "sha256": data.sha256, "tasks": source.manifest.tasks_in_suite}
-    uncertainty = {
-        "standard_error": {
-            "value": standard_error(source.file.metrics[metric.id], metric.scale),
-            "method": "analytic: linearised ratio of sums over clusters of tasks",
-        },
-        "confidence_interval": {
-            "lower": score.interval.low,
-            "upper": score.interval.high,
-            "confidence_level": 0.95,
-            "method": "bootstrap over clusters of tasks",
-        },
-        "num_samples": score.tasks,
+    manifest = source.manifest
+    data_facts = {
+        "version": manifest.data.version,
+        "sha256": manifest.data.sha256,
+        "tasks": manifest.tasks_in_suite,
     }
     details = {
         "rank": score.rank.rank if score.rank else None,
         "tier": score.tier,
         "score_upper": score.upper,
     }
+    not_sent = manifest.identity.get("unsupported", ())
+    sampling = {key: value for key, value in sampling_of(manifest.settings).items() if key not in not_sent}
+    known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
+    known = {name: value for name, value in known.items() if value is not None}
     return {
         "evaluation_result_id": f"{source.id}#{metric.id}",
         "evaluation_name": source.entry.id,
         "source_data": {
-            "dataset_name": data.name,
+            "dataset_name": manifest.data.name,
             "source_type": "other",
             "additional_details": _texts(data_facts),
         },
@@ -146,8 +138,25 @@ def _result(source: Source, column: Column, score: Score) -> _Row:
             "min_score": 0.0,
             "max_score": column.maximum,
         },
-        "score_details": {"score": score.value, "details": _texts(details), "uncertainty": uncertainty},
-        "generation_config": _generation(source),
+        "score_details": {
+            "score": score.value,
+            "details": _texts(details),
+            "uncertainty": {
+                "standard_error": {
+                    "value": standard_error(source.file.metrics[metric.id], metric.scale),
+                    "method": "analytic: linearised ratio of sums over clusters of tasks",
+                },
+                "confidence_interval": {
+                    "lower": score.interval.low,
+                    "upper": score.interval.high,
+                    "confidence_level": 0.95,
+                    "method": "bootstrap over clusters of tasks",
+                },
+                "num_samples": score.tasks,
+            },
+        },
+        "generation_config": ({"generation_args": known} if known else {})
+        | {"additional_details": _texts(manifest.settings)},
     }
 
 
@@ -163,22 +172,6 @@ def standard_error(parts: Parts, scale: float) -> float:
         return 0.0
     rest = parts.numerators - parts.numerators.sum() / total * parts.denominators
     return float(scale * np.sqrt(clusters / (clusters - 1) * np.square(rest).sum()) / total)
-
-
-def _generation(source: Source) -> _Row:
-    """Sampling in the schema's fields, all other settings as text.
-
-    What the model's row calls unsupported was not sent, and is left out.
-    """
-    settings = source.manifest.settings
-    not_sent = source.manifest.identity.get("unsupported", ())
-    sampling = {key: value for key, value in sampling_of(settings).items() if key not in not_sent}
-    known = {
-        name: sampling[name]
-        for name in ("temperature", "top_p", "max_tokens")
-        if sampling.get(name) is not None
-    }
-    return ({"generation_args": known} if known else {}) | {"additional_details": _texts(settings)}
 
 
 def _texts(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -206,46 +199,40 @@ def _samples(source: Source) -> Iterator[_Row]:
         "error": None,
     }
     for record in source.records():
-        for row in _rows(record, with_texts=source.with_texts):
-            yield common | row
+        whole = common | _whole(record)
+        questions = list(record.questions()) if source.with_texts else []
+        if record.conversation and questions:
+            yield whole | _conversation(record.outcome, questions)
+            continue
+        for question in questions or [_WITHOUT_TEXTS]:
+            yield whole | _single(question) | (_alone(question, whole) if question.name else {})
 
 
-def _rows(record: UnitRecord, *, with_texts: bool) -> Iterator[_Row]:
+def _whole(record: UnitRecord) -> _Row:
+    """What is known of the whole record; no tokens where the server did not count them."""
     facts = {"outcome": record.outcome.value, "sample": str(record.sample), "task_id": record.task_id}
-    whole = {
-        "sample_id": f"{record.task_id}#{record.sample}",
-        "evaluation": _evaluation(record.outcome),
-        "token_usage": _tokens(record),
-        "performance": {"latency_ms": record.seconds * 1000} if record.seconds else None,
-        "metadata": facts,
-    }
     sustained = getattr(record, "sustained_loops", None)
     if sustained is not None:
         facts |= {"sustained_loops": str(sustained), "max_loops": str(getattr(record, "max_loops", ""))}
-    questions = list(record.questions()) if with_texts else []
-    if record.conversation and questions:
-        yield whole | _conversation(record.outcome, questions)
-        return
-    for question in questions or [_WITHOUT_TEXTS]:
-        yield whole | _single(question) | (_alone(question, whole) if question.name else {})
-
-
-def _evaluation(outcome: Outcome, turns: int | None = None) -> _Row:
-    passed = outcome is Outcome.PASSED
-    return {"score": float(passed), "is_correct": passed, "num_turns": turns}
-
-
-def _tokens(record: UnitRecord) -> _Row | None:
-    """None where the server did not count them."""
     usage = record.usage
-    if not usage.requests or usage.uncounted:
-        return None
-    return {
+    tokens = {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "total_tokens": usage.input_tokens + usage.output_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
     }
+    return {
+        "sample_id": f"{record.task_id}#{record.sample}",
+        "evaluation": _evaluation(record.outcome),
+        "token_usage": tokens if usage.requests and not usage.uncounted else None,
+        "performance": {"latency_ms": record.seconds * 1000} if record.seconds else None,
+        "metadata": facts,
+    }
+
+
+def _evaluation(outcome: Outcome, turns: int | None = None) -> _Row:
+    passed = outcome is Outcome.PASSED
+    return {"score": float(passed), "is_correct": passed, "num_turns": turns}
 
 
 def _single(question: Question) -> _Row:

@@ -3,21 +3,24 @@
 Imported only where somebody asks for these logs: inspect_ai takes six seconds.
 """
 
+import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from inspect_ai import log as inspect_log
 from inspect_ai.model import ChatMessageUser, ContentReasoning, ContentText, GenerateConfig, ModelOutput
 from inspect_ai.scorer import Score
 
 from triathlon_runner.records import Outcome, ProgramRecord, sampling_of
-from triathlon_site.exchange._source import Source, uuid_of, zipped
+from triathlon_site.exchange._source import Source, uuid_of
 
 _SCORER: Final = "triathlon"
 _NEVER: Final = "1970-01-01T00:00:00+00:00"
+_EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
+"""The first date that a zip can hold: no clock may change the file."""
 
 
 def files(source: Source) -> Iterator[tuple[str, bytes]]:
@@ -26,9 +29,11 @@ def files(source: Source) -> Iterator[tuple[str, bytes]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.eval"
         inspect_log.write_eval_log(_log(source, records), path, format="eval")
-        with ZipFile(path) as written:  # packed again without the time of writing
-            content = zipped({name: written.read(name) for name in sorted(written.namelist())})
-    yield f"{source.info.slug}/{source.file_name}_{source.time}.eval", content
+        target = io.BytesIO()
+        with ZipFile(path) as written, ZipFile(target, "w") as packed:  # without the time of writing
+            for name in sorted(written.namelist()):
+                packed.writestr(ZipInfo(name, _EARLIEST), written.read(name), ZIP_DEFLATED)
+    yield f"{source.info.slug}/{source.entry.id.replace('/', '_')}_{source.time}.eval", target.getvalue()
 
 
 def _log(source: Source, records: Sequence[ProgramRecord]) -> Any:

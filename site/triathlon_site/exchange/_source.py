@@ -1,15 +1,13 @@
 """What an export is made of: one model's results on one suite, with its scores and records."""
 
 import hashlib
-import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from uuid import UUID
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord
 from triathlon_runner.suites import SuiteEntry
@@ -28,8 +26,6 @@ _HUB_REPOSITORY: Final = re.compile(
     re.ASCII,
 )
 """The address of a model, or of a page of it such as `…/tree/main`; in parentheses `owner/name`."""
-_EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
-"""The first date that a zip can hold, for files that no clock may change."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +58,7 @@ class Source:
     @property
     def repository(self) -> str:
         """`owner/name` on the hub, else organisation and id."""
-        made_up = f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
-        return self.hub_repository or made_up
+        return self.hub_repository or f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
 
     @property
     def time(self) -> str:
@@ -82,16 +77,6 @@ class Source:
         """`suite/model/time`, the form of Every Eval Ever's `evaluation_id`."""
         return f"{self.entry.id}/{self.repository}/{self.time}"
 
-    @property
-    def set_name(self) -> str:
-        """What follows the discipline in the suite's id."""
-        return self.entry.id.partition("/")[2]
-
-    @property
-    def file_name(self) -> str:
-        """The suite's id without slashes."""
-        return self.entry.id.replace("/", "_")
-
     def records(self) -> Iterator[UnitRecord]:
         """The lines that count, as records; of recorded results without texts."""
         for record in read_units(self.root, self.file, self.entry):
@@ -106,15 +91,6 @@ class Source:
 def uuid_of(name: str) -> str:
     """A UUID in the form of version 4 that is the same for the same name."""
     return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
-
-
-def zipped(files: Mapping[str, str | bytes]) -> bytes:
-    """A zip file of these contents by path; the same contents give the same bytes."""
-    target = io.BytesIO()
-    with ZipFile(target, "w") as archive:
-        for path, content in files.items():
-            archive.writestr(ZipInfo(path, _EARLIEST), content, ZIP_DEFLATED)
-    return target.getvalue()
 
 
 def folder_name(text: str) -> str:

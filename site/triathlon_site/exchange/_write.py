@@ -1,10 +1,10 @@
-"""The formats of `triathlon export`, what a call writes, and the zips of scores that the site offers."""
+"""The formats of `triathlon export`, and what a call writes."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
@@ -14,13 +14,10 @@ from triathlon_runner.models_yaml import check_names
 from triathlon_runner.records import ProgramRecord
 from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import _every_eval_ever
-from triathlon_site.exchange._source import Source, sources_of, zipped
-from triathlon_site.load import Results
-from triathlon_site.models import Models
-from triathlon_site.render import Page, formats
-from triathlon_site.scores import Board, Column, Score
+from triathlon_site.exchange._source import Source, sources_of
+from triathlon_site.render import formats
 
-if TYPE_CHECKING:  # the pages import this package for what the site itself offers
+if TYPE_CHECKING:  # commands that export nothing need not wait for the pages
     from triathlon_site.pages import Gathered
 
 
@@ -29,13 +26,11 @@ class Export:
     """Another program's format."""
 
     about: str
-    """In a line, for the help."""
+    """In a line, for the data page."""
     files: Callable[[Source], Iterator[tuple[str, str | bytes]]]
     """Path and content of each file that one source becomes."""
     fault: Callable[[Source], str]
     """Why the format cannot hold a source, in words; empty where it can."""
-    score_files: Callable[[Source], Iterator[tuple[str, str]]] | None = None
-    """The files without samples, which need no line of results; None where the format has no such files."""
 
 
 def _no_programs(source: Source) -> str:
@@ -85,41 +80,42 @@ def _no_hub_file(source: Source) -> str:
     """Why there is no file for the hub; empty where there is one."""
     if not source.hub_repository:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
-    if source.set_name not in DATA_SETS:
+    if source.entry.id.partition("/")[2] not in DATA_SETS:
         return f"the hub has no data set for {source.entry.id!r}"
-    return "" if _hub_scores(source) else "it has no score of its own on a board"
+    has_headline = any(column.parts[0][1].headline for column, _ in source.scores)
+    return "" if has_headline else "it has no score of its own on a board"
 
 
 def _hub_files(source: Source) -> Iterator[tuple[str, str]]:
-    """One file a suite, to be put into the model's repository: a list with one entry a headline score."""
-    receipt, entries = source.file.receipt, []
-    for column, score in _hub_scores(source):
+    """One file a suite, to be put into the model's repository: a list with one entry a headline score.
+
+    The suite's headline metric may be one column of a board of several suites.
+    """
+    receipt, manifest, entries = source.file.receipt, source.manifest, []
+    grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
+    for column, score in source.scores:
+        if not column.parts[0][1].headline:
+            continue
         about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
         if score.upper is not None:
             known = formats.known_range(score.value, score.upper, column.maximum)
             about += f"; only known as {known}, since some loops had no judge: the value is the lower end"
-        manifest, tasks = source.manifest, f"{score.tasks} tasks"
+        tasks = f"{score.tasks} tasks"
         if manifest.tasks_planned < manifest.tasks_in_suite:
             tasks += f" ({manifest.tasks_planned} of the suite's {manifest.tasks_in_suite} were asked)"
-        grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
-        entry: dict[str, object] = {
-            "dataset": {"id": DATA_SETS[source.set_name], "task_id": source.entry.id},
+        entry: dict[str, Any] = {
+            "dataset": {"id": DATA_SETS[source.entry.id.partition("/")[2]], "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),
         }
-        if source.manifest.ended:
-            entry["date"] = source.manifest.ended[:10]
+        if manifest.ended:
+            entry["date"] = manifest.ended[:10]
         if receipt:
             entry["source"] = {"url": receipt.address, "name": receipt.title}
         elif source.url:
             entry["source"] = {"url": source.url, "name": "Triathlon"}
         entries.append(entry | {"notes": f"{about}; {tasks}; {grade}"})
-    path = f"{source.repository}/.eval_results/triathlon_{source.file_name}.yaml"
+    path = f"{source.repository}/.eval_results/triathlon_{source.entry.id.replace('/', '_')}.yaml"
     yield path, yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
-
-
-def _hub_scores(source: Source) -> list[tuple[Column, Score]]:
-    """The scores by the suite's headline metric, also where it is one column of a board of several suites."""
-    return [(column, score) for column, score in source.scores if column.parts[0][1].headline]
 
 
 EXPORTS: Final[Mapping[str, Export]] = {
@@ -127,13 +123,9 @@ EXPORTS: Final[Mapping[str, Export]] = {
         "Every Eval Ever 0.3: scores with intervals, and a line a sample",
         _every_eval_ever.files,
         _every_eval_ever.fault,
-        _every_eval_ever.score_files,
     ),
     "hf-eval-results": Export(
-        "Hugging Face: a .eval_results YAML file for the model's repository",
-        _hub_files,
-        _no_hub_file,
-        _hub_files,
+        "Hugging Face: a .eval_results YAML file for the model's repository", _hub_files, _no_hub_file
     ),
     "evalplus": Export("EvalPlus samples: task_id, solution", _evalplus, _no_programs),
     "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect_logs, _no_programs),
@@ -201,28 +193,3 @@ def write_export(
         exported += 1
         written += len(contents)
     return Exported(written, exported, left_out)
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """All scores in one format, as a zip file of the site."""
-
-    form: str
-    """Name of the format, as `triathlon export` takes it."""
-    page: Page
-    files: int
-    """In the zip."""
-
-
-def archives(results: Results, boards: Sequence[Board], models: Models, url: str = "") -> Iterator[Archive]:
-    """Yields the zip of each format with files of scores alone; one that holds no result is left out."""
-    entries = {entry.id: entry for board in boards for entry in board.plan.suites}
-    sources = sources_of(results.files, boards, models, entries.get, url=url)
-    for form, export in EXPORTS.items():
-        content: dict[str, str] = {}
-        for source in sources:
-            if export.score_files and not export.fault(source):
-                for path, text in export.score_files(source):
-                    content.setdefault(path, text)  # of two rows with one link, the first, as by the command
-        if content:
-            yield Archive(form, Page(f"data/{form}.zip", "", zipped(content)), len(content))

@@ -13,7 +13,7 @@ from triathlon_site.load._aggregate import (
     Parts,
     TaskResult,
 )
-from triathlon_site.load._files import Archived, Notice, read_archived, suite_ids
+from triathlon_site.load._files import Notice, suite_ids
 from triathlon_site.load._results import (
     AggregateCache,
     Results,

@@ -1,7 +1,7 @@
 """What the site reads from one results file: a row for each unit and sums by task, no replies."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.metrics import Metric
 from triathlon_runner.records import (
     Finish,
     Manifest,
@@ -30,15 +30,11 @@ from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
 """Column of the problems that a task was evolved from, in suites whose records name them."""
-
 Grade = Literal["measured", "recorded"]
 """measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
 NO_PROTOCOL: Final = ProtocolHashes(asked="", graded="")
 """Of a file without lines and manifest."""
-_PASSED_FIRST: Final = "pass_at_1"
-"""The loop's column that says whether the first program was right."""
-_RAN: Final = (Outcome.PASSED.value, Outcome.FAILED.value, Outcome.TIMED_OUT.value)
 
 
 class TaskResult(NamedTuple):
@@ -104,14 +100,14 @@ class FileAggregate:
     """Engine that graded this very file again after it was measured, as the statement beside it says."""
 
     @property
-    def receipt(self) -> Receipt | None:
-        """Where recorded results come from; None for what was measured."""
-        return None if self.kept is None or self.kept.measured_here else self.kept
-
-    @property
     def kept(self) -> Receipt | None:
         """The receipt of outcomes that are kept without texts, recorded or measured; None for whole lines."""
         return self.manifest.receipt if isinstance(self.manifest, RecordedManifest) else None
+
+    @property
+    def receipt(self) -> Receipt | None:
+        """Where recorded results come from; None for what was measured."""
+        return None if self.kept is None or self.kept.measured_here else self.kept
 
     @property
     def has_lines(self) -> bool:
@@ -121,21 +117,14 @@ class FileAggregate:
     @property
     def judged_again_by(self) -> str:
         """Whether a measured file was graded again, in words; empty where no statement says so."""
-        if self.judged_again is None:
-            return ""
-        if self.judged_again == ENGINE_VERSION:
-            return "graded again here"
+        if self.judged_again in (None, ENGINE_VERSION):
+            return "" if self.judged_again is None else "graded again here"
         return f"graded again by engine {self.judged_again}"
 
     @property
     def ended(self) -> str:
         """Day on which the run ended (of some recorded results only the month); empty without a manifest."""
         return self.manifest.ended[:10] if self.manifest else ""
-
-    @property
-    def task_counts(self) -> tuple[int, int]:
-        """How many tasks have a line, and how many the suite has (0 where that is not known)."""
-        return self.tasks_answered, self.manifest.tasks_in_suite if self.manifest else 0
 
     @property
     def units(self) -> int:
@@ -150,17 +139,37 @@ class FileAggregate:
         return list(map(TaskResult, *columns, parents))
 
     @cached_property
+    def tasks_answered(self) -> int:
+        """How many of the suite's tasks have a line, whatever the manifest says was planned."""
+        return self.frame["task"].nunique()
+
+    @property
+    def task_counts(self) -> tuple[int, int]:
+        """How many tasks have a line, and how many the suite has (0 where that is not known)."""
+        return self.tasks_answered, self.manifest.tasks_in_suite if self.manifest else 0
+
+    @cached_property
+    def open_units(self) -> int:
+        """Planned units without a line, of each planned task without any line at least one.
+
+        Where a run was killed, its manifest counts what was there before.
+        """
+        if self.manifest is None:
+            return 0
+        planned = sum(self.manifest.outcomes.values()) + self.manifest.open_units
+        return max(0, planned - self.units, self.manifest.tasks_planned - self.tasks_answered)
+
+    @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
-        counts = self.frame["outcome"].value_counts().sort_index()
-        return {str(outcome): count for outcome, count in counts.items()}
+        return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
 
     @cached_property
     def ran(self) -> int:
         """How many units' programs ran, if too long; a loop counts by its first program."""
-        did_run = self.frame["outcome"].isin(_RAN)
-        if _PASSED_FIRST in self.frame:
-            did_run |= self.frame[_PASSED_FIRST] > 0
+        did_run = self.frame["outcome"].isin((Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT))
+        if "pass_at_1" in self.frame:
+            did_run |= self.frame["pass_at_1"] > 0
         return int(did_run.sum())
 
     @cached_property
@@ -185,22 +194,6 @@ class FileAggregate:
         """Seconds that all units took together."""
         return float(self.frame["seconds"].to_numpy().sum())
 
-    @property
-    def open_units(self) -> int:
-        """Planned units without a line, of each planned task without any line at least one.
-
-        Where a run was killed, its manifest counts what was there before.
-        """
-        if self.manifest is None:
-            return 0
-        planned = sum(self.manifest.outcomes.values()) + self.manifest.open_units
-        return max(0, planned - self.units, self.manifest.tasks_planned - self.tasks_answered)
-
-    @cached_property
-    def tasks_answered(self) -> int:
-        """How many of the suite's tasks have a line, whatever the manifest says was planned."""
-        return self.frame["task"].nunique()
-
     def usd(self, price: tuple[float, float] | None) -> float | None:
         """What its lines' tokens cost at a price of input and output, in USD a million.
 
@@ -208,57 +201,54 @@ class FileAggregate:
         """
         if price is None or self.usage.uncounted or self.receipt:
             return None
-        usage = self.usage
-        return round((usage.input_tokens * price[0] + usage.output_tokens * price[1]) / 1e6, 6)
-
-
-def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
-    """A row a unit, as `FileAggregate.frame` has them."""
-    units = [
-        (record, record.sample + place, outcome)
-        for record in records
-        for place, outcome in enumerate(outcomes_of(record))
-    ]
-    columns: dict[str, Any] = {
-        "task": [record.task_id for record, *_ in units],
-        "sample": [sample for _, sample, _ in units],
-        "outcome": [outcome.value for *_, outcome in units],
-    }
-    if records and PARENTS in type(records[0]).model_fields:
-        columns[PARENTS] = [parents_of(record) for record in records]
-    kinds = _kinds(units)
-    alone: dict[Hashable, UnitRecord] = {}
-    for kind, (record, sample, _) in zip(kinds, units, strict=True):
-        if kind not in alone:
-            alone[kind] = (
-                record.apart()[sample - record.sample] if isinstance(record, RecordedUnit) else record
-            )
-    for metric in metrics:
-        values = {kind: metric.score([unit]) for kind, unit in alone.items()}
-        columns[metric.id] = [values[kind] for kind in kinds]
-    if any(isinstance(record, RecordedUnit) for record in records[:1]):  # outcomes alone
-        columns |= dict.fromkeys((*Usage.model_fields, "replies", "cut_replies"), 0) | {"seconds": 0.0}
-        return pd.DataFrame(columns)
-    finishes = [[question.reply.finish for question in record.questions()] for record in records]
-    columns |= {
-        **{name: [getattr(record.usage, name) for record in records] for name in Usage.model_fields},
-        "seconds": [record.seconds for record in records],
-        "replies": [len(of_record) for of_record in finishes],
-        "cut_replies": [of_record.count(Finish.LENGTH) for of_record in finishes],
-    }
-    return pd.DataFrame(columns)
-
-
-def _kinds(units: Sequence[tuple[UnitRecord, int, Outcome]]) -> Sequence[Hashable]:
-    """Equal for recorded units of which every metric has the same value; else of one unit alone."""
-    if any(isinstance(record, RecordedUnit) and record.samples for record, *_ in units[:1]):
-        return [outcome for *_, outcome in units]
-    return [record.alike if isinstance(record, RecordedUnit) else n for n, (record, *_) in enumerate(units)]
+        return round((self.usage.input_tokens * price[0] + self.usage.output_tokens * price[1]) / 1e6, 6)
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
     """The problems that the record's task was evolved from; empty where its kind of record names none."""
     return getattr(record, PARENTS, ())
+
+
+def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
+    """A row a unit, as `FileAggregate.frame` has them."""
+    columns: dict[str, Any] = {
+        "task": [record.task_id for record in records for _ in outcomes_of(record)],
+        "sample": [
+            record.sample + place for record in records for place, _ in enumerate(outcomes_of(record))
+        ],
+        "outcome": [outcome.value for record in records for outcome in outcomes_of(record)],
+    }
+    if records and PARENTS in type(records[0]).model_fields:
+        columns[PARENTS] = [parents_of(record) for record in records]
+    if records and isinstance(records[0], RecordedUnit):
+        columns |= _recorded_columns(metrics, [one for one in records if isinstance(one, RecordedUnit)])
+        return pd.DataFrame(columns)
+    for metric in metrics:
+        columns[metric.id] = [metric.score([record]) for record in records]
+    for name in Usage.model_fields:
+        columns[name] = [getattr(record.usage, name) for record in records]
+    finishes = [[question.reply.finish for question in record.questions()] for record in records]
+    columns["seconds"] = [record.seconds for record in records]
+    columns["replies"] = [len(of_record) for of_record in finishes]
+    columns["cut_replies"] = [of_record.count(Finish.LENGTH) for of_record in finishes]
+    return pd.DataFrame(columns)
+
+
+def _recorded_columns(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, Any]:
+    """The columns of outcomes alone: of all units that ended alike a metric is asked once."""
+    kinds: list[Hashable] = []
+    first_of_kind: dict[Hashable, UnitRecord] = {}
+    for record in records:
+        own_kinds: Sequence[Hashable] = record.samples or (record.alike,)
+        for place, kind in enumerate(own_kinds):
+            if kind not in first_of_kind:
+                first_of_kind[kind] = record.apart()[place]
+        kinds += own_kinds
+    columns: dict[str, Any] = {}
+    for metric in metrics:
+        values = {kind: metric.score([unit]) for kind, unit in first_of_kind.items()}
+        columns[metric.id] = [values[kind] for kind in kinds]
+    return columns | dict.fromkeys((*Usage.model_fields, "replies", "cut_replies"), 0) | {"seconds": 0.0}
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
@@ -284,18 +274,17 @@ def parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str,
     recorded = [record for record in records if isinstance(record, RecordedUnit)]
     if recorded and recorded[0].task_is_cluster:
         return _recorded_parts(metrics, recorded)
-    return {metric.id: _summed(metric.contributions(records)) for metric in metrics}
-
-
-def _summed(contributions: Iterable[Contribution]) -> Parts:
-    sums: dict[str, list[float]] = {}
-    for cluster, numerator, denominator in contributions:
-        total = sums.setdefault(cluster, [0.0, 0.0])
-        total[0] += numerator
-        total[1] += denominator
-    ordered = sorted(sums)
-    numerators, denominators = np.array([sums[cluster] for cluster in ordered]).reshape(-1, 2).T
-    return Parts(tuple(ordered), numerators.copy(), denominators.copy())
+    found = {}
+    for metric in metrics:
+        sums: dict[str, list[float]] = {}
+        for cluster, numerator, denominator in metric.contributions(records):
+            total = sums.setdefault(cluster, [0.0, 0.0])
+            total[0] += numerator
+            total[1] += denominator
+        names = sorted(sums)
+        numerators, denominators = np.array([sums[name] for name in names]).reshape(-1, 2).T
+        found[metric.id] = Parts(tuple(names), numerators.copy(), denominators.copy())
+    return found
 
 
 def _recorded_parts(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, Parts]:

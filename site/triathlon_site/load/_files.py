@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,6 @@ from triathlon_runner.store import (
     RUN_AGAIN,
     RecordedFile,
     ResultsFolder,
-    archived,
     count_lines,
     manifest_or_fault,
     read_undamaged_records,
@@ -39,8 +38,7 @@ class Notice(Strict):
     message: str
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}, line {self.line}"
-        return f"{place}: {self.message}"
+        return f"{self.file}{'' if self.line is None else f', line {self.line}'}: {self.message}"
 
     def below(self, results: Path) -> str:
         """With the path of the file, for whoever is to fix it."""
@@ -66,9 +64,8 @@ class RunFile:
     @cached_property
     def path(self) -> Path:
         """The file of the lines."""
-        if self.recorded:
-            return self.recorded.lines
-        return ResultsFolder(self.root).lines(self.model, self.suite)
+        recorded = self.recorded
+        return recorded.lines if recorded else ResultsFolder(self.root).lines(self.model, self.suite)
 
     @cached_property
     def manifest(self) -> Path:
@@ -89,44 +86,42 @@ def suite_ids(root: Path) -> set[str]:
 def find_files(
     root: Path, entries: Mapping[str, SuiteEntry]
 ) -> tuple[list[RunFile], list[RunFile], list[Notice]]:
-    """The files that count; recordings of what was measured here, too; a notice for each other file."""
+    """The files that count; recordings of what was measured here, too; a notice for each other file.
+
+    Of each model and suite the first file counts. No link is followed: it could lead to any file here.
+    """
     beside: list[RunFile] = []
     counted: dict[tuple[str, str], RunFile] = {}
     files = list(_run_files(root))
-    notices = [*_links(root), *_manifests_without_results(root, files)]
+    notices = []
+    for path in sorted(path for folder in (RUNS, RECORDED) for path in (root / folder).rglob("*")):
+        if path.is_symlink():
+            name = readable(path.relative_to(root).as_posix())
+            notices.append(Notice(file=name, message="a link, which is not followed; not counted"))
+    notices += _manifests_without_results(root, files)
     for file in files:
         if why_not_plain(file.path, root).startswith(LINK):
             continue  # named above
-        measured = counted.get((file.model, file.suite))
-        is_recording = file.source not in _MEASURED
-        if measured and measured.source in _MEASURED and is_recording and not _fault(file, entries, None):
-            beside.append(file)
-        elif fault := _fault(file, entries, measured):
+        first = counted.get((file.model, file.suite))
+        fault = _fault(file, entries)
+        if first and not fault:
+            if first.source in _MEASURED and file.source not in _MEASURED:
+                beside.append(file)
+                continue
+            fault = f"{readable(first.name)!r} has results of this model and suite"
+        if fault:
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
         else:
             counted[file.model, file.suite] = file
     return list(counted.values()), beside, notices
 
 
-def _links(root: Path) -> Iterator[Notice]:
-    """A notice for each link in the folders of results: it could lead to any file of this machine."""
-    for path in sorted(path for folder in (RUNS, RECORDED) for path in (root / folder).rglob("*")):
-        if path.is_symlink():
-            name = readable(path.relative_to(root).as_posix())
-            yield Notice(file=name, message="a link, which is not followed; not counted")
-
-
-def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], counted: RunFile | None) -> str:
-    """Why a file does not count, in words; empty where it does.
-
-    `counted`: a file of the same model and suite that counts already.
-    """
+def _fault(file: RunFile, entries: Mapping[str, SuiteEntry]) -> str:
+    """Why a file does not count, in words; empty where it does."""
     if readable(file.name) != file.name:
         return "its name is not UTF-8"
     if file.suite not in entries:
         return f"suite {file.suite!r} is unknown: no suites.yaml beside models.yaml lists its data set"
-    if counted is not None:
-        return f"{readable(counted.name)!r} has results of this model and suite"
     return unreadable(file.path, file.root)
 
 
@@ -151,10 +146,8 @@ def _manifests_without_results(root: Path, files: Sequence[RunFile]) -> Iterator
     for model, suite in _with_suffix(root, MANIFEST):
         if (model, suite) not in measured:
             lines = readable(f"{suite.rpartition('/')[2]}{LINES}")
-            yield Notice(
-                file=readable(f"{RUNS}/{model}/{suite}{MANIFEST}"),
-                message=f"{lines!r} is not beside it: its results are missing",
-            )
+            message = f"{lines!r} is not beside it: its results are missing"
+            yield Notice(file=readable(f"{RUNS}/{model}/{suite}{MANIFEST}"), message=message)
 
 
 def readable(name: str) -> str:
@@ -163,10 +156,7 @@ def readable(name: str) -> str:
 
 
 def unreadable(path: Path, root: Path) -> str:
-    """Why this is no file to read, in words; empty where it is one.
-
-    A link could lead to any file of this machine, and a pipe would be waited for for ever.
-    """
+    """Why this is no file to read, such as a pipe that would be waited for; empty where it is one."""
     if why := why_not_plain(path, root):
         return f"expected a plain file, got {why}"
     if not path.is_file():
@@ -176,21 +166,21 @@ def unreadable(path: Path, root: Path) -> str:
 
 def read_records(file: RunFile, record: type[UnitRecord]) -> tuple[list[UnitRecord], list[Notice]]:
     """The records that count, and a notice for each line that does not."""
-    records, faults = read_undamaged_records(file.path, record, partial(_fault_of_record, file))
+
+    def fault_of(record: UnitRecord) -> str:
+        if record.model != file.model:
+            return f"a line of model {record.model!r} in the folder of {file.model!r}"
+        if record.suite != file.suite:
+            return f"a line of suite {record.suite!r} in the file of {file.suite!r}"
+        rest = "`triathlon verify` shows what the rest of the line says"
+        fault = record.fault()
+        return fault and f"{fault}; it does not count; {RUN_AGAIN}; {rest}"
+
+    records, faults = read_undamaged_records(file.path, record, fault_of)
     whole, torn = count_lines(file.path)
     if torn:
         faults[whole + 1] = "the line was cut before its end; the next run makes its unit again"
     return records, [Notice(file=file.name, line=line, message=fault) for line, fault in faults.items()]
-
-
-def _fault_of_record(file: RunFile, record: UnitRecord) -> str:
-    if record.model != file.model:
-        return f"a line of model {record.model!r} in the folder of {file.model!r}"
-    if record.suite != file.suite:
-        return f"a line of suite {record.suite!r} in the file of {file.suite!r}"
-    rest = "`triathlon verify` shows what the rest of the line says"
-    fault = record.fault()
-    return fault and f"{fault}; it does not count; {RUN_AGAIN}; {rest}"
 
 
 def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
@@ -218,23 +208,3 @@ def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int
         yield f"{tasks} tasks, but its manifest says that the suite has {manifest.tasks_in_suite}"
     if records and (engine := graded_otherwise(manifest.engine_versions)):
         yield engine
-
-
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """One results file in `archive/`."""
-
-    model: str
-    suite: str
-    file: str
-    """Relative to the results folder."""
-    manifest: Manifest | None
-
-
-def read_archived(root: Path) -> Iterator[Archived]:
-    """What was put aside, in order: listed, never counted. Nothing is read but the manifests."""
-    for paths in archived(ResultsFolder(root)):
-        file = readable(paths.lines.relative_to(root).as_posix())
-        found = manifest_or_fault(paths.manifest, paths.model, paths.suite)
-        manifest = found if isinstance(found, Manifest) else None
-        yield Archived(readable(paths.model), readable(paths.suite), file, manifest)

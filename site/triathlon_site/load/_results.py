@@ -20,8 +20,8 @@ import triathlon_runner
 import triathlon_site
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Manifest, ProtocolHashes, UnitRecord
-from triathlon_runner.store import VERIFIED, GradedAgain, ResultsFolder, how_to_grade_again, read_graded_again
+from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.store import VERIFIED, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor, outcomes_of
 from triathlon_site.load._aggregate import (
@@ -52,6 +52,10 @@ DIGEST_BYTES: Final = hashlib.sha256().digest_size
 KEPT_SECONDS: Final = 30 * 24 * 3600
 WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of results below which starting more processes takes longer than reading."""
+_HIDDEN: Final = (
+    "this line cannot be used; why is not shown, since it may repeat a text and the tasks are private:"
+    " `triathlon verify` says it, and what to do"
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class AggregateCache:
 
     def get(self, key: str) -> FileAggregate | None:
         """The aggregate of this key; None where it is not there or not whole."""
-        folder = self._entry(key)
+        folder = self.folder / key[:2] / key
         try:
             content = (folder / AGGREGATE).read_bytes()
             os.utime(folder / AGGREGATE)
@@ -83,7 +87,7 @@ class AggregateCache:
         Raises:
             UserError: the cache cannot be written.
         """
-        folder = self._entry(key)
+        folder = self.folder / key[:2] / key
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, content in extracts.items():
@@ -96,9 +100,6 @@ class AggregateCache:
             raise UserError(
                 f"cannot write to the cache {place}; make room, or name another in TRIATHLON_CACHE"
             ) from None
-
-    def _entry(self, key: str) -> Path:
-        return self.folder / key[:2] / key
 
     def prune(self) -> None:
         """Removes what no build has used for a month."""
@@ -116,7 +117,7 @@ def _write(path: Path, content: bytes) -> None:
     draft.replace(path)
 
 
-def file_state(path: Path) -> str:
+def file_state(path: Path | os.DirEntry[str]) -> str:
     """Size and time of the last change; empty where there is no file."""
     try:
         status = path.stat()
@@ -133,12 +134,6 @@ def code_fingerprint() -> str:
         for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-_HIDDEN: Final = (
-    "this line cannot be used; why is not shown, since it may repeat a text and the tasks are private:"
-    " `triathlon verify` says it, and what to do"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,17 +176,19 @@ def read_results(
     reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
     files, beside, notices = find_files(root, reader.entries)
     keys = {file: reader.key(file) for file in (*files, *beside)}
-    known = {file: cache.get(key) for file, key in keys.items()}
+    aggregates = {file: aggregate for file, key in keys.items() if (aggregate := cache.get(key))}
     changed: dict[str, list[RunFile]] = {}
-    for file in (file for file, aggregate in known.items() if aggregate is None):
-        changed.setdefault(file.model, []).append(file)
+    for file in keys:
+        if file not in aggregates:
+            changed.setdefault(file.model, []).append(file)
     jobs = [partial(reader.read_model, of_model, keys) for of_model in changed.values()]
     size = sum(file.path.stat().st_size for of_model in changed.values() for file in of_model)
     run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
-    read = {file: known[file] or cache.get(key) for file, key in keys.items()}
-    aggregates = {file: aggregate for file, aggregate in read.items() if aggregate}
-    if len(aggregates) < len(read):
-        raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
+    for file in (file for of_model in changed.values() for file in of_model):
+        aggregate = cache.get(keys[file])
+        if aggregate is None:
+            raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
+        aggregates[file] = aggregate
     marked, statement_notices = _mark_judged_again(root, [aggregates[file] for file in files])
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
     skipped = {
@@ -201,6 +198,16 @@ def read_results(
     }
     recordings = tuple(aggregates[file] for file in beside)
     return Results(tuple(marked), skipped, tuple(notices), recordings)
+
+
+class _Content(NamedTuple):
+    """What one file of results says, and what is wrong with its lines and its manifest."""
+
+    counted: list[UnitRecord]
+    """The records of its protocol: the manifest's; without a manifest, that of the last line."""
+    manifest: Manifest | None
+    of_lines: list[Notice]
+    of_manifest: list[Notice]
 
 
 @dataclass(frozen=True)
@@ -226,24 +233,24 @@ class _Reader:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
-        """Reads files of one model into the cache; what is read of their seeds serves all of them."""
-        read: dict[RunFile, dict[str, UnitRecord]] = {}
+        """Reads files of one model into the cache; those of its seeds, which serve several others, once."""
+        seeds_of = {file: self._seeds_of(file) for file in files}
+        contents = {seeds: self._content(seeds) for of_file in seeds_of.values() for seeds in of_file}
         for file in files:
             seeds: dict[str, UnitRecord] = {}
-            for seeds_file in self._seeds_of(file):
-                if seeds_file not in read:
-                    counted = self._content(seeds_file).counted
-                    read[seeds_file] = {record.task_id: record for record in counted if not record.sample}
-                seeds = read[seeds_file] | seeds
-            self.cache.put(keys[file], *self._read(file, seeds))
+            for of_file in reversed(seeds_of[file]):
+                counted = contents[of_file].counted
+                seeds |= {record.task_id: record for record in counted if not record.sample}
+            content = contents.get(file) or self._content(file)
+            self.cache.put(keys[file], *self._aggregate(file, content, seeds))
 
-    def _read(
-        self, file: RunFile, seeds: Mapping[str, UnitRecord]
+    def _aggregate(
+        self, file: RunFile, content: _Content, seeds: Mapping[str, UnitRecord]
     ) -> tuple[FileAggregate, Mapping[str, str | bytes]]:
         """The aggregate and the extracts; `seeds` has the model's first sample of each seed."""
-        entry, content = self.entries[file.suite], self._content(file)
-        current, manifest, of_lines = content.counted, content.manifest, content.of_lines
-        named = {parent for record in current for parent in parents_of(record)} if seeds else set()
+        entry = self.entries[file.suite]
+        records, manifest, of_lines, of_manifest = content
+        named = {parent for record in records for parent in parents_of(record)} if seeds else set()
         parents = {name: record for name, record in seeds.items() if name in named}
         private = _is_private(entry, manifest)
         if private:
@@ -253,7 +260,7 @@ class _Reader:
             reasons = {"not shown: the tasks are private": count} if count else {}
             manifest = manifest.model_copy(update={"open_reasons": reasons})
         extracts: dict[str, str | bytes] = {
-            **self.extractor(current, file.model, file.suite, parents, private=private)
+            **self.extractor(records, file.model, file.suite, parents, private=private)
         }
         lines = file.path.read_bytes()
         if INDEX in extracts:
@@ -263,17 +270,16 @@ class _Reader:
             suite=entry.id,
             file=file.name,
             sha256=hashlib.sha256(lines).hexdigest(),
-            protocol=content.protocol,
+            protocol=manifest.protocol if manifest else records[-1].protocol if records else NO_PROTOCOL,
             manifest=manifest,
-            frame=unit_frame(entry.metrics, current),
-            metrics=parts(entry.metrics, current),
-            repeats=repeats(entry.metrics, current),
-            notices=(*of_lines, *content.of_manifest),
+            frame=unit_frame(entry.metrics, records),
+            metrics=parts(entry.metrics, records),
+            repeats=repeats(entry.metrics, records),
+            notices=(*of_lines, *of_manifest),
         )
         return aggregate, extracts
 
-    def _content(self, file: RunFile) -> "_Content":
-        """The lines that count, the manifest, and what is wrong with either."""
+    def _content(self, file: RunFile) -> _Content:
         records: Sequence[UnitRecord]
         manifest: Manifest | None
         of_lines: list[Notice] = []
@@ -285,13 +291,14 @@ class _Reader:
             try:
                 records, manifest = file.recorded.read_lines(), file.recorded.read_manifest()
             except UserError as error:
-                fault = Notice(file=file.name, message=f"{error}; none of its lines counts")
-                return _Content([], NO_PROTOCOL, None, [fault], [])
-        protocol = manifest.protocol if manifest else records[-1].protocol if records else NO_PROTOCOL
+                return _Content(
+                    [], None, [Notice(file=file.name, message=f"{error}; none of its lines counts")], []
+                )
         if manifest:
             units = sum(len(outcomes_of(record)) for record in records)
             messages = contradictions(manifest, records, units + len(of_lines))
             of_manifest = [Notice(file=file.name, message=message) for message in messages]
+        protocol = manifest.protocol if manifest else records[-1].protocol if records else NO_PROTOCOL
         # Lines of outcomes share one object: most comparisons end at the first `is`.
         counted = [record for record in records if record.protocol is protocol or record.protocol == protocol]
         if excluded := len(records) - len(counted):
@@ -299,27 +306,16 @@ class _Reader:
                 f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
             )
             of_manifest.append(Notice(file=file.name, message=message))
-        return _Content(counted, protocol, manifest, of_lines, of_manifest)
+        return _Content(counted, manifest, of_lines, of_manifest)
 
     def _seeds_of(self, file: RunFile) -> list[RunFile]:
         """The same model's files on the problems that this suite's were evolved from, its seeds first."""
         entry = self.entries[file.suite]
         if entry.seeds == file.suite or file.source:  # nothing that was written is shown of outcomes alone
             return []
-        suites = (suite for suite in entry.seed_suites if suite in self.entries)
-        files = [replace(file, suite=suite) for suite in suites if suite != file.suite]
-        return [found for found in files if not unreadable(found.path, found.root)]
-
-
-class _Content(NamedTuple):
-    """What one file of results says."""
-
-    counted: list[UnitRecord]
-    """The records of its protocol: the manifest's; without a manifest, that of the last line."""
-    protocol: ProtocolHashes
-    manifest: Manifest | None
-    of_lines: list[Notice]
-    of_manifest: list[Notice]
+        suites = (suite for suite in entry.seed_suites if suite in self.entries and suite != file.suite)
+        files = [replace(file, suite=suite) for suite in suites]
+        return [seeds for seeds in files if not unreadable(seeds.path, seeds.root)]
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:
@@ -328,8 +324,7 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[U
     Raises:
         UserError: recorded lines were damaged since the aggregate was made.
     """
-    source = file.kept.source if file.kept else ""
-    lines = RunFile(root, file.model, file.suite, source)
+    lines = RunFile(root, file.model, file.suite, file.kept.source if file.kept else "")
     return lines.recorded.read() if lines.recorded else read_records(lines, entry.record)[0]
 
 
@@ -348,7 +343,7 @@ def _mark_judged_again(
     root: Path, files: Sequence[FileAggregate]
 ) -> tuple[list[FileAggregate], list[Notice]]:
     """The files, marked where a statement names their present SHA-256, and what is wrong with statements."""
-    statements: dict[str, GradedAgain | None] = {}
+    statements = {}
     notices: list[Notice] = []
     for model in sorted({file.model for file in files if file.file.startswith(f"{RUNS}/")}):
         try:
@@ -357,18 +352,17 @@ def _mark_judged_again(
             place = f"{RUNS}/{model}/{VERIFIED}"
             notices.append(Notice(file=place, message=f"{error}; until then nothing of it is marked"))
     marked = []
-    for file in files:
+    for read in files:
+        file = read
         statement = statements.get(file.model) if file.file.startswith(f"{RUNS}/") else None
         graded = statement.sha256.get(file.suite) if statement else None
         if statement and graded == file.sha256:
-            marked.append(replace(file, judged_again=statement.engine_version))
-        elif graded is None:
-            marked.append(file)
-        else:
+            file = replace(file, judged_again=statement.engine_version)
+        elif graded is not None:
             message = (
                 f"changed since it was graded again: expected SHA-256 {graded!r} ({VERIFIED}), got"
                 f" {file.sha256!r}; it is not marked as graded again; {how_to_grade_again(file.model)}"
             )
-            notice = Notice(file=file.file, message=message)
-            marked.append(replace(file, notices=(*file.notices, notice)))
+            file = replace(file, notices=(*file.notices, Notice(file=file.file, message=message)))
+        marked.append(file)
     return marked, notices

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from triathlon_runner import unit_pages
 from triathlon_site.history import History
-from triathlon_site.load import Archived, FileAggregate, Results
+from triathlon_site.load import FileAggregate, Results
 from triathlon_site.models import ModelInfo, Models, printable
 from triathlon_site.pages._scores import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
@@ -89,7 +89,6 @@ class Gathered:
     history: History = field(default_factory=History)
     imported: tuple[Board, ...] = ()
     """Boards of imported results alone."""
-    archived: tuple[Archived, ...] = ()
     recordings: Recordings = field(default_factory=Recordings)
     url: str = ""
     """Where the site will be published, with a slash at its end; empty where that is not known."""

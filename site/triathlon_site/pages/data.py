@@ -1,9 +1,9 @@
 """The page of the data files: their addresses, the meaning of their fields, and faults in the results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
-from triathlon_site.exchange import EXPORTS, Archive, archives
+from triathlon_site.exchange import EXPORTS
 from triathlon_site.exports import DATA_SCHEMA, core_files, data_formats
 from triathlon_site.pages._site import Gathered
 from triathlon_site.render import Draft, Page
@@ -12,7 +12,6 @@ _TYPES: Final = {
     "csv": "text/csv",
     "json": "application/json",
     "parquet": "application/vnd.apache.parquet",
-    "zip": "application/zip",
 }
 _DESCRIPTION: Final = (
     "Scores of language models for code on the tasks of Triathlon, a leaderboard in three disciplines: loops"
@@ -23,20 +22,18 @@ _DESCRIPTION: Final = (
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page of the data files, and the files that it alone links."""
-    packed = list(archives(site.results, site.boards, site.models, site.url))
     values = {
         "facts": site.published.fact_counts if site.published else None,
-        "archives": {archive.form: archive for archive in packed},
         "exports": EXPORTS,
-        "json_ld": _dataset(site, packed),
+        "json_ld": _dataset(site),
         "formats": data_formats(),
         "data_schema": DATA_SCHEMA,
     }
-    yield Draft("data.html", "data/page", values, tuple(archive.page for archive in packed))
+    yield Draft("data.html", "data/page", values)
     yield from core_files(site.url)
 
 
-def _dataset(site: Gathered, packed: Sequence[Archive]) -> dict[str, Any]:
+def _dataset(site: Gathered) -> dict[str, Any]:
     """The page's data as a `Dataset` of schema.org, in JSON-LD, so that searches for data sets find it.
 
     Where the site's address is not known, addresses are relative to the page.
@@ -45,7 +42,6 @@ def _dataset(site: Gathered, packed: Sequence[Archive]) -> dict[str, Any]:
     names = [*(f"overall-{family}" for family in site.overalls), *(board.plan.id for board in site.boards)]
     paths = [f"data/{name}.{suffix}" for name in names for suffix in ("csv", "json")]
     paths += ["data/scores.parquet"] if site.boards else []
-    paths += [archive.page.path for archive in packed]
     description: dict[str, Any] = {
         "@context": "https://schema.org/",
         "@type": "Dataset",

@@ -10,20 +10,10 @@ from typing import Final
 from triathlon_runner.errors import UserError
 from triathlon_site.models import FACT_COLUMNS, FACTS_FILE, ModelInfo, Record, read_facts, read_table
 
-PRODUCT_COLUMNS: Final = ("product", "model", "source", "name", "snapshot", "month")
 _MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
-DOUBT_COLUMNS: Final = ("source", "name", "other_source", "other_name", "reason")
-FACT_SOURCES: Final = "fact_sources.csv"
 FACTS: Final = (
-    "organization",
-    "parameters_b",
-    "active_b",
-    "licence",
-    "open_weights",
-    "released",
-    "context",
-    "availability",
-    "price",
+    *("organization", "parameters_b", "active_b", "licence", "open_weights", "released", "context"),
+    *("availability", "price"),
 )
 """The kinds of facts, as the column `sources` names them; a price is five columns, an availability three."""
 
@@ -108,7 +98,8 @@ def read_published(folder: Path) -> Published | None:
     if missing := [name for name in alias_sources if name not in sources]:
         raise UserError(f"{folder / 'sources.csv'}: no row for the table {missing[0]!r}")
     tables = {name: read_table(folder / f"{name}.csv", ("model",)) for name in sources}
-    doubtful = read_table(folder / "doubtful_aliases.csv", DOUBT_COLUMNS)
+    doubt_columns = ("source", "name", "other_source", "other_name", "reason")
+    doubtful = read_table(folder / "doubtful_aliases.csv", doubt_columns)
     _refuse_repeated(folder / "aliases.csv", "model", aliases)
     for name in alias_sources:
         _refuse_repeated(folder / f"{name}.csv", "model", tables[name])
@@ -117,13 +108,14 @@ def read_published(folder: Path) -> Published | None:
         if unknown := [row[name] for row in aliases if row[name] not in known]:
             raise UserError(f"{folder / 'aliases.csv'}: {name}.csv has no model {unknown[0]!r}")
     products = _products(folder / "products.csv", tables)
-    return Published(tables, sources, aliases, doubtful, products, read_facts(folder), count_facts(folder))
+    return Published(tables, sources, aliases, doubtful, products, read_facts(folder), _count_facts(folder))
 
 
 def _products(path: Path, tables: Mapping[str, Sequence[Record]]) -> Mapping[tuple[str, str], Snapshot]:
     """The rows of `products.csv`, by table and name there; none where there is no such file."""
     products: dict[tuple[str, str], Snapshot] = {}
-    for row in read_table(path, PRODUCT_COLUMNS) if path.exists() else ():
+    columns = ("product", "model", "source", "name", "snapshot", "month")
+    for row in read_table(path, columns) if path.exists() else ():
         source, name, month = row["source"], row["name"], row["month"]
         if name not in {record["model"] for record in tables.get(source, ())}:
             raise UserError(f"{path}: expected a name of {source}.csv, got {name!r}; correct the row")
@@ -144,16 +136,12 @@ def _refuse_repeated(path: Path, column: str, rows: Sequence[Record]) -> None:
         )
 
 
-def count_facts(folder: Path) -> FactCounts | None:
-    """Counts facts by kind and by source; None where there are no facts.
-
-    Raises:
-        UserError: one of the files cannot be read or lacks a column.
-    """
+def _count_facts(folder: Path) -> FactCounts | None:
+    """Counts facts by kind and by source; None where there are no facts."""
     if not (folder / FACTS_FILE).exists():
         return None
     rows = read_table(folder / FACTS_FILE, FACT_COLUMNS)
-    sources = read_table(folder / FACT_SOURCES, ("source", "read", "address"))
+    sources = read_table(folder / "fact_sources.csv", ("source", "read", "address"))
     pairs = [pair.split("=", 1) for row in rows for pair in row["sources"].split()]
     known, used = Counter(fact for fact, _ in pairs), Counter(source for _, source in pairs)
     needed = ("organization", "parameters_b", "open_weights", "released")

@@ -16,9 +16,7 @@ from triathlon_runner.loop import PAPER_LOOPS
 from triathlon_site.agreement import sensitivity
 from triathlon_site.models import Record
 from triathlon_site.published._columns import (
-    Array,
     PublishedColumn,
-    Spread,
     columns_of,
     exact,
     number_in,
@@ -106,7 +104,7 @@ class PublishedTable:
     def title(self) -> str:
         return self.source.short
 
-    @property
+    @cached_property
     def models(self) -> list[PublishedRow]:
         """The ranked rows."""
         return [row for row in self.rows if row.ranked]
@@ -180,7 +178,7 @@ def published_boards(published: Published) -> tuple[PublishedTable, ...]:
 def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTable:
     columns = columns_of(source.table, source.columns, records)
     ranked = [record.get("kind", "model") == "model" for record in records]
-    scores = {c.id: _scores(records, ranked, c, columns) for c in columns if c.role != "text"}
+    scores = {c.id: _scores(records, ranked, c, columns) for c in columns if c.role != "text" and records}
     rows = [
         PublishedRow(
             name=record["model"],
@@ -202,46 +200,32 @@ def _scores(
     column: PublishedColumn,
     columns: Sequence[PublishedColumn],
 ) -> list[PublishedScore | None]:
-    """By row; None where it has none."""
-    if not records:
-        return []
+    """By row; None where it has none. Of scores without draws each has its rank for sure."""
     by_id = {each.id: each for each in columns}
     values = np.array([column.value(record) for record in records])
     spreads = [spread(column, by_id, record) for record in records]
     shown = np.array(ranked) & column.ranked & ~np.isnan(values)
     precise = [exact(column, by_id, r) if use else math.nan for r, use in zip(records, shown, strict=True)]
-    places = _ranks(rounded(np.array(precise)), spreads)
-    intervals = _intervals(values, spreads)
+    scores = rounded(np.array(precise))
+    better = scores[:, None] > scores[None, :]
+    intervals: dict[int, Interval] = {}
+    if drawn := {place: each for place, each in enumerate(spreads) if each}:
+        draws = np.tile(scores, (DRAWS, 1))
+        for place in (place for place in drawn if not math.isnan(scores[place])):
+            draws[:, place] = drawn[place].draws
+        better = better_in_draws(draws, draws)
+        low = np.column_stack([each.low for each in drawn.values()])
+        high = np.column_stack([each.high for each in drawn.values()])
+        found = interval((low, high), values[list(drawn)])
+        intervals = dict(zip(drawn, found, strict=True))
+    places = ranks(scores, better)
     result: list[PublishedScore | None] = []
-    for record, value, rank, ends in zip(records, values.tolist(), places, intervals, strict=True):
+    for place, (record, value) in enumerate(zip(records, values.tolist(), strict=True)):
         deviation = number_in(record, f"{column.id}_std")
-        known = None if math.isnan(deviation) else deviation
-        score = PublishedScore(value, column.shown(value), rank, ends, known)
+        deviates = None if math.isnan(deviation) else deviation
+        score = PublishedScore(value, column.shown(value), places[place], intervals.get(place), deviates)
         result.append(None if math.isnan(value) else score)
     return result
-
-
-def _ranks(precise: Array, spreads: Sequence[Spread | None]) -> list[Rank | None]:
-    """The intervals of ranks need draws; of scores without any, each is where it is."""
-    if not any(spreads):
-        return ranks(precise, precise[:, None] > precise[None, :])
-    draws = np.column_stack(
-        [
-            np.full(DRAWS, score) if each is None or math.isnan(score) else each.draws
-            for each, score in zip(spreads, precise.tolist(), strict=True)
-        ]
-    )
-    return ranks(precise, better_in_draws(draws, draws))
-
-
-def _intervals(values: Array, spreads: Sequence[Spread | None]) -> list[Interval | None]:
-    known = [place for place, each in enumerate(spreads) if each]
-    if not known:
-        return [None] * len(values)
-    drawn = [each for each in spreads if each]
-    ends = tuple(np.column_stack([getattr(each, end) for each in drawn]) for end in ("low", "high"))
-    found = dict(zip(known, interval((ends[0], ends[1]), values[known]), strict=True))
-    return [found.get(place) for place in range(len(values))]
 
 
 @dataclass(frozen=True, slots=True)

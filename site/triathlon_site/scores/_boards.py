@@ -1,8 +1,10 @@
 """Which boards and columns there are, and which files and seeds of tasks are scored together."""
 
+import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -188,25 +190,8 @@ def set_title(name: str) -> str:
 
 OTHER_PROTOCOL: Final = "asked or graded under another protocol than those that are ranked"
 UNITS_ARE_OPEN: Final = "not ranked while units are open"
-_HUMANEVAL: Final = (
-    *(0, 1, 3, 5, 6, 8, 9, 10, 12, 14, 18, 20, 25, 35, 36, 37, 39, 44, 46, 47, 49, 56),
-    *(58, 59, 61, 64, 65, 67, 68, 69, 70, 72, 73, 74, 76, 78, 81, 82, 89, 94, 96, 98, 99, 101),
-    *(103, 104, 105, 106, 107, 108, 109, 110, 111, 113, 114, 117, 119, 123, 124, 126, 127, 129, 130),
-    *(131, 132, 133, 135, 137, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 153, 154, 155),
-    *(156, 160, 161),
-)
-_CLASSEVAL: Final = (
-    *(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 18, 19, 21, 22, 23, 24, 27, 29, 30),
-    *(31, 32, 33, 35, 37, 39, 40, 41, 42, 43, 44, 46, 47, 48, 49, 51, 53, 55, 56, 57, 59, 62),
-    *(64, 65, 66, 67, 68, 70, 71, 73, 74, 75, 76, 78, 79, 80, 81, 82, 85, 88, 90, 91, 93, 94),
-    *(95, 96, 97),
-)
-_SAME: Final = {
-    f"DREval/{place}": name
-    for place, name in enumerate(
-        (*(f"HumanEval/{n}" for n in _HUMANEVAL), *(f"ClassEval_{n}" for n in _CLASSEVAL))
-    )
-}
+with files("triathlon_site.scores").joinpath("dreval_programs.csv").open(encoding="utf-8") as _file:
+    _SAME: Final = {row["program"]: row["problem"] for row in csv.DictReader(_file)}
 """Programs of DREval by the names that they have where they come from: the first 85 are problems of
 HumanEval, the others classes of ClassEval, both in their order; found by their names."""
 

@@ -39,14 +39,24 @@ def built(results: Path) -> tuple[str, str, tuple[Notice, ...]]:
 
 
 def test_a_file_that_a_statement_names_is_marked(results: Path) -> None:
-    """Letter on the board, words in the receipt; no other model, suite or board is marked by it."""
+    """Letter on the board, words in the receipt; no other model, suite or board is marked by it.
+
+    What a run found of the server stands in the receipt of its suite, with the setting.
+    """
     state(results)
+    path = results / "runs/weak/runtime/core.manifest.json"
+    found = ["reasoning: leaks into the text with '<think>': `reasoning_max_tokens: 8192` in its api block"]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "findings": found}))
     board, page, notices = built(results)
+    site = results.parent / "_site"
     assert board.count(LETTER) > 0 and not notices
     assert board.count("m✓</a>") == board.count('href="models/weak.html#receipt-loop-core" title="measured')
     assert page.count("<dt>Graded again here</dt>") == 1 and RECEIPT in page
-    assert "m✓" not in page_text(results.parent / "_site/evolved.html")
-    assert "Graded again" not in page_text(results.parent / "_site/models/middle.html")
+    assert "m✓" not in page_text(site / "evolved.html")
+    heading = "Behaviour of its server, as the run saw it"
+    assert page.count(heading) == 1 and "leaks into the text with &#39;&lt;think&gt;&#39;" in page
+    other = page_text(site / "models/middle.html")
+    assert "Graded again" not in other and heading not in other
 
 
 def test_a_file_that_changed_afterwards_is_not_marked(results: Path) -> None:
@@ -65,52 +75,35 @@ def test_a_file_that_changed_afterwards_is_not_marked(results: Path) -> None:
         build_small(results.parent, strict=True)
 
 
-def test_a_statement_of_another_engine_does_not_say_here(results: Path) -> None:
-    """The receipt names the engine that judged; the board has no mark."""
-    state(results, engine=ENGINE_VERSION + 1)
-    board, page, notices = built(results)
-    assert "m✓" not in board and not notices
-    assert f"<dt>Graded again by engine {ENGINE_VERSION + 1}</dt>" in page
-
-
-@pytest.mark.parametrize("spoil", ["another model's", "damaged", "a folder"])
-def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str) -> None:
-    """The notice says what was expected, what came and what to do."""
-    path = state(results, model="middle" if spoil == "another model's" else "weak")
+@pytest.mark.parametrize(
+    ("spoil", "got"),
+    [
+        ("another engine's", ""),
+        ("a check that failed", ""),
+        ("another model's", f"runs/middle/{SUITE}.jsonl"),
+        ("damaged", "got {'_type': 'x'}"),
+        ("a folder", "got 'no plain file'"),
+    ],
+)
+def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str, got: str) -> None:
+    """The notice says what was expected, what came and what to do; a good one says which engine judged."""
+    model = "middle" if spoil == "another model's" else "weak"
+    path = state(results, model=model, engine=ENGINE_VERSION + (spoil == "another engine's"))
+    document = json.loads(path.read_text())
     if spoil == "damaged":
         path.write_text('{"_type": "x"}')
     elif spoil == "a folder":
         path.unlink()
         path.mkdir()
-    board, page, (notice,) = built(results)
-    assert "m✓" not in board and "<dt>Graded again" not in page
-    assert notice.file == "runs/weak/verified.json"
-    got = {"another model's": f"runs/middle/{SUITE}.jsonl", "damaged": "got {'_type': 'x'}"}
-    assert got.get(spoil, "got 'no plain file'") in notice.message
-    assert "expected the statement of `triathlon submit check` about the results of 'weak'" in notice.message
-    assert "writes it anew" in notice.message
-
-
-def test_a_suite_that_the_check_refused_is_not_marked(results: Path) -> None:
-    """Only the suites that passed are; a statement also names those that failed."""
-    path = state(results)
-    document = json.loads(path.read_text())
-    document["predicate"] |= {"result": "FAILED", "passedTests": [], "failedTests": [SUITE]}
-    path.write_text(json.dumps(document))
+    elif spoil == "a check that failed":
+        document["predicate"] |= {"result": "FAILED", "passedTests": [], "failedTests": [SUITE]}
+        path.write_text(json.dumps(document))
     board, page, notices = built(results)
-    assert "m✓" not in board and "<dt>Graded again" not in page and not notices
-
-
-def test_findings_stand_on_the_page(tmp_path: Path) -> None:
-    """In the receipt of the suite, with the setting; other suites and models say nothing."""
-    results = small_results(tmp_path / "results", MODELS[1:])
-    path = results / "runs/weak/loop/core.manifest.json"
-    manifest = json.loads(path.read_text())
-    found = ["reasoning: leaks into the text with '<think>': `reasoning_max_tokens: 8192` in its api block"]
-    path.write_text(json.dumps({**manifest, "findings": found}))
-    report = build_small(tmp_path)
-    assert not report.notices
-    heading = "Behaviour of its server, as the run saw it"
-    page = page_text(tmp_path / "_site/models/weak.html")
-    assert page.count(heading) == 1 and "leaks into the text with &#39;&lt;think&gt;&#39;" in page
-    assert heading not in page_text(tmp_path / "_site/models/middle.html")
+    assert "m✓" not in board
+    expected = f"<dt>Graded again by engine {ENGINE_VERSION + 1}</dt>"
+    assert page.count("<dt>Graded again") == page.count(expected) == (spoil == "another engine's")
+    assert len(notices) == bool(got)
+    for notice in notices:
+        assert notice.file == "runs/weak/verified.json" and got in notice.message
+        expectation = "expected the statement of `triathlon submit check` about the results of 'weak'"
+        assert expectation in notice.message and "writes it anew" in notice.message
