@@ -12,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from click.testing import Result
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -25,6 +26,7 @@ from triathlon_site.cli_options import load_models
 from triathlon_site.serve import make_server
 
 add_commands()
+SEEDS, SUBTLE = entries(["evolved/core-seeds", "evolved/core-subtle"])
 
 
 @pytest.fixture(autouse=True)
@@ -34,47 +36,55 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+def call(*words: str, width: int = 200) -> Result:
+    return CliRunner().invoke(app, [*words], env={"COLUMNS": str(width)})
+
+
+def scores(*options: str) -> list[dict[str, Any]]:
+    """The rows of `scores --json`."""
+    shown = call("scores", "--json", *options)
+    assert shown.exit_code == 0, shown.output
+    rows: list[dict[str, Any]] = json.loads(shown.stdout)["scores"]
+    return rows
+
+
 def test_scores_as_json_are_those_of_the_site(tmp_path: Path) -> None:
     """`scores --json` and the site's data files hold the same numbers."""
     small_results(tmp_path / "results")
-    result = CliRunner().invoke(app, ["scores", "--json"])
-    assert result.exit_code == 0, result.output
-    found = [row for row in json.loads(result.output)["scores"] if row["board"] == "loop-core"]
+    found = [row for row in scores() if row["board"] == "loop-core"]
     build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache" / "site")
     assert found == json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
 
 
 def test_scores_of_some_models_and_suites(tmp_path: Path) -> None:
-    """--models and --suites leave the other rows out and the ranks as they are; unknown names are refused."""
-    seeds, subtle = entries(["evolved/core-seeds", "evolved/core-subtle"])
-    suites = [FakeSuite(seeds, tasks=6), FakeSuite(subtle, tasks=6)]
+    """--models and --suites leave the other rows out and the ranks as they are; unknown names are refused.
+
+    A model whose file was emptied is known: what was lost is said before it has no scores.
+    """
+    suites = [FakeSuite(SEEDS, tasks=6), FakeSuite(SUBTLE, tasks=6)]
     write_results(tmp_path / "results", [FakeModel("a", -2.0), FakeModel("b", 2.0)], suites)
+    write_results(tmp_path / "results", [FakeModel("emptied")], suites[:1])
+    (tmp_path / "results/runs/emptied/evolved/core-seeds.jsonl").write_text("")
     row = "{id: listed, name: L, api: {base_url: http://localhost/v1, model: l}}"
     (tmp_path / "models.yaml").write_text(f"models: [{row}]")
-
-    def rows(*options: str) -> list[dict[str, Any]]:
-        shown = CliRunner().invoke(app, ["scores", "--json", *options])
-        assert shown.exit_code == 0, shown.output
-        scores: list[dict[str, Any]] = json.loads(shown.stdout)["scores"]
-        return scores
-
-    every, of_a = rows(), rows("--models", "a")
+    every, of_a = scores(), scores("--models", "a")
     assert of_a == [row for row in every if row["model"] == "a"] != every
-    on_seeds = rows("--suites", "evolved/core-seeds")
+    on_seeds = scores("--suites", "evolved/core-seeds")
     assert on_seeds == [row for row in every if row["suites"] == ["evolved/core-seeds"]] != []
-    both = "evolved/core-seeds,evolved/core-subtle"
-    assert rows("--suites", both, "--models", "a,b") == every
-    table = CliRunner().invoke(app, ["scores", "--models", "a"], env={"COLUMNS": "200"}).output
+    assert scores("--suites", "evolved/core-seeds,evolved/core-subtle", "--models", "a,b") == every
+    table = call("scores", "--models", "a").output
     assert "a " in table and "b " not in {line[:2] for line in table.splitlines()}
     for option, name, said in (
         ("--models", "c", "unknown model 'c'; known are: a, b"),
         ("--suites", "evolved/core-seed", "unknown suite 'evolved/core-seed'; did you mean"),
         ("--suites", "loop/mbpp-plus", "no results of suite 'loop/mbpp-plus' here; `triathlon run`"),
         ("--models", "listed", "no results of model 'listed' here; `triathlon run`"),
+        ("--models", "emptied", "no results of model 'emptied' here"),
     ):
-        assert said in str(CliRunner().invoke(app, ["scores", option, name]).exception)
-        export = CliRunner().invoke(app, ["export", "evalplus", "--out", "exported", option, name])
-        assert said in str(export.exception)
+        shown = call("scores", option, name)
+        assert said in str(shown.exception)
+        assert "its manifest counts 6 units, lines in the file: 0; some were lost" in shown.stderr
+        assert said in str(call("export", "evalplus", "--out", "exported", option, name).exception)
 
 
 def test_imported_results_alone(tmp_path: Path) -> None:
@@ -82,13 +92,12 @@ def test_imported_results_alone(tmp_path: Path) -> None:
     imported_results(tmp_path / "results")
     path = tmp_path / "results/imported/runs/foreign/evolved/core-seeds.manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks_in_suite": 30}))
-    shown = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "80"})
+    shown = call("scores", width=80)
     assert shown.exit_code == 0 and "imported: evolved" in shown.output
     assert "12 of 30" in shown.output and "rank" not in shown.output.partition("Left out")[0]
-    document = json.loads(CliRunner().invoke(app, ["scores", "--json", "--models", "foreign"]).stdout)
-    row = document["imported"][0]
+    row = json.loads(call("scores", "--json", "--models", "foreign").stdout)["imported"][0]
     assert (row["model"], row["tasks"], row["tasks_in_suite"], row["rank"]) == ("foreign", 12, 30, None)
-    built = CliRunner().invoke(app, ["build", "--strict"])
+    built = call("build", "--strict")
     assert built.exit_code == 0 and "all 24 units are imported: they stand on" in built.output
     assert "All results were <a" in (tmp_path / "_site/index.html").read_text()
 
@@ -103,61 +112,39 @@ def test_scores_name_damaged_lines(tmp_path: Path) -> None:
     path.write_text("\n".join([json.dumps(changed), "nonsense", *rest, ""]))
     file = path.relative_to(tmp_path / "results").as_posix()
     for options in ([], ["--json"]):
-        result = CliRunner().invoke(app, ["scores", *options])
+        result = call("scores", *options)
         assert result.exit_code == 0, result.output
         assert f"warning: results/{file}, line 1: outcome: " in result.stderr
-        assert (
-            f"warning: results/{file}, line 2: expected a JSON object, got 'nonsense'; delete"
-            in result.stderr
-        )
+        nonsense = f"warning: results/{file}, line 2: expected a JSON object, got 'nonsense'; delete"
+        assert nonsense in result.stderr
     found = json.loads(result.stdout)["notices"]
     assert [(one["file"], one["line"]) for one in found] == [(file, 1), (file, 2)]
-    strict = CliRunner().invoke(app, ["build", "--strict"])
-    assert f"{file}, line 1: outcome: " in str(strict.exception)
+    assert f"{file}, line 1: outcome: " in str(call("build", "--strict").exception)
 
 
-def test_a_model_whose_file_was_emptied_is_known(tmp_path: Path) -> None:
-    """What was lost is said before its model has no scores."""
-    suites = [FakeSuite(entry, tasks=2) for entry in entries(["evolved/core-seeds"])]
-    write_results(tmp_path / "results", [FakeModel("full", 1.0), FakeModel("emptied", 1.0)], suites)
-    (tmp_path / "results/runs/emptied/evolved/core-seeds.jsonl").write_text("")
-    result = CliRunner().invoke(app, ["scores", "--models", "emptied"])
-    assert "its manifest counts 2 units, lines in the file: 0; some were lost" in result.stderr
-    assert "no results of model 'emptied' here" in str(result.exception)
+def test_scores_with_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are those of the column's own suites, and leave it without a rank, which is a dash.
 
-
-def test_scores_show_no_rank_where_there_is_none(tmp_path: Path) -> None:
-    """A column that is not ranked has a dash; open units are those of the column's own suites."""
-    seeds, subtle = entries(["evolved/core-seeds", "evolved/core-subtle"])
-    suites = [FakeSuite(seeds, tasks=6), FakeSuite(subtle, tasks=6, open_units=7)]
-    write_results(tmp_path / "results", [FakeModel("a", 0.0), FakeModel("b", 1.0)], suites)
-    shown = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "200"})
-    assert shown.exit_code == 0, shown.output
-    assert "None" not in shown.output
-    rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
-    opened = {(row["model"], *row["suites"]): (row["open_units"], row["rank"]) for row in rows}
-    assert opened["a", "evolved/core-seeds"] == (0, 2) and opened["b", "evolved/core-seeds"] == (0, 1)
-    assert opened["a", "evolved/core-subtle"] == opened["b", "evolved/core-subtle"] == (7, None)
-    assert "A score with open units leaves them out, and has no rank until they are there" in shown.output
-
-
-def test_a_narrow_window_shows_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A suite with open units does not look finished; what is left out is named, with how to see it."""
+    A narrow window shows them where there are any; what is left out is named, with how to see it.
+    """
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setenv("NO_COLOR", "1")
-    (seeds,) = entries(["evolved/core-seeds"])
-    write_results(tmp_path / "results", [FakeModel("a", 0.0)], [FakeSuite(seeds, tasks=6, open_units=7)])
-    narrow = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "80"}).output
+    suites = [FakeSuite(SEEDS, tasks=6), FakeSuite(SUBTLE, tasks=6, open_units=7)]
+    write_results(tmp_path / "results", [FakeModel("a", 0.0), FakeModel("b", 1.0)], suites)
+    wide = call("scores").output
+    assert "None" not in wide and "tasks" in wide and "Left out" not in wide
+    assert "A score with open units leaves them out, and has no rank until they are there" in wide
+    opened = {(row["model"], *row["suites"]): (row["open_units"], row["rank"]) for row in scores()}
+    assert opened["a", "evolved/core-seeds"] == (0, 2) and opened["b", "evolved/core-seeds"] == (0, 1)
+    assert opened["a", "evolved/core-subtle"] == opened["b", "evolved/core-subtle"] == (7, None)
+    narrow = call("scores", "--suites", "evolved/core-subtle", width=80).output
     heading = next(line for line in narrow.splitlines() if line.startswith("model "))
     assert heading.split()[-2:] == ["rank", "open"]
     assert all(line.endswith(" 7") for line in narrow.splitlines() if line.startswith("a "))
     assert "Left out at 80 columns: tasks," in narrow and "--json" in narrow
     assert max(map(len, narrow.splitlines())) <= 80
-    write_results(tmp_path / "results", [FakeModel("a", 0.0)], [FakeSuite(seeds, tasks=6)])
-    finished = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "80"}).output
+    finished = call("scores", "--suites", "evolved/core-seeds", width=80).output
     assert next(line for line in finished.splitlines() if line.startswith("model ")).endswith("rank")
-    wide = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "110"}).output
-    assert "tasks" in wide and "Left out" not in wide
 
 
 @pytest.mark.parametrize(
@@ -167,9 +154,9 @@ def test_a_hint_about_commands_needs_a_command(
     tmp_path: Path, suite: str, content: str, hinted: bool
 ) -> None:
     """An unknown suite's warning names none; that of an emptied file names `triathlon run`."""
-    small_results(tmp_path / "torn")
+    small_results(tmp_path / "torn", tasks=3)
     (tmp_path / f"torn/runs/weak/{suite}.jsonl").write_text(content)
-    result = CliRunner().invoke(app, ["build", "--results", "torn", "--no-cache"])
+    result = call("build", "--results", "torn", "--no-cache")
     assert result.exit_code == 0 and "warning: " in result.output
     assert ("commands named above need --results torn, too" in result.output) is hinted
 
@@ -183,16 +170,13 @@ def test_no_models_file_is_no_error_but_a_named_one_is(tmp_path: Path) -> None:
 
 def test_no_cache_reads_what_looks_unchanged(tmp_path: Path) -> None:
     """A file that was changed without its size and time changing is found by `--no-cache` alone."""
-    path = small_results(tmp_path / "results") / "runs/weak/loop/core.jsonl"
-    CliRunner().invoke(app, ["build"])
+    path = small_results(tmp_path / "results", tasks=3) / "runs/weak/loop/core.jsonl"
+    call("build")
     before = path.stat()
     path.write_bytes(path.read_bytes().replace(b'"suite"', b'"suits"', 1))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert "line 1" not in CliRunner().invoke(app, ["build"]).output
-    assert (
-        "warning: results/runs/weak/loop/core.jsonl, line 1"
-        in CliRunner().invoke(app, ["build", "--no-cache"]).output
-    )
+    assert "line 1" not in call("build").output
+    assert "warning: results/runs/weak/loop/core.jsonl, line 1" in call("build", "--no-cache").output
 
 
 @contextmanager
@@ -218,38 +202,35 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "host", "status"),
+    ("path", "host", "status", "body"),
     [
-        ("", "localhost:1", 200),
-        ("", "[::1]:1", 200),
-        ("", "evil.example", 421),
-        ("", "127.0.0.1.evil.example", 421),
-        ("%00", "localhost", 400),
-        ("a%00b.css", "localhost", 400),
-        ("../secret", "localhost", 404),
+        ("", "localhost:1", 200, b"here"),
+        ("", "[::1]:1", 200, b"here"),
+        ("", "evil.example", 421, None),
+        ("", "127.0.0.1.evil.example", 421, None),
+        ("%00", "localhost", 400, None),
+        ("a%00b.css", "localhost", 400, None),
+        ("../secret", "localhost", 404, b"no such page"),
+        ("nothing.html", "localhost", 404, b"no such page"),
     ],
 )
-def test_the_site_is_served_on_loopback(tmp_path: Path, path: str, host: str, status: int) -> None:
-    """Files come as they are, and are asked for anew; a name of another site that leads here is refused."""
+def test_the_site_is_served_on_loopback(
+    tmp_path: Path, path: str, host: str, status: int, body: bytes | None
+) -> None:
+    """Files come as they are, and are asked for anew; a name of another site that leads here is refused.
+
+    A missing page is that of the site, as hosts of static pages show it.
+    """
     (tmp_path / "secret").write_text("secret")
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "index.html").write_text("here")
+    (folder / "404.html").write_text("no such page")
     with served(folder) as connection:
         connection.request("GET", f"/{path}", headers={"Host": host})
         answer = connection.getresponse()
         assert answer.status == status and answer.headers["Cache-Control"] == "no-cache"
-        assert status != 200 or answer.read() == b"here"
-
-
-def test_a_missing_page_is_that_of_the_site(tmp_path: Path) -> None:
-    """Where it has one, as hosts of static pages show it."""
-    (tmp_path / "index.html").write_text("here")
-    (tmp_path / "404.html").write_text("no such page")
-    with served(tmp_path) as connection:
-        connection.request("GET", "/nothing.html")
-        answer = connection.getresponse()
-        assert (answer.status, answer.read()) == (404, b"no such page")
+        assert body is None or answer.read() == body
 
 
 @pytest.mark.parametrize(
@@ -274,9 +255,9 @@ def test_a_build_says_at_once_that_it_has_begun(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_score_that_is_known_as_a_range_shows_both_ends(tmp_path: Path) -> None:
+def test_a_score_that_is_known_as_a_range_shows_both_ends() -> None:
     """The committed recordings have loops without a judge: the lower end alone would read as the score."""
     results = str(Path(__file__).parents[2] / "results")
-    call = ["scores", "--results", results, "--suites", "loop/mbpp-plus", "--models", "claude-opus-4"]
-    shown = CliRunner().invoke(app, call, env={"COLUMNS": "120"})
+    words = ["scores", "--results", results, "--suites", "loop/mbpp-plus", "--models", "claude-opus-4"]
+    shown = call(*words, width=120)
     assert "ASL 7.782–7.787 7.333–8.191 1 (1–9)" in " ".join(shown.output.split()), shown.output

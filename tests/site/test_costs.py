@@ -4,14 +4,13 @@ import json
 import re
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.aggregates import aggregate
 from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_file
-from support.site import SUITES, page_text, small_results
-from triathlon_runner import catalogue
-from triathlon_runner.catalogue import find
+from support.site import SUITES, entries, page_text, small_results
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
@@ -67,20 +66,12 @@ def test_what_is_not_known_is_not_guessed() -> None:
     assert set(asdict(run_cost([aggregate("m", "loop/core")], None)).values()) == {None}
 
 
-def test_cut_replies_are_counted_in_the_results(tmp_path: Path) -> None:
+def test_cut_replies_are_counted_in_the_results(place: Path) -> None:
     """A reply that ended at the token limit counts, whatever the unit's outcome."""
-    entry = catalogue.find("evolved/core-seeds")
-    assert entry is not None
-    records = list(fake_records(FakeModel("m", 9.0), FakeSuite(entry, tasks=8)))
-    for place in (0, 5):
-        record = records[place]
-        assert isinstance(record, EvolvedRecord)
-        cut = record.reply.model_copy(update={"finish": Finish.LENGTH})
-        records[place] = record.model_copy(update={"reply": cut})
-    write_file(tmp_path, "m", entry.id, records)
-    units = frames(tmp_path).units[entry.id]
-    assert units["cut_replies"].tolist() == [1, 0, 0, 0, 0, 1, 0, 0]
-    assert units["replies"].tolist() == [1] * 8
+    units = frames(place / "results").units[SETS[0]]
+    low = units[units["model"] == "low"]
+    assert low["cut_replies"].sum() == 3 and low["replies"].tolist() == [1] * 20
+    assert set(low[low["cut_replies"] > 0]["outcome"]) == {"truncated"}
 
 
 def test_cut_replies_bound_the_score() -> None:
@@ -118,33 +109,21 @@ SETS = [suite for suite in SUITES if suite.startswith("evolved/")]
 
 
 def write_row(root: Path, model: str, strength: float, tokens: int, cut: int) -> None:
-    """The six sets; so many failed tasks of the first one end with a cut reply."""
-    for suite in SETS:
-        write_set(root, model, suite, strength, tokens, cut if suite == SETS[0] else 0)
-
-
-def write_set(root: Path, model: str, suite: str, strength: float, tokens: int, cut: int) -> None:
-    """Twenty tasks."""
-    entry = find(suite)
-    assert entry is not None
-    left = cut
-    records = []
-    for record in fake_records(FakeModel(model, strength), FakeSuite(entry, tasks=20)):
-        assert isinstance(record, EvolvedRecord)
-        own = record.model_copy(update={"usage": record.usage.model_copy(update={"output_tokens": tokens})})
-        if left and own.outcome is not Outcome.PASSED:
-            own = own.model_copy(
-                update={
-                    "outcome": Outcome.TRUNCATED,
-                    "reply": own.reply.model_copy(update={"finish": Finish.LENGTH}),
-                    "verdict": None,
-                    "program": "",
-                }
-            )
-            left -= 1
-        records.append(own)
-    assert not left
-    write_file(root, model, suite, records)
+    """Twenty tasks of each of the six sets; so many failed tasks of the first one end with a cut reply."""
+    for entry in entries(SETS):
+        records = []
+        left = cut if entry.id == SETS[0] else 0
+        for record in fake_records(FakeModel(model, strength), FakeSuite(entry, tasks=20)):
+            assert isinstance(record, EvolvedRecord)
+            usage = record.usage.model_copy(update={"output_tokens": tokens})
+            fields: dict[str, Any] = {"usage": usage}
+            if left and record.outcome is not Outcome.PASSED:
+                reply = record.reply.model_copy(update={"finish": Finish.LENGTH})
+                fields |= {"outcome": Outcome.TRUNCATED, "reply": reply, "verdict": None, "program": ""}
+                left -= 1
+            records.append(record.model_copy(update=fields))
+        assert not left
+        write_file(root, model, entry.id, records)
 
 
 @pytest.fixture(scope="module")

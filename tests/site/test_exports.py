@@ -25,38 +25,31 @@ REQUIRED = ("@context", "@type", "conformsTo", "name", "description", "license",
 """Of a data set by Croissant 1.0, with `creator`, `datePublished` and `distribution`."""
 
 
-def _files(url: str = "") -> tuple[str, dict[str, Any]]:
-    lines, metadata = core_files(url)
-    assert (lines.path, metadata.path) == ("data/core/problems.jsonl", "data/core/croissant.json")
-    return lines.content, json.loads(metadata.content)
-
-
-def test_every_prompt_is_there_with_its_canary() -> None:
-    """A line a problem of every set; no reference and no input is handed out."""
-    lines, _ = _files()
-    rows = [json.loads(line) for line in lines.splitlines()]
-    problems = [problem for name in core.SETS for problem in core.problems(name)]
-    assert [row["task_id"] for row in rows] == [problem.task_id for problem in problems]
-    assert {row["canary"] for row in rows} == {core.CANARY}
-    for row, problem in zip(rows, problems, strict=True):
-        assert row["prompt"] == problem.prompt and row["inputs"] == len(problem.inputs)
-        assert not {"reference", "test"} & row.keys()
-
-
 @pytest.mark.parametrize(
     ("url", "address"), [("", "problems.jsonl"), (URL, f"{URL}data/core/problems.jsonl")]
 )
-def test_the_metadata_are_complete(url: str, address: str) -> None:
-    """What Croissant requires is there, the hash is the file's, and every field is one of its lines."""
-    lines, metadata = _files(url)
+def test_our_own_problems_are_there_with_their_metadata(url: str, address: str) -> None:
+    """A line a problem of every set with its canary; no reference and no input is handed out.
+
+    What Croissant requires is there, the hash is the file's, and every field is one of its lines.
+    """
+    lines, croissant = core_files(url)
+    assert (lines.path, croissant.path) == ("data/core/problems.jsonl", "data/core/croissant.json")
+    rows = [json.loads(line) for line in lines.content.splitlines()]
+    problems = [problem for name in core.SETS for problem in core.problems(name)]
+    assert {row["canary"] for row in rows} == {core.CANARY}
+    for row, problem in zip(rows, problems, strict=True):
+        shown = (row["task_id"], row["prompt"], row["inputs"])
+        assert shown == (problem.task_id, problem.prompt, len(problem.inputs))
+        assert not {"reference", "test"} & row.keys()
+    metadata = json.loads(croissant.content)
     assert all(metadata[name] for name in (*REQUIRED, "creator", "datePublished"))
     assert metadata["conformsTo"] == "http://mlcommons.org/croissant/1.0"
     (file,) = metadata["distribution"]
     assert file["contentUrl"] == address
-    assert file["sha256"] == hashlib.sha256(lines.encode()).hexdigest()
+    assert file["sha256"] == hashlib.sha256(lines.content.encode()).hexdigest()
     (records,) = metadata["recordSet"]
-    columns = [field["source"]["extract"]["column"] for field in records["field"]]
-    assert columns == list(json.loads(lines.splitlines()[0]))
+    assert [field["source"]["extract"]["column"] for field in records["field"]] == list(rows[0])
     assert {field["source"]["fileObject"]["@id"] for field in records["field"]} == {file["@id"]}
 
 
@@ -73,9 +66,9 @@ def test_mlcroissant_reads_it(tmp_path: Path) -> None:
     found = mlcroissant.Dataset(jsonld=str(tmp_path / "data/core/croissant.json"))
     assert not found.metadata.issues.errors
     rows = list(found.records("problems"))
-    lines, _ = _files()
-    assert len(rows) == len(lines.splitlines()) > 500
-    first = json.loads(lines.splitlines()[0])
+    lines = (tmp_path / "data/core/problems.jsonl").read_text().splitlines()
+    assert len(rows) == len(lines) > 500
+    first = json.loads(lines[0])
     assert rows[0]["problems/prompt"].decode() == first["prompt"]
     assert rows[0]["problems/level"] == first["level"]
 
@@ -83,26 +76,24 @@ def test_mlcroissant_reads_it(tmp_path: Path) -> None:
 HOSTILE = r"\input{/etc/passwd} 100% & <b>_^~#$"
 
 
-def test_a_name_is_no_command() -> None:
-    """Every sign that LaTeX reads is escaped; a line break cannot end a comment or a row."""
-    text = latex_table("a\n\\input{x}", ("Model", HOSTILE), [(HOSTILE, "two\nlines")])
-    escaped = r"\textbackslash{}input\{/etc/passwd\} 100\% \& \textless{}b\textgreater{}\_"
-    assert text.count(escaped) == 2 and r"\input" not in text.splitlines()[1:]
-    assert text.splitlines()[0].startswith("% a ") and "two lines" in text
-
-
-def test_a_table_has_a_line_a_row() -> None:
-    """Text left, numbers right, between rules; columns of one name are both shown."""
-    text = latex_table("t", ("Rank", "Model", "ASL", "ASL"), [("1", "a_b", "7.5 (7.0–8.0)", "")])
-    assert text.splitlines()[1:] == [
+def test_latex_tables() -> None:
+    """Text left, numbers right, between rules; every sign that LaTeX reads is escaped, columns of one name
+    are both shown, and a line break cannot end a comment or a row.
+    """
+    text = latex_table("a\n\\input{x}", ("Rank", "Model", "ASL", "ASL"), [("1", "a\nb", "7.5 (7.0–8.0)", "")])
+    assert text.splitlines() == [
+        r"% a \input{x}; \usepackage{booktabs}",
         r"\begin{tabular}{rlrr}",
         r"\toprule",
         r"Rank & Model & ASL & ASL \\",
         r"\midrule",
-        r"1 & a\_b & 7.5 (7.0--8.0) &  \\",
+        r"1 & a b & 7.5 (7.0--8.0) &  \\",
         r"\bottomrule",
         r"\end{tabular}",
     ]
+    text = latex_table("t", ("Model", HOSTILE), [(HOSTILE, "")])
+    escaped = r"\textbackslash{}input\{/etc/passwd\} 100\% \& \textless{}b\textgreater{}\_"
+    assert text.count(escaped) == 2 and r"\input" not in text
 
 
 def test_a_badge_is_a_picture_of_its_own() -> None:
@@ -124,35 +115,28 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "_site"
 
 
-def _schema(site: Path, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((site / f"data/schema/{name}.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(found)
-    return found
+def validator(site: Path, name: str) -> jsonschema.Draft202012Validator:
+    schema = json.loads((site / f"data/schema/{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 def test_every_data_file_is_valid(site: Path) -> None:
-    """Each `data/*.json` is what its published schema says, with no field that the schema leaves out."""
+    """Each `data/*.json` is what its published schema says, with no field that the schema leaves out.
+
+    The schema is strict: a reader may rely on every field, and no field is undocumented.
+    """
     paths = sorted((site / "data").glob("*.json"))
-    kinds = {FORMAT_OF.get(path.name, "board") for path in paths}
-    assert kinds == {"board", "overall", "notices"}
+    assert {FORMAT_OF.get(path.name, "board") for path in paths} == {"board", "overall", "notices"}
     for path in paths:
-        schema = _schema(site, FORMAT_OF.get(path.name, "board"))
-        content = json.loads(path.read_text())
-        jsonschema.validate(content, schema, cls=jsonschema.Draft202012Validator)
+        content: dict[str, Any] = json.loads(path.read_text())
+        validator(site, FORMAT_OF.get(path.name, "board")).validate(content)
         assert content.get("rows") or content.get("notices"), f"{path.name} says nothing that could be wrong"
-
-
-def test_an_unknown_or_missing_field_is_refused(site: Path) -> None:
-    """The schema is strict: a reader may rely on every field, and no field is undocumented."""
-    schema = _schema(site, "board")
     board = json.loads((site / "data/loop-core.json").read_text())
-    for change in ({"surprise": 1}, {"tasks": "twelve"}):
-        wrong = {**board, "rows": [{**board["rows"][0], **change}]}
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, schema, cls=jsonschema.Draft202012Validator)
-    del board["rows"][0]["score"]
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(board, schema, cls=jsonschema.Draft202012Validator)
+    first: dict[str, Any] = board["rows"][0]
+    lacking = {name: value for name, value in first.items() if name != "score"}
+    for row in (first | {"surprise": 1}, first | {"tasks": "twelve"}, lacking):
+        assert not validator(site, "board").is_valid({**board, "rows": [row]})
 
 
 def test_the_page_describes_every_field(site: Path) -> None:
@@ -160,7 +144,7 @@ def test_the_page_describes_every_field(site: Path) -> None:
     page = html.unescape((site / "data.html").read_text())
     for name, row in (("board", "BoardRow"), ("overall", "OverallRow"), ("notices", "NoticeRow")):
         assert f'href="data/schema/{name}.schema.json"' in page
-        for field, one in _schema(site, name)["$defs"][row]["properties"].items():
+        for field, one in validator(site, name).schema["$defs"][row]["properties"].items():
             assert f"<dt><code>{field}</code> <small>" in page
             assert one["description"] in page
 
@@ -172,32 +156,26 @@ def table(head: tuple[str, ...], *rows: tuple[Value, ...]) -> list[dict[str, str
 
 
 def test_intervals_are_columns_of_numbers() -> None:
-    """Also where another row has none, and where an end is negative; texts are never read as numbers."""
+    """Also where another row has none, and where an end is negative; texts are never read as numbers.
+
+    A count beside an empty cell stays whole. Two columns of one name are refused: one would be lost.
+    """
     rows = table(
-        ("Model", "drop", "without"),
+        ("Model", "drop", "without", "n"),
         (
             Value("1_000"),
             Value("−4.2", "−10.5 to +1.0", -4.25, {"low": -10.5, "high": 1}),
             Value("a to b", "", None, {"low": -0.5, "high": math.nan}),
+            Value("4", number=4),
         ),
-        (Value("nan"), Value("–", "none to count"), Value("–")),
+        (Value("nan"), Value("–", "none to count"), Value("–"), Value("–")),
     )
     assert rows == [
         {"Model": "1_000", "drop": "-4.25", "drop, low": "-10.5", "drop, high": "1"}
-        | {"without, low": "-0.5", "without, high": ""},
+        | {"without, low": "-0.5", "without, high": "", "n": "4"},
         {"Model": "nan", "drop": "", "drop, low": "", "drop, high": ""}
-        | {"without, low": "", "without, high": ""},
+        | {"without, low": "", "without, high": "", "n": ""},
     ]
-
-
-def test_a_count_beside_an_empty_cell_stays_whole() -> None:
-    """`4`, not `4.0`."""
-    rows = table(("Model", "n"), (Value("a"), Value("4", number=4)), (Value("b"), Value("–")))
-    assert [row["n"] for row in rows] == ["4", ""]
-
-
-def test_two_columns_of_one_name_are_refused() -> None:
-    """One of them would be lost."""
     with pytest.raises(ValueError, match="expected columns of different names, got 'both' twice"):
         table(("Model", "both", "both"), (Value("m"), Value("1"), Value("2")))
 

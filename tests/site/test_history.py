@@ -11,7 +11,7 @@ import pytest
 from support.results import FakeModel
 from support.site import files, small_results
 from triathlon_runner.errors import UserError
-from triathlon_site.build import Options, build
+from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.history import (
     History,
     Place,
@@ -47,59 +47,60 @@ NEW = Snapshot(
 
 
 def test_each_kind_of_change_is_told_with_its_cause() -> None:
-    """A new model, another protocol, new results; who moved by itself and who was pushed."""
-    told = [(e.kind, e.model, e.suites or (e.before, e.after)) for e in changes_between(OLD, NEW)]
-    assert told == [
+    """A new model, another protocol, new results; who moved by itself and who was pushed, and by whom."""
+    events = changes_between(OLD, NEW)
+    assert [(e.kind, e.model, e.suites or (e.before, e.after)) for e in events] == [
         ("new model", "c", ("loop/core",)),
         ("changed protocol", "b", ("loop/core",)),
         ("new results", "b", ("runtime/core",)),
         ("moved", "b", (2, 1)),
         ("moved", "a", (1, 2)),
     ]
-    why = {event.model: event.why for event in changes_between(OLD, NEW) if event.kind == "moved"}
-    assert why == {"b": "its own results changed", "a": "others came, went or changed"}
-    passed = {event.model: event.passed_by for event in changes_between(OLD, NEW) if event.kind == "moved"}
-    assert passed == {"b": (), "a": ("b",)}
+    moved = {event.model: (event.why, event.passed_by) for event in events if event.kind == "moved"}
+    assert moved == {
+        "b": ("its own results changed", ()),
+        "a": ("others came, went or changed", ("b",)),
+    }
     assert next(event.kind for event in changes_between(NEW, OLD)) == "gone model"
-
-
-def test_a_build_that_found_nothing_new_adds_nothing() -> None:
-    """The first build has no before; the same results twice are one state."""
-    first = History().after(OLD, "2026-01-01", "1")
-    assert first.changes == () and first.after(OLD, "2026-01-02", "1") == first
-    second = first.after(NEW, "2026-01-03", "1")
-    assert [change.date for change in second.changes] == ["2026-01-03"]
 
 
 def test_results_of_another_discipline_move_nobody_by_themselves() -> None:
     """Nor do those of a variant: who has them was pushed where it moved without them."""
-    before = OLD.model_copy(deep=True)
-    after = before.model_copy(
-        update={
-            "places": {"loop-core": {"b": Place(rank=1, of=2), "a": Place(rank=2, of=2)}},
-            "suites": {
-                model: {
-                    **suites,
-                    suite: SuiteState(protocol="p", sha256="9", tasks=5),
-                }
-                for (model, suites), suite in zip(
-                    before.suites.items(), ("runtime/core", "loop/core@prompt-upper"), strict=True
-                )
-            },
-        }
-    )
-    why = [event.why for event in changes_between(before, after) if event.kind == "moved"]
+    added = {"a": "runtime/core", "b": "loop/core@prompt-upper"}
+    new = SuiteState(protocol="p", sha256="9", tasks=5)
+    suites = {model: {**of_model, added[model]: new} for model, of_model in OLD.suites.items()}
+    places = {"loop-core": {"b": Place(rank=1, of=2), "a": Place(rank=2, of=2)}}
+    after = Snapshot(places=places, suites=suites)
+    why = [event.why for event in changes_between(OLD, after) if event.kind == "moved"]
     assert why == ["others came, went or changed"] * 2
+
+
+def test_the_memory_stays_small() -> None:
+    """The first build has no before; the same results twice are one state. Of many changes the newest hundred
+    are kept; in older ones, moves that others caused are counted.
+    """
+    history = History().after(OLD, "2026-01-01", "1")
+    assert history.changes == () and history.after(OLD, "2026-01-02", "1") == history
+    for step in range(1, 120):
+        history = history.after((OLD, NEW)[step % 2], f"2026-01-01 {step}", "1")
+    newest, *_, oldest = history.changes
+    assert len(history.changes) == 100 and newest.id != oldest.id and newest.date == "2026-01-01 119"
+    assert newest.dropped == 0 and oldest.dropped > 0
+    assert not any(event.by_others for event in oldest.events)
+    assert len(history.model_dump_json(exclude_defaults=True)) < 100_000
+
+
+def build_with(root: Path, *models: FakeModel) -> BuildReport:
+    """Builds the site once more, with the results of these models, too."""
+    small_results(root / "results", models, tasks=6)
+    return build(root / "results", root / "_site", None, RECORDED, cache=root / "cache")
 
 
 @pytest.fixture
 def twice(tmp_path: Path) -> Path:
     """A site built with two models, then with a third."""
-    models = (FakeModel("one", 1.0), FakeModel("two", -1.0), FakeModel("three<b>", 3.0, 0.99))
-    small_results(tmp_path / "results", models[:2], tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", None, RECORDED, cache=tmp_path / "cache")
-    small_results(tmp_path / "results", models[2:], tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", None, RECORDED, cache=tmp_path / "cache")
+    build_with(tmp_path, FakeModel("one", 1.0), FakeModel("two", -1.0))
+    build_with(tmp_path, FakeModel("three<b>", 3.0, 0.99))
     return tmp_path
 
 
@@ -118,13 +119,11 @@ def test_page_and_feed_say_what_moved(twice: Path) -> None:
 def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
     """Every model below it moves on every board: the newest entry folds them, an older one counts them."""
     models = [FakeModel(f"m{place}", -0.6 * place) for place in range(4)]
-    for first in (0, 1, 2):
-        small_results(tmp_path / "results", [models[3 - first]] if first else models[3:], tasks=6)
-        build(tmp_path / "results", tmp_path / "_site", None, RECORDED, cache=tmp_path / "cache")
+    for of_build in (models[3:], [models[2]], [models[1]]):
+        build_with(tmp_path, *of_build)
     page = (tmp_path / "_site/changes.html").read_text()
     assert page.index("m1</a> is new") < page.index("m2</a> is new")
-    small_results(tmp_path / "results", models[:1], tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", None, RECORDED, cache=tmp_path / "cache")
+    build_with(tmp_path, models[0])
     page = (tmp_path / "_site/changes.html").read_text()
     folded = page.partition("<details")[2].partition("</details>")[0]
     told = re.search(r"<summary>(\d+) more places moved", folded)
@@ -172,50 +171,31 @@ def test_a_build_writes_nothing_into_the_results(twice: Path) -> None:
     assert "four</a> is new" in (twice / "_site/changes.html").read_text()
 
 
-def test_the_memory_stays_small() -> None:
-    """Of many changes the newest hundred are kept; in older ones, moves that others caused are counted."""
-    history = History()
-    for step in range(120):
-        history = history.after((OLD, NEW)[step % 2], f"2026-01-01 {step}", "1")
-    newest, *_, oldest = history.changes
-    assert len(history.changes) == 100 and newest.id != oldest.id
-    assert newest.dropped == 0 and oldest.dropped > 0
-    assert not any(event.by_others for event in oldest.events)
-    assert len(history.model_dump_json(exclude_defaults=True)) < 100_000
-
-
 def test_building_again_changes_no_byte(twice: Path) -> None:
     """What moved stays told; elsewhere, with the file beside the results, the same site comes out."""
     before = files(twice / "_site")
-    build(twice / "results", twice / "_site", None, RECORDED, cache=twice / "cache")
-    assert files(twice / "_site") == before
     shutil.rmtree(twice / "_site")
     build(twice / "results", twice / "_site", None, RECORDED, cache=twice / "other")
     assert files(twice / "_site") == before
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b""])
-def test_a_broken_memory_is_a_notice_and_begins_anew(twice: Path, content: bytes) -> None:
-    """It never keeps the site from being built."""
-    (twice / "results/history.json").write_bytes(content)
-    report = build(twice / "results", twice / "_site", None, RECORDED, cache=twice / "cache")
-    assert [notice.file for notice in report.notices] == ["history.json"]
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"", None])
+def test_a_broken_memory_is_a_notice_and_begins_anew(twice: Path, content: bytes | None) -> None:
+    """It never keeps the site from being built; one that cannot be written, a folder, is a notice, too."""
+    path = twice / "results/history.json"
+    path.unlink()
+    path.mkdir() if content is None else path.write_bytes(content)
+    report = build_with(twice)
+    assert [notice.file for notice in report.notices] == ["history.json"] * (1 + (content is None))
     assert not (twice / "_site/changes.html").exists()  # nothing has moved
-    assert json.loads((twice / "results/history.json").read_text())["last"]
-
-
-def test_a_memory_that_cannot_be_written_is_a_notice(twice: Path) -> None:
-    """The site is complete without; the command does not fail behind it."""
-    (twice / "results/history.json").unlink()
-    (twice / "results/history.json").mkdir()
-    report = build(twice / "results", twice / "_site", None, RECORDED, cache=twice / "cache")
-    assert [notice.file for notice in report.notices] == ["history.json"] * 2
-    assert "the site is complete" in report.notices[1].message
+    if content is None:
+        assert "the site is complete" in report.notices[1].message
+    else:
+        assert json.loads(path.read_text())["last"]
 
 
 def test_no_name_breaks_the_feed(twice: Path) -> None:
     """XML knows no control characters: a folder named with one is shown with a mark in its place."""
-    small_results(twice / "results", [FakeModel("be\x07ll", 2.0)], tasks=6)
-    build(twice / "results", twice / "_site", None, RECORDED, cache=twice / "cache")
+    build_with(twice, FakeModel("be\x07ll", 2.0))
     text = (twice / "_site/changes.xml").read_text()
     assert ET.fromstring(text) is not None and "be\ufffdll is new" in text

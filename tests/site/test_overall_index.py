@@ -13,11 +13,7 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from triathlon_site.build import build
-from triathlon_site.overall_index import (
-    Cells,
-    compute_index,
-    years,
-)
+from triathlon_site.overall_index import Cells, compute_index, years
 
 ROOT = Path(__file__).parents[2]
 THREE = np.full(3, 300.0)
@@ -57,21 +53,15 @@ def test_intervals_hold_the_true_ability() -> None:
 
 
 def test_a_model_with_one_column_has_a_wider_interval() -> None:
-    """Fewer columns, less certainty; the row says how many there are."""
-    _, scores, released = simulated(60, 3, missing=0.0)
-    scores[0, 1:] = np.nan
-    rows = compute_index(scores, THREE, released).rows
-    assert rows[0].columns == 1
-    assert rows[1].columns == 3
-    assert rows[0].high - rows[0].low > np.median([row.high - row.low for row in rows[1:]])
-
-
-def test_a_new_model_with_one_column_is_drawn_towards_models_of_its_time() -> None:
-    """Of two models with the same single score, that of the time of better models is placed higher."""
-    _, scores, released = simulated(80, 5, trend=1.5)
+    """Fewer columns, less certainty; the row says how many there are. Of two models with the same single
+    score, that of the time of better models is placed higher.
+    """
+    _, scores, released = simulated(80, 5, trend=1.5, missing=0.0)
     scores[:2] = [[0.6, np.nan, np.nan]] * 2
     released[:2] = [2021.5, 2025.5]
     rows = compute_index(scores, THREE, released).rows
+    assert (rows[0].columns, rows[2].columns) == (1, 3)
+    assert rows[0].high - rows[0].low > np.median([row.high - row.low for row in rows[2:]])
     assert rows[1].value > rows[0].value
 
 
@@ -95,26 +85,24 @@ def test_equal_models_are_all_at_the_centre(share: float, models: int, columns: 
 
 
 def test_equal_models_among_others_share_their_row() -> None:
-    """Index, interval and rank; the next model's rank counts both of them."""
+    """Index, interval and rank; the next model's rank counts both of them. Of some models alone, ranks and
+    their ends count these; values and intervals stay.
+    """
     scores = np.array([[0.9, 0.8], [0.5, 0.4], [0.1, 0.2], [0.5, 0.4]])
-    rows = compute_index(scores, np.full(2, 100.0), np.full(4, np.nan)).rows
+    whole = compute_index(scores, np.full(2, 100.0), np.full(4, np.nan))
+    rows = whole.rows
     assert rows[1] == rows[3]
     assert [(row.rank.rank, row.rank.tied) for row in rows] == [(1, False), (2, True), (4, False), (2, True)]
-
-
-def test_some_models_are_ranked_among_themselves() -> None:
-    """Of a few models ranks and their ends count these alone; values and intervals stay."""
-    scores = np.array([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1], [0.5, 0.5]])
-    whole = compute_index(scores, np.full(2, 300.0), np.full(4, np.nan))
     some = whole.among([1, 2])
     assert [row.rank.rank for row in some.rows] == [1, 2]
-    assert [row.value for row in some.rows] == [whole.rows[1].value, whole.rows[2].value]
+    assert [row.value for row in some.rows] == [rows[1].value, rows[2].value]
     assert some.draws.shape == (len(whole.draws), 2) and max(row.rank.high for row in some.rows) <= 2
 
 
 @pytest.mark.parametrize("month", [f"2025-{number:02d}" for number in range(1, 13)])
 def test_models_of_one_month_have_no_date(month: str) -> None:
-    """A rounding error in the mean of equal dates is not a standard deviation."""
+    """A rounding error in the mean of equal dates is not a standard deviation. A month is its middle."""
+    assert years(month) == pytest.approx(2025 + (int(month[-2:]) - 0.5) / 12)
     for models in (2, 3, 5, 6, 7, 10):
         cells = Cells.from_scores(np.full((models, 1), 0.5), np.array([100.0]), np.full(models, years(month)))
         assert np.abs(cells.dates).max() < 1e-6
@@ -126,12 +114,6 @@ def test_a_model_without_scores_is_refused() -> None:
         compute_index(
             np.array([[np.nan, np.nan, np.nan], [0.1, 0.2, 0.3]]), THREE, np.array([2024.0, 2025.0])
         )
-
-
-def test_months_as_years() -> None:
-    """A month is taken at its middle; an unknown one is nan."""
-    assert years("2024-07") == pytest.approx(2024 + 6.5 / 12)
-    assert np.isnan(years(""))
 
 
 @pytest.mark.slow

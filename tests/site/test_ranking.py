@@ -58,15 +58,14 @@ def test_ties_share_the_smallest_rank(scores: list[int]) -> None:
 
 
 def test_rounding_noise_makes_no_rank() -> None:
-    """Equal scores, added in another order, share rank, percentile and place in a correlation."""
+    """Equal scores, added in another order, share rank, percentile and place in a correlation.
+
+    A model without a score has no rank and pushes nobody down; in each draw two of them share the last.
+    """
     scores = sample_of({"a": [0.1, 0.2, 0.3], "b": [0.3, 0.2, 0.1], "c": [0.0, 0.1, 0.0]}).scores()
     assert smallest_ranks(scores) == [1, 1, 3]
     assert percentiles(scores).tolist() == [75, 75, 0]
     assert correlate(scores, np.array([5.0, 5.0, 1.0])).spearman == pytest.approx(1)
-
-
-def test_a_missing_score_takes_no_place() -> None:
-    """A model without one has no rank and pushes nobody down; in each draw two of them share the last."""
     assert smallest_ranks([0.5, math.nan, 0.9]) == [2, None, 1]
     draws = np.array([[0.1, math.nan, 0.5, 0.5, math.nan], [0.9, math.nan, 0.2, 0.3, math.nan]])
     assert drawn_ranks(draws).best.tolist() == [[3, 4, 1, 1, 4], [1, 4, 3, 2, 4]]

@@ -18,21 +18,15 @@ from triathlon_site.uncertainty import Difference, Interval, Sample, draw_ends
 NAMES: tuple[PaperName, ...] = ("evaloop", "reval", "evoeval")
 
 
-@pytest.mark.parametrize("paper", NAMES)
-def test_every_place_exists(paper: PaperName, tables: dict[str, PublishedTable]) -> None:
-    """Each compared column is one of the published table, each part a metric of a suite."""
-    entries = {entry.id: entry for entry in BUILT_IN.entries()}
-    for place in PAPERS[paper].places:
-        assert place.column in {column.id for column in tables[place.table].columns}
-        assert place.table in PAPERS[paper].titles
-        for suite, metric in place.parts:
-            assert metric in {one.id for one in entries[suite].metrics}
-
-
-def test_every_score_of_a_table_has_a_place(tables: dict[str, PublishedTable]) -> None:
-    """No column of numbers is left out, but for the table whose problems were not released."""
+def test_every_place_exists_and_every_score_has_one(tables: dict[str, PublishedTable]) -> None:
+    """Each compared column is one of the published table, each part a metric of a suite; no column of
+    numbers is left out, but for the table whose problems were not released.
+    """
+    metrics = {entry.id: {metric.id for metric in entry.metrics} for entry in BUILT_IN.entries()}
     compared = {(place.table, place.column) for paper in PAPERS.values() for place in paper.places}
     for paper in PAPERS.values():
+        assert all(metric in metrics[suite] for place in paper.places for suite, metric in place.parts)
+        assert {place.table for place in paper.places} == set(paper.titles)
         for name in paper.titles:
             numbers = {column.id for column in tables[name].columns if column.role != "text"}
             assert numbers == {column for table, column in compared if table == name}

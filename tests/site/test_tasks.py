@@ -16,7 +16,6 @@ import triathlon_site.cli  # noqa: F401  adds its commands
 from support.aggregates import aggregate
 from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_results
 from triathlon_runner import catalogue
-from triathlon_runner.catalogue import find
 from triathlon_runner.cli import app
 from triathlon_runner.noise import noise_budget
 from triathlon_site.load import FileAggregate
@@ -24,7 +23,6 @@ from triathlon_site.tasks import SuiteTasks, score_noise, suite_noise, suite_tas
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
 (LOOP,) = catalogue.select(["loop/core"])
-(RUNTIME,) = catalogue.select(["runtime/core"])
 
 
 def solved(**rows: str) -> SuiteTasks:
@@ -45,15 +43,13 @@ def solved(**rows: str) -> SuiteTasks:
 FIVE = solved(m1="11110", m2="11100", m3="11000", m4="10010", m5="10011")
 
 
-def test_the_easiest_task_is_first() -> None:
-    """By mean, then by name."""
+def test_tasks_by_ease_and_separation() -> None:
+    """The easiest first, then by name. Separation is Pearson’s r of a task with the mean of the other tasks,
+    as scipy has it; none where all solve it.
+    """
     assert [task.task for task in FIVE.tasks] == ["a", "b", "d", "c", "e"]
     assert [task.task for task in FIVE.hardest][:2] == ["e", "c"]
     assert FIVE.tasks[0].solved == 5 and FIVE.tasks[0].mean == 1.0
-
-
-def test_separation_is_the_correlation_with_the_rest() -> None:
-    """Pearson’s r of a task with the mean of the other tasks, as scipy has it; none where all solve it."""
     scores = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 1, 0], [1, 0, 0, 1, 1]])
     by_task = {task.task: task for task in FIVE.tasks}
     assert math.isnan(by_task["a"].separation)
@@ -64,15 +60,14 @@ def test_separation_is_the_correlation_with_the_rest() -> None:
 
 
 def test_what_scores_cannot_tell_is_not_suspect() -> None:
-    """A task that nobody solves may be hard or have a wrong key; two models that fail one say little."""
+    """A task that nobody solves may be hard or have a wrong key; two models that fail one say little.
+
+    The mean of a task is over those who were asked.
+    """
     found = solved(m1="110", m2="110", m3="100", m4="100", m5="000")
     assert not found.suspect and found.hardest[0].task == "c"
     found = solved(m1="10", m2="00")
     assert not found.suspect and not found.separating
-
-
-def test_a_task_that_a_model_was_not_asked_does_not_count_against_it() -> None:
-    """Its mean is over those who were asked."""
     (task,) = (task for task in solved(m1="1-", m2="11", m3="10").tasks if task.task == "b")
     assert (task.models, task.mean) == (2, 0.5)
 
@@ -138,7 +133,7 @@ def test_models_that_were_not_asked_do_not_count() -> None:
     assert [task.task for task in first.suspect] == ["bad"] and first.suspect[0].models == MODELS // 2
 
 
-SUITE = "evolved/core-seeds"
+SUITE = SEEDS.id
 
 
 def repeated(model: str, solved: list[int]) -> FileAggregate:
@@ -154,23 +149,23 @@ def repeated(model: str, solved: list[int]) -> FileAggregate:
     return replace(file, frame=file.frame.assign(**columns))
 
 
-def test_budget_is_that_of_the_samples() -> None:
-    """The headline's value of each sample, task by task."""
-    (found,) = score_noise([repeated("a", [4, 2, 0, 1])])
-    assert found.metric == "pass@1"
-    assert found.budget == noise_budget([[1, 1, 1, 1], [1, 1, 0, 0], [0] * 4, [1, 0, 0, 0]])
-
-
-def test_one_sample_a_task_has_no_budget() -> None:
-    """Where every task has one sample, nothing can be said."""
-    assert score_noise([aggregate("a", SUITE, {"pass@1": {"task 0": 1.0}})]) == []
+def test_budgets_are_those_of_the_samples() -> None:
+    """The headline's value of each sample, task by task; none of one sample a task. A suite is summed up by
+    its median model, with the least and the largest share of sampling.
+    """
+    files = [repeated("a", [4, 0, 4, 0]), repeated("b", [2, 2, 2, 2]), repeated("c", [4, 2, 0, 1])]
+    alone = aggregate("d", SUITE, {"pass@1": {"task 0": 1.0}})
+    found = score_noise([*files, alone])
+    assert [(one.model, one.metric) for one in found] == [(name, "pass@1") for name in "abc"]
+    assert found[2].budget == noise_budget([[1, 1, 1, 1], [1, 1, 0, 0], [0] * 4, [1, 0, 0, 0]])
+    (suite,) = suite_noise(files)
+    assert (suite.models, suite.tasks, suite.samples) == (3, 4, 4)
+    assert suite.sampling_share == (0, found[2].budget.sampling_share, 1)
 
 
 def test_copies_of_one_reply_have_no_budget() -> None:
     """Samples that were asked at temperature 0 are one reply: they do not say that sampling has no part."""
-    entry = find(SUITE)
-    assert entry is not None
-    suite = FakeSuite(entry, tasks=6, samples=2)
+    suite = FakeSuite(SEEDS, tasks=6, samples=2)
     greedy = fake_manifest("a", SUITE, list(fake_records(FakeModel("a"), suite)))
     files = [repeated("a", [4, 2, 0, 1])]
     assert score_noise([replace(files[0], manifest=greedy)]) == []
@@ -180,23 +175,11 @@ def test_copies_of_one_reply_have_no_budget() -> None:
         assert score_noise([replace(files[0], manifest=manifest)]) == score_noise(files)
 
 
-def test_a_suite_is_summed_up_by_its_median_model() -> None:
-    """Least, median and largest share of sampling, of three models."""
-    files = [repeated("a", [4, 0, 4, 0]), repeated("b", [2, 2, 2, 2]), repeated("c", [4, 2, 0, 1])]
-    (found,) = suite_noise(files)
-    least, middle, largest = found.sampling_share
-    assert (found.models, found.tasks, found.samples) == (3, 4, 4)
-    assert (least, largest) == (0, 1)
-    assert middle == score_noise(files)[2].budget.sampling_share
-
-
 def test_scores_as_json_have_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`scores --json` has the variances, half widths and the sentence of each suite with repeats."""
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    entry = find(SUITE)
-    assert entry is not None
-    write_results(tmp_path / "results", [FakeModel("a", 0.5)], [FakeSuite(entry, tasks=30, samples=3)])
+    write_results(tmp_path / "results", [FakeModel("a", 0.5)], [FakeSuite(SEEDS, tasks=30, samples=3)])
     result = CliRunner().invoke(app, ["scores", "--json"])
     assert result.exit_code == 0, result.output
     (row,) = json.loads(result.stdout)["noise"]

@@ -70,20 +70,16 @@ def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
     assert correlations[4, :4] == pytest.approx([0] * 4, abs=0.03)
 
 
-def test_equal_results_give_equal_draws_but_for_the_pseudo_tasks() -> None:
-    """Two models with the same verdicts get the same task weights: their draws hardly differ."""
+def test_draws_of_equal_models_and_of_models_without_tasks() -> None:
+    """Two models with the same verdicts get the same task weights: their draws hardly differ, but for the
+    pseudo-tasks. One that has no result is nan, and disturbs no other model.
+    """
     outcomes = list(np.tile([1.0, 0.0, 1.0], 100))
-    draws = draw(sample_of({"a": outcomes, "b": outcomes}))
-    assert np.corrcoef(draws[:, 0], draws[:, 1])[0, 1] > 0.98
-
-
-def test_a_model_without_tasks_has_no_draws() -> None:
-    """A model that has no result is nan, and disturbs no other model."""
-    sample = sample_of({"a": [1.0, 0.0, 1.0], "b": [np.nan] * 3})
+    sample = sample_of({"a": outcomes, "b": outcomes, "c": [np.nan] * 300})
     draws = draw(sample)
-    assert np.isnan(draws[:, 1]).all()
-    assert not np.isnan(draws[:, 0]).any()
-    assert np.isnan(sample.scores()[1])
+    assert np.corrcoef(draws[:, 0], draws[:, 1])[0, 1] > 0.98
+    assert np.isnan(draws[:, 2]).all() and not np.isnan(draws[:, :2]).any()
+    assert np.isnan(sample.scores()[2])
 
 
 @pytest.mark.parametrize("tasks", [40, 80, 100, 164, 378])
@@ -104,10 +100,21 @@ def test_one_side_winning_everything_proves_as_much_as_the_mid_p_sign_test(tasks
     assert found == pytest.approx(2.0**-tasks, rel=0.15)
 
 
-def test_equal_models_do_not_differ() -> None:
-    """The same verdicts on every task: p is 1, give or take the noise of the draws."""
-    outcomes = [1.0, 0.0, 1.0, 1.0] * 20
-    assert paired_p_values((sample_of({"a": outcomes, "b": outcomes}),))[0, 1] > 0.9
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ([1.0, 0.0, 1.0, 1.0] * 20, [1.0, 0.0, 1.0, 1.0] * 20),
+        ([1.0] * 20 + [0.0] * 20, [1.0] * 20 + [np.nan] * 20),
+        ([1.0, 1.0, np.nan, np.nan], [np.nan, np.nan, 0.0, 0.0]),
+    ],
+    ids=["equal", "a task that one has not run", "no task in common"],
+)
+def test_what_is_equal_on_shared_tasks_does_not_differ(a: list[float], b: list[float]) -> None:
+    """No difference is claimed, give or take the noise of the draws; without a shared task there is none."""
+    sample = sample_of({"a": a, "b": b})
+    assert paired_p_values((sample,))[0, 1] > 0.9
+    has_none = not (~np.isnan(a) & ~np.isnan(b)).any()
+    assert (paired_difference(sample, 0, 1) is None) == has_none
 
 
 def test_many_tasks_agree_with_the_sign_test() -> None:
@@ -118,20 +125,6 @@ def test_many_tasks_agree_with_the_sign_test() -> None:
     assert back == 1, "the other is not the better one"
     exact = binomtest(42, 60).pvalue
     assert exact / 3 < found < exact * 3
-
-
-def test_only_shared_tasks_are_compared() -> None:
-    """A task that one model has not run says nothing about the difference."""
-    a = [1.0] * 20 + [0.0] * 20
-    b = [1.0] * 20 + [np.nan] * 20
-    assert paired_p_values((sample_of({"a": a, "b": b}),))[0, 1] > 0.9
-
-
-def test_models_without_shared_tasks_cannot_be_told_apart() -> None:
-    """No task in common: no difference is claimed."""
-    sample = sample_of({"a": [1.0, 1.0, np.nan, np.nan], "b": [np.nan, np.nan, 0.0, 0.0]})
-    assert paired_p_values((sample,))[0, 1] == pytest.approx(1.0)
-    assert paired_difference(sample, 0, 1) is None
 
 
 def test_an_interval_leaves_out_zero_where_its_p_value_is_small() -> None:

@@ -32,20 +32,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
-    """Two builds, one from the cache and one without, differ in no byte."""
-    build_small(tmp_path)
+    """With and without what the last build read, rendered by one process or by several."""
+    build_small(tmp_path, tasks=3)
     first = files(tmp_path / "_site")
     shutil.rmtree(tmp_path / "cache")
-    build_small(tmp_path)
-    second = files(tmp_path / "_site")
-    build_small(tmp_path)
-    assert first == second == files(tmp_path / "_site")
-
-
-def test_rendering_in_several_processes_gives_the_same_bytes(tmp_path: Path) -> None:
-    """A large site is rendered by forked workers: the order and content of its files stay."""
-    site = gather(small_results(tmp_path / "results", tasks=3), None)
-    rendering = Rendering(site, installed_environment())
+    build_small(tmp_path, tasks=3)
+    assert first == files(tmp_path / "_site")
+    rendering = Rendering(gather(tmp_path / "results", None), installed_environment())
     for processes in (1, 2):
         write_site(tmp_path / str(processes), rendering, processes=processes)
     assert files(tmp_path / "1") == files(tmp_path / "2")
@@ -65,24 +58,34 @@ def test_the_date_is_that_of_the_results_or_of_the_environment(
         build_small(tmp_path)
 
 
-def test_no_results_say_what_to_do(tmp_path: Path) -> None:
-    """An empty folder gives a page with the next command, not an error."""
+def test_without_results_a_site_says_what_to_do(tmp_path: Path) -> None:
+    """An empty folder gives a page with the next command; with --strict, nothing is written."""
     (tmp_path / "results").mkdir()
-    build_small(tmp_path)
+    with pytest.raises(UserError, match=r"--strict: expected results in '.*results', there are none"):
+        build(tmp_path / "results", tmp_path / "_site", None, Options(strict=True))
+    assert not (tmp_path / "_site").exists()
+    assert build(tmp_path / "results", tmp_path / "_site", None).units == 0
     page = (tmp_path / "_site/index.html").read_text()
     assert "No results yet" in page and "make leaderboard" in page
 
 
-def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path) -> None:
-    """A run that failed, or the wrong folder: the old site stays; a site without results may be replaced."""
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("empty", r"no results in '.*empty': the site in '.*_site'.* stays as it is"),
+        ("result", r"expected a folder of results at '.*result', there is none"),
+    ],
+)
+def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path, folder: str, said: str) -> None:
+    """A run that failed, or a mistyped name: the old site stays; a site without results may be replaced."""
     (tmp_path / "empty/runs/weak").mkdir(parents=True)
     (tmp_path / "empty/runs/weak/skipped.txt").write_text("no key")
     for _ in range(2):
         assert build(tmp_path / "empty", tmp_path / "other", None).models == 0
-    build_small(tmp_path)
+    build_small(tmp_path, tasks=3)
     before = files(tmp_path / "_site")
-    with pytest.raises(UserError, match=r"no results in '.*empty': the site in '.*_site'.* stays as it is"):
-        build(tmp_path / "empty", tmp_path / "_site", None)
+    with pytest.raises(UserError, match=said):
+        build(tmp_path / folder, tmp_path / "_site", None)
     assert files(tmp_path / "_site") == before
 
 
@@ -127,68 +130,48 @@ def test_pages_link_to_docs_that_are_published_with_them(tmp_path: Path) -> None
     )
 
 
-def test_a_missing_results_folder_keeps_the_old_site(tmp_path: Path) -> None:
-    """A mistyped name is no empty board that takes the place of a full one."""
-    build_small(tmp_path)
-    before = files(tmp_path / "_site")
-    with pytest.raises(UserError, match=r"expected a folder of results at '.*result', there is none"):
-        build(tmp_path / "result", tmp_path / "_site", None)
-    assert files(tmp_path / "_site") == before
-
-
-def test_strict_refuses_faults_and_keeps_the_old_site(tmp_path: Path) -> None:
-    """--strict names file and line of each fault; nothing of the old site changes."""
+def test_faults_are_warnings_and_with_strict_an_error(tmp_path: Path) -> None:
+    """The site says what was left out; --strict names file and line of each fault, and nothing changes."""
     build_small(tmp_path)
     before = files(tmp_path / "_site")
     path = tmp_path / "results/runs/weak/loop/core.jsonl"
     path.write_text("nonsense\n" + path.read_text())
-    with pytest.raises(UserError, match=r"runs/weak/loop/core\.jsonl, line 1: expected a JSON object"):
-        build_small(tmp_path, strict=True)
     with pytest.raises(
         UserError,
-        match=r"found 1 fault; no page was written.*\n.*\ncommands named above need --results .*results, too",
+        match=r"found 1 fault; no page was written(?s:.*)runs/weak/loop/core\.jsonl, line 1: expected a JSON"
+        r" object.*\ncommands named above need --results .*results, too",
     ):
         build_small(tmp_path, strict=True)
     assert files(tmp_path / "_site") == before
-
-
-def test_strict_refuses_a_site_without_results(tmp_path: Path) -> None:
-    """Where a run was to make results and made none, --strict writes nothing; without it the site says so."""
-    (tmp_path / "results").mkdir()
-    with pytest.raises(UserError, match=r"--strict: expected results in '.*results', there are none"):
-        build(tmp_path / "results", tmp_path / "_site", None, Options(strict=True))
-    assert not (tmp_path / "_site").exists()
-    assert build(tmp_path / "results", tmp_path / "_site", None).units == 0
-
-
-def test_faults_are_warnings_and_stand_on_the_site(tmp_path: Path) -> None:
-    """Without --strict the site is built and says what was left out."""
-    small_results(tmp_path / "results")
-    path = tmp_path / "results/runs/weak/loop/core.jsonl"
-    path.write_text("nonsense\n" + path.read_text())
     report = build_small(tmp_path)
     assert [str(notice) for notice in report.notices] == [
         "runs/weak/loop/core.jsonl, line 1: expected a JSON object, got 'nonsense'; delete the line, and the"
         " next run makes its unit again: replies in the cache are graded again, without asking the model (to"
         " have it asked, `triathlon cache prune --model MODEL` first)"
     ]
-    assert "expected a JSON object" in (tmp_path / "_site/data.html").read_text()
-    assert "expected a JSON object" in (tmp_path / "_site/models/weak.html").read_text()
+    for page in ("data.html", "models/weak.html"):
+        assert "expected a JSON object" in (tmp_path / "_site" / page).read_text()
 
 
-def test_a_folder_that_is_no_site_is_never_replaced(tmp_path: Path) -> None:
-    """--out with somebody's files in it is refused and left alone."""
+def test_what_is_no_site_is_never_replaced(tmp_path: Path) -> None:
+    """--out with somebody's files in it, or a file, is refused and left alone."""
     out = tmp_path / "_site"
     out.mkdir()
     (out / "thesis.txt").write_text("mine")
     with pytest.raises(UserError, match="no earlier build wrote"):
-        build_small(tmp_path)
+        build_small(tmp_path, tasks=3)
     assert (out / "thesis.txt").read_text() == "mine"
+    shutil.rmtree(out)
+    out.write_text("")
+    with pytest.raises(UserError, match="is a file; name a folder"):
+        build_small(tmp_path)
 
 
 def test_what_killed_builds_left_is_swept_away(tmp_path: Path) -> None:
-    """A draft of a process that is gone; that of one at work stays."""
-    build_small(tmp_path)
+    """A draft of a process that is gone; that of one at work stays. Killed between two steps, a build leaves
+    no site: the next puts the old one back first.
+    """
+    build_small(tmp_path, tasks=3)
     before = files(tmp_path / "_site")
     for name in ("._site.99999999.new", "._site.99999999.old", f"._site.{os.getppid()}.new", "._site.notes"):
         (tmp_path / name / "page").mkdir(parents=True)
@@ -196,18 +179,10 @@ def test_what_killed_builds_left_is_swept_away(tmp_path: Path) -> None:
     assert files(tmp_path / "_site") == before
     left = {path.name for path in tmp_path.glob("._site*")}
     assert left == {f"._site.{os.getppid()}.new", "._site.notes"}
-
-
-def test_a_site_set_aside_by_a_killed_build_comes_back(tmp_path: Path) -> None:
-    """Killed between two steps, a build leaves no site: the next puts the old one back first."""
-    build_small(tmp_path)
-    before = files(tmp_path / "_site")
     (tmp_path / "_site").rename(tmp_path / "._site.99999999.old")
     sweep(tmp_path / "_site")
     assert files(tmp_path / "_site") == before
-    build_small(tmp_path)
-    assert files(tmp_path / "_site") == before
-    assert not list(tmp_path.glob("._site*"))
+    assert {path.name for path in tmp_path.glob("._site*")} == left
 
 
 @pytest.mark.parametrize("out", [".", "results", "results/runs/site", "results/published"])
@@ -230,13 +205,6 @@ def test_behind_a_link_the_target_is_replaced(tmp_path: Path) -> None:
     build_small(tmp_path)
     assert (tmp_path / "_site").is_symlink()
     assert not (tmp_path / "served/old.html").exists() and (tmp_path / "served/index.html").exists()
-
-
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
-    """--out names a folder."""
-    (tmp_path / "_site").write_text("")
-    with pytest.raises(UserError, match="is a file; name a folder"):
-        build_small(tmp_path)
 
 
 def test_every_link_leads_somewhere(built: Path) -> None:
@@ -304,24 +272,19 @@ def test_what_a_model_wrote_is_escaped(tmp_path: Path) -> None:
             assert HOSTILE not in path.read_text(), path
 
 
-def test_a_hostile_model_name_stays_in_its_place(tmp_path: Path) -> None:
-    """A folder name from somebody else's results gives a plain file name and escaped text."""
+def test_a_model_may_have_any_name(tmp_path: Path) -> None:
+    """A hostile one gives a plain file name and escaped text; `index` replaces no file of the site's own."""
     name = "..<img src=x onerror=alert(1)>"
-    small_results(tmp_path / "results", [FakeModel(name, 1.0), FakeModel("plain", 0.0)])
-    build_small(tmp_path)
-    names = [path.name for path in (tmp_path / "_site/models").iterdir()]
-    assert all(re.fullmatch(r"[a-z0-9._-]+", one) for one in names), names
-    assert "<img src=x" not in (tmp_path / "_site/index.html").read_text()
-
-
-def test_a_model_may_be_called_index(tmp_path: Path) -> None:
-    """Its files replace none of the site's own."""
-    small_results(tmp_path / "results", [FakeModel("index", 1.0), FakeModel("compare", 0.0)], tasks=4)
+    models = [FakeModel(name, 1.0), FakeModel("index", 1.0), FakeModel("compare", 0.0)]
+    small_results(tmp_path / "results", models, tasks=4)
     build_small(tmp_path)
     site = tmp_path / "_site"
-    models = json.loads((site / "data/compare.js").read_text().partition("= ")[2].rstrip(";\n"))["models"]
-    assert {model["id"] for model in models} == {"index", "compare"}
-    assert all((site / model["data"]).is_file() and (site / model["page"]).is_file() for model in models)
+    names = [path.name for path in (site / "models").iterdir()]
+    assert all(re.fullmatch(r"[a-z0-9._-]+", one) for one in names), names
+    assert "<img src=x" not in (site / "index.html").read_text()
+    listed = json.loads((site / "data/compare.js").read_text().partition("= ")[2].rstrip(";\n"))["models"]
+    assert {model["id"] for model in listed} == {name, "index", "compare"}
+    assert all((site / model["data"]).is_file() and (site / model["page"]).is_file() for model in listed)
 
 
 def question_files(root: Path, *names: str) -> None:
@@ -353,35 +316,25 @@ def _title(page: Path) -> str:
     return page.read_text().partition("<title>")[2].partition("</title>")[0]
 
 
-def test_an_edited_page_of_evidence_does_not_change_the_cache(tmp_path: Path) -> None:
-    """Whoever edits a file of the site finds it whole again after the next build."""
+def test_evidence_is_one_file_of_the_cache_and_the_site(tmp_path: Path) -> None:
+    """Which nobody can write to: a site of a hundred models has gigabytes of it. Whoever edits one all the
+    same finds it whole again after the next build; no second file of its name is written into it.
+    """
     build_small(tmp_path, tasks=3)
     page = tmp_path / "_site/evidence/strong/loop-core/1.js"
+    assert page.stat().st_nlink == 2 and not page.stat().st_mode & 0o222
     before = page.read_bytes()
     with page.open("r+b") as file:
         file.write(b"edited")
-    build_small(tmp_path, tasks=3)
+    build_small(tmp_path)
     assert page.read_bytes() == before
-
-
-def test_evidence_is_one_file_of_the_cache_and_the_site(tmp_path: Path) -> None:
-    """Which nobody can write to: a site of a hundred models has gigabytes of it."""
-    build_small(tmp_path, tasks=3)
-    status = (tmp_path / "_site/evidence/strong/loop-core/1.js").stat()
-    assert status.st_nlink == 2
-    assert not status.st_mode & 0o222
-
-
-def test_two_files_of_one_name_do_not_change_the_cache(tmp_path: Path) -> None:
-    """The second is never written into the first, which is a file of the cache."""
-    build_small(tmp_path, tasks=3)
     pages = [tmp_path / name for name in ("first.html", "second.html")]
-    for page in pages:
-        page.write_text(page.stem)
+    for one in pages:
+        one.write_text(one.stem)
     rendering = Rendering(gather(tmp_path / "results", None), installed_environment())
     with pytest.raises(UserError, match="two pages of the site have the same file name"):
-        write_site(tmp_path / "_site", rendering, [("evidence/one.html", page) for page in pages])
-    assert [page.read_text() for page in pages] == ["first", "second"]
+        write_site(tmp_path / "_site", rendering, [("evidence/one.html", one) for one in pages])
+    assert [one.read_text() for one in pages] == ["first", "second"]
 
 
 def test_evidence_is_copied_where_the_cache_lies_on_another_disk(
@@ -397,17 +350,17 @@ def test_evidence_is_copied_where_the_cache_lies_on_another_disk(
     assert page.read_bytes().startswith(b"triathlonPack(")
 
 
-def test_every_link_leads_somewhere_where_no_model_is_ranked(tmp_path: Path) -> None:
-    """With models that have one discipline each, nothing links to the comparison of neighbours."""
+def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: Path) -> None:
+    """Of official data, as recorded, a model may have one discipline; the next in its order are compared.
+
+    Where each model has another discipline, nothing links to the comparison of neighbours.
+    """
     for model, suite in (("one", "loop/core"), ("two", "runtime/core")):
         suites = [FakeSuite(entry, tasks=3) for entry in entries([suite])]
         write_results(tmp_path / "results", [FakeModel(model)], suites)
     build_small(tmp_path)
     check_links(pages_of(tmp_path / "_site"))
-
-
-def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: Path) -> None:
-    """Of official data, as recorded, a model may have one discipline; the next in its order are compared."""
+    shutil.rmtree(tmp_path / "results")
     loops = [FakeModel("first"), FakeModel("second", -1.0)]
     for models, suite in ((loops, "loop/mbpp-plus"), ([FakeModel("other")], "evolved/difficult")):
         suites = [FakeSuite(entry, tasks=3) for entry in entries([suite])]

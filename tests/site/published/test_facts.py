@@ -58,17 +58,23 @@ def test_every_committed_fact_is_one_and_has_a_source() -> None:
 
 
 def test_the_committed_facts_are_counted_and_nearly_complete() -> None:
-    """Organisation, size or `undisclosed`, open weights and month: at least 85 of 100 models."""
+    """Organisation, size or `undisclosed`, open weights and month: at least 85 of 100 models. Beside each
+    price of a closed model stands until when it is served; Gemma 3n's "4 B" are 8 billion stored parameters.
+    """
     published = read_published(FOLDER)
     assert published is not None and published.fact_counts is not None
-    counts = published.fact_counts
-    assert counts.models == len(published.facts)
-    assert counts.models > counts.complete >= 0.85 * counts.models
-    known = [info for info in published.facts.values() if info.organization]
-    assert counts.known["organization"] == len(known)
+    facts, counts = published.facts, published.fact_counts
+    assert counts.models == len(facts) > counts.complete >= 0.85 * counts.models
+    assert counts.known["organization"] == len([info for info in facts.values() if info.organization])
     numbers = [number for _, number in counts.sources]
     assert sum(numbers) == sum(counts.known.values())
     assert numbers == sorted(numbers, reverse=True) and min(numbers) > 0
+    closed = [info for info in facts.values() if info.price and not info.open_weights]
+    assert [info.name for info in closed if info.availability is None] == []
+    gone = [info.name for info in closed if not info.on_day("2026-11-26").usable]
+    assert len(gone) >= 25 and "Claude Opus 4" in gone and "Claude Haiku 4.5" not in gone
+    gemma = facts["gemma-3n-E4B-it"]
+    assert (gemma.memory, gemma.active_billions, facts["GPT-5"].memory) == ((16, 4), 4, None)
 
 
 @pytest.mark.parametrize(
@@ -101,14 +107,6 @@ def test_a_model_is_usable_until_its_day_comes() -> None:
     assert ModelInfo("x", "x").on_day("2026-01-01").usable is None
 
 
-def test_every_priced_closed_model_has_an_availability() -> None:
-    """A price alone recommends nothing: beside each stands until when the model is served."""
-    closed = [info for info in read_facts(FOLDER).values() if info.price and not info.open_weights]
-    assert [info.name for info in closed if info.availability is None] == []
-    gone = [info.name for info in closed if not info.on_day("2026-11-26").usable]
-    assert len(gone) >= 25 and "Claude Opus 4" in gone and "Claude Haiku 4.5" not in gone
-
-
 def test_the_day_of_the_site_is_the_newest_one_that_is_known(tmp_path: Path) -> None:
     """Without --as-of the newest day of the facts decides, so that the same files give the same site."""
     shutil.copytree(FOLDER, tmp_path / "published")
@@ -118,14 +116,6 @@ def test_the_day_of_the_site_is_the_newest_one_that_is_known(tmp_path: Path) -> 
     assert later and not later.facts["GPT-5"].usable
     with pytest.raises(UserError, match="expected a day for --as-of, such as '2026-11-26', got 'today'"):
         build(tmp_path, tmp_path / "_site", None, Options(as_of="today"))
-
-
-def test_memory_is_that_of_the_stored_weights() -> None:
-    """Gemma 3n's "4 B" are 8 billion stored parameters: 16 GB with 16 bits each, 4 GB with 4."""
-    facts = read_facts(FOLDER)
-    assert facts["gemma-3n-E4B-it"].memory == (16, 4)
-    assert facts["gemma-3n-E4B-it"].active_billions == 4
-    assert facts["GPT-5"].memory is None
 
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -141,32 +131,20 @@ def recorded() -> Mapping[str, ModelInfo]:
     return {model: infos[model] for model in ids}
 
 
-def test_every_recorded_model_has_a_name(recorded: Mapping[str, ModelInfo]) -> None:
-    """names.csv says what it is called, and no two models are called the same."""
+def test_every_recorded_model_has_a_name(recorded: Mapping[str, ModelInfo], published: Published) -> None:
+    """names.csv says what it is called, no two models are called the same, and it is a model of the published
+    tables. One of models.yaml is called as in names.csv, too; the rest is of models.yaml.
+    """
     named = recorded_infos(RESULTS)
     assert not sorted(set(recorded) - set(named))
     assert [name for name, count in Counter(one.name for one in named.values()).items() if count > 1] == []
-
-
-def test_the_reviewed_name_counts(recorded: Mapping[str, ModelInfo]) -> None:
-    """A model of models.yaml that has a row in names.csv is called as there; the rest is of models.yaml."""
+    joined = {model.name for model in join_models(published, published_boards(published))}
+    for model, info in recorded.items():
+        assert info.name == named[model].name and info.name in joined
     registry = models_yaml.load(CHECKOUT / "models.yaml")
     one = registry.models[0]
     infos = model_infos(registry, [one.id], {one.id: ModelInfo(one.id, "Reviewed", organization="Nobody")})
     assert infos[one.id].name == "Reviewed" and infos[one.id].organization != "Nobody"
-    named = recorded_infos(RESULTS)
-    assert {model: info.name for model, info in recorded.items()} == {
-        model: named[model].name for model in recorded
-    }
-
-
-def test_every_recorded_model_is_one_of_the_published(
-    recorded: Mapping[str, ModelInfo], published: Published
-) -> None:
-    """Its name is that of a model of the published tables, where its recording has a row in one."""
-    joined = {model.name for model in join_models(published, published_boards(published))}
-    names = {model: recorded_infos(RESULTS)[model].name for model in recorded}
-    assert {model: name for model, name in names.items() if name not in joined} == {}
 
 
 def test_closed_models_of_the_registry_tell_a_size() -> None:

@@ -79,15 +79,6 @@ def test_the_summary_of_rank_changes(
     assert shown == expected and round(found.reversed_pairs, 2) == 0.10
 
 
-def test_drops_of_the_loop(tables: dict[str, PublishedTable]) -> None:
-    """The board's drop is the counts' one; the paper's smallest is 2.65, and its largest has no counts."""
-    for row in tables["evaloop"].rows:
-        if row.curve:
-            assert row.value("drop") == pytest.approx(row.curve[0] - row.curve[-1], abs=0.0051)
-    values = sorted(v for row in tables["evaloop"].rows if (v := row.value("drop")) is not None)
-    assert (len(values), values[:2], values[-1]) == (97, [2.38, 2.65], 37.04)
-
-
 @pytest.mark.parametrize(
     ("table", "ranks", "mean_rank", "sentence"),
     [
@@ -129,18 +120,23 @@ def test_a_mean_and_a_run_by_other_rules_are_shown_and_not_ranked(
     assert (average.value("average"), average.value("ic")) == (44.4, 10.3)
 
 
-def test_counts_give_the_published_asl(published: Published) -> None:
-    """With s = 1, Claude Opus 4's counts give 7.7865 (published 7.786); 378 tasks each."""
-    rows = {row["model"]: row for row in published.tables["evaloop"]}
-    assert asl_of_counts(sustained(rows["Claude Opus 4"]), 10) == pytest.approx(7.7865, abs=5e-5)
-    assert all(sum(sustained(row)) in {0, 378} for row in rows.values())
-
-
-def test_evoeval_average_is_the_mean_of_six_columns(published: Published) -> None:
-    """All rows of the paper, to 0.1 (EvoEval, table 1)."""
+def test_published_numbers_fit_each_other(published: Published, tables: dict[str, PublishedTable]) -> None:
+    """With s = 1, Claude Opus 4's counts give 7.7865 (published 7.786), of 378 tasks; the board's drop is the
+    counts' one, of which the paper's smallest is 2.65 and its largest has no counts. EvoEval's average is the
+    mean of its six columns to 0.1 in all rows (table 1).
+    """
+    loop = rows_of(tables["evaloop"])
+    assert asl_of_counts(sustained(loop["Claude Opus 4"].record), 10) == pytest.approx(7.7865, abs=5e-5)
+    for row in loop.values():
+        assert sum(sustained(row.record)) in {0, 378}
+        if row.curve:
+            assert row.value("drop") == pytest.approx(row.curve[0] - row.curve[-1], abs=0.0051)
+    values = sorted(v for row in loop.values() if (v := row.value("drop")) is not None)
+    assert (len(values), values[:2], values[-1]) == (97, [2.38, 2.65], 37.04)
     names = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
-    for row in published.tables["evoeval"]:
-        assert math.isclose(sum(float(row[n]) for n in names) / 6, float(row["evoeval"]), abs_tol=0.1), row
+    for record in published.tables["evoeval"]:
+        mean = sum(float(record[name]) for name in names) / 6
+        assert math.isclose(mean, float(record["evoeval"]), abs_tol=0.1), record
 
 
 @pytest.mark.parametrize(
@@ -166,32 +162,26 @@ def test_ranks_are_those_of_the_paper(
     assert found and (found.rank, found.tied) == (rank, tied)
 
 
-def test_drops_are_those_of_the_paper(tables: dict[str, PublishedTable]) -> None:
-    """EvoEval, section 4.1: 56.6, 48.2, 5.0, 74.7, 6.1 and 38.1 per cent; 18.9 (the text: 19.6) to 47.7."""
-    drops = next(section for section in analyses(tables["evoeval"]) if section.title == "Drops")
-    mean, span = drops.rows[:2]
+def test_drops_and_changes_are_those_of_the_paper(tables: dict[str, PublishedTable]) -> None:
+    """EvoEval, section 4.1: 56.6, 48.2, 5.0, 74.7, 6.1 and 38.1 per cent; 18.9 (the text: 19.6) to 47.7.
+
+    By kind of model; of base models on verbose the text says +0.5, which the source's note tells.
+    """
+    sections = {section.title: section for section in analyses(tables["evoeval"])}
+    mean, span = sections["Drops"].rows[:2]
     assert [cell.text for cell in mean[1:7]] == ["56.6", "48.2", "5.0", "74.7", "6.1", "38.1"]
-    assert span[-1].text == "18.9 to 47.7" and len(drops.rows) == 2 + 57
-
-
-@pytest.mark.parametrize(
-    ("setting", "change", "models"),
-    [
-        ("verbose, instruct", "−3.3", "34"),
-        ("verbose, base", "+8.0", "17"),
-        ("concise, instruct", "−3.9", "34"),
-        ("concise, base", "+2.2", "17"),
-        ("subtle, instruct", "−7.3", "40"),
-        ("subtle, base", "+0.5", "17"),
-    ],
-)
-def test_changes_by_kind_of_model(
-    tables: dict[str, PublishedTable], setting: str, change: str, models: str
-) -> None:
-    """EvoEval, section 4.1; of base models on verbose the text says +0.5, which the source's note tells."""
-    (section,) = (s for s in analyses(tables["evoeval"]) if s.title.startswith("What other words"))
-    cells = {row[0].text: (row[1].text, row[2].text) for row in section.rows}
-    assert cells[f"{setting} models"] == (change, models)
+    assert span[-1].text == "18.9 to 47.7" and len(sections["Drops"].rows) == 2 + 57
+    (other_words,) = (section for title, section in sections.items() if title.startswith("What other words"))
+    changes = {row[0].text.removesuffix(" models"): (row[1].text, row[2].text) for row in other_words.rows}
+    expected = {
+        "verbose, instruct": ("−3.3", "34"),
+        "verbose, base": ("+8.0", "17"),
+        "concise, instruct": ("−3.9", "34"),
+        "concise, base": ("+2.2", "17"),
+        "subtle, instruct": ("−7.3", "40"),
+        "subtle, base": ("+0.5", "17"),
+    }
+    assert changes | expected == changes
     assert "+0.5 % on verbose" in tables["evoeval"].source.note
 
 
@@ -244,35 +234,30 @@ def test_a_list_of_columns_that_does_not_fit_is_refused(published: Published, co
 
 
 def test_no_model_is_joined_twice(published: Published) -> None:
-    """A name of a source stands for one model; every row of every ranking is somewhere."""
+    """A name of a source stands for one model; every row of every ranking is somewhere; what the list of
+    doubts names stays apart.
+    """
     boards = published_boards(published)
-    joined = join_models(published, boards)
-    seen = [(source, row.name) for model in joined for source, row in model.rows.items()]
+    together = [
+        {(source, row.name) for source, row in model.rows.items()} for model in join_models(published, boards)
+    ]
+    seen = [name for names in together for name in names]
     assert len(seen) == len(set(seen)) == sum(len(board.models) for board in boards)
-
-
-def test_a_doubtful_pair_is_not_joined(published: Published) -> None:
-    """What the list of doubts names stays apart."""
-    joined = join_models(published, published_boards(published))
-    together = [{(source, row.name) for source, row in model.rows.items()} for model in joined]
     for doubt in published.doubtful:
         pair = {(doubt["source"], doubt["name"]), (doubt["other_source"], doubt["other_name"])}
         assert not any(pair <= names for names in together), doubt
 
 
-def test_an_outside_name_of_a_product_is_an_undated_snapshot(published: Published) -> None:
-    """It joins the product that it names, and no dated snapshot of it."""
+def test_one_model_is_one_snapshot(published: Published) -> None:
+    """An outside name joins the product that it names, and no dated snapshot of it. Two joined names in one
+    snapshot of a product, or in none: else the product is named with both.
+    """
     boards = published_boards(published)
     row = replace(boards[0].models[0], name="GPT-4o")
     outside = replace(boards[0], id="outside", rows=(row,))
-    joined = join_models(published, [*boards, outside])
-    (found,) = (one for one in joined if "outside" in one.rows)
+    (found,) = (one for one in join_models(published, [*boards, outside]) if "outside" in one.rows)
     assert found.snapshot is not None
     assert (found.snapshot.product, found.snapshot.month, len(found.rows)) == ("GPT-4o", "", 1)
-
-
-def test_one_model_is_one_snapshot(published: Published) -> None:
-    """Two joined names in one snapshot of a product, or in none: else the product is named with both."""
     products = {key: one for key, one in published.products.items() if key[0] != "cruxeval"}
     broken = replace(published, products=products)
     with pytest.raises(UserError, match=r"expected all names of .* to be one snapshot of 'GPT-4-Turbo'"):
@@ -317,9 +302,13 @@ def test_a_broken_table_is_refused_by_file_and_line(
         read_published(_broken(tmp_path, name, old, new))
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    """A table saved in another encoding: the file is named, and no letter is guessed."""
-    folder = _broken(tmp_path, "evalplus.csv", "Zephyr", "Zephyr")
+def test_encodings(tmp_path: Path, published: Published) -> None:
+    """Spreadsheets write a byte order mark in front of the first heading; a table in another encoding is
+    refused by its name, and no letter is guessed.
+    """
+    folder = _broken(tmp_path, "evalplus.csv", "model", "\ufeffmodel")
+    found = read_published(folder)
+    assert found and found.tables == published.tables
     (folder / "evalplus.csv").write_bytes((folder / "evalplus.csv").read_text().encode("utf-16"))
     with pytest.raises(UserError, match=r"evalplus\.csv.*UTF-8"):
         read_published(folder)
@@ -334,13 +323,6 @@ def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
         published_boards(found)
 
 
-def test_a_table_with_a_byte_order_mark_is_read(tmp_path: Path, published: Published) -> None:
-    """Spreadsheets write one in front of the first heading."""
-    folder = _broken(tmp_path, "evalplus.csv", "model", "\ufeffmodel")
-    found = read_published(folder)
-    assert found and found.tables == published.tables
-
-
 def sustained_row(cells: Mapping[str, str]) -> tuple[Record, ...]:
     """A row of EVALOOOP's table of a model that sustains nothing, with these cells."""
     counts = {f"sustained_{loops}": "0" for loops in range(11)} | {"sustained_0": "378"}
@@ -348,27 +330,27 @@ def sustained_row(cells: Mapping[str, str]) -> tuple[Record, ...]:
     return ({"model": "m", "asl": "0", "pass_at_1": "0", **others, **counts, **cells},)
 
 
-def test_a_model_that_sustains_nothing_has_the_score_0(published: Published) -> None:
-    """Its ASL is 0 whatever its counts are scaled by, with an interval above it."""
-    tables = published.tables | {"evaloop": sustained_row({})}
-    board = next(one for one in published_boards(replace(published, tables=tables)) if one.id == "evaloop")
-    score = board.rows[0].scores["asl"]
-    assert score.value == 0 and score.interval and 0 <= score.interval.high < 1
-
-
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
+        ({}, ""),
         ({"asl": "3.1"}, "expected asl 0, since no task sustains a loop, got '3.1'"),
         ({"sustained_0": "377.5"}, "expected a whole number in sustained_0, got '377.5'"),
         ({"sustained_0": "x"}, "expected a whole number in sustained_0, got 'x'"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(published: Published, cells: Mapping[str, str], said: str) -> None:
-    """The message names model, column and cell."""
-    tables = published.tables | {"evaloop": sustained_row(cells)}
-    with pytest.raises(UserError, match=f"'m': {re.escape(said)}"):
-        published_boards(replace(published, tables=tables))
+def test_counts_of_a_model_that_sustains_nothing(
+    published: Published, cells: Mapping[str, str], said: str
+) -> None:
+    """Its ASL is 0 with an interval above it; of what cannot be the message names model, column and cell."""
+    found = replace(published, tables=published.tables | {"evaloop": sustained_row(cells)})
+    if said:
+        with pytest.raises(UserError, match=f"'m': {re.escape(said)}"):
+            published_boards(found)
+        return
+    board = next(one for one in published_boards(found) if one.id == "evaloop")
+    score = board.rows[0].scores["asl"]
+    assert score.value == 0 and score.interval and 0 <= score.interval.high < 1
 
 
 @pytest.mark.parametrize("table", ["evaloop", "evoeval", "reval", "evoeval_combine", "evaloop_prompts"])

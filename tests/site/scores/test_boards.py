@@ -10,7 +10,6 @@ from triathlon_runner import catalogue
 from triathlon_site.build import gather
 from triathlon_site.scores import (
     Board,
-    ColumnScores,
     plan_boards,
     seeds_of,
     set_title,
@@ -20,19 +19,33 @@ from triathlon_site.scores import (
 )
 
 
-def test_data_is_called_what_its_field_calls_it() -> None:
-    """No board shows a name of a file: MBXP, not mbxp."""
+def test_the_catalogue_says_what_boards_need() -> None:
+    """Data is called what its field calls it, never as a file. The site names no set: seeds are their own
+    seeds, and six sets of a family count in its mean. Problems of other names are known by their own.
+    """
     titles = {plan.id: plan.title for plan in plan_boards(catalogue.entries())}
-    assert titles["translation-mbxp"] == "MBXP"
-    assert [titles[f"runtime-{name}"] for name in ("dreval", "humaneval", "classeval")] == [
-        "DREval",
-        "HumanEval",
-        "ClassEval",
+    names = {"translation-mbxp": "MBXP", "runtime-dreval": "DREval", "runtime-humaneval": "HumanEval"}
+    assert titles | names | {"runtime-classeval": "ClassEval"} == titles
+    assert set_title("humaneval-plus") == "HumanEval+"
+    assert set_title("tool_use-main_only") == "tool use, main only"
+    evolved = [
+        entry for entry in catalogue.entries() if entry.discipline == "evolved" and not entry.variant_of
     ]
-    assert (set_title("humaneval-plus"), set_title("tool_use-main_only")) == (
-        "HumanEval+",
-        "tool use, main only",
-    )
+    for core in (True, False):
+        own = [entry for entry in evolved if entry.core == core]
+        seeds = {"evolved/core-seeds"} if core else {"evolved/humaneval", "evolved/mbpp-plus"}
+        assert {entry.id for entry in own if entry.seeds == entry.id} == seeds
+        assert len([entry for entry in own if entry.averaged]) == 6
+        assert all(entry.set_name for entry in own)
+    known = {
+        "DREval/2": "HumanEval/3",
+        "DREval/84": "HumanEval/161",
+        "DREval/85": "ClassEval_1",
+        "DREval/153": "ClassEval_97",
+        "MBXP/11": "Mbpp/11",
+        "mine/1": "mine/1",
+    }
+    assert [name for (name,) in seeds_of(list(known), [])] == list(known.values())
 
 
 def test_models_without_a_rank_stand_by_what_is_known_of_them(tmp_path: Path) -> None:
@@ -83,66 +96,28 @@ def test_a_difference_is_over_the_tasks_of_both_sides(boards: dict[str, Board]) 
     assert found["strong"].interval.low <= expected <= found["strong"].interval.high
 
 
-def test_variants_are_named_by_their_setting(boards: dict[str, Board]) -> None:
-    """What the kind says already is left out."""
+def test_variants_and_baselines_have_names(boards: dict[str, Board]) -> None:
+    """A variant that of its setting, without what the kind says already. Runtime asks for no program: its
+    shifts are from the loop's first programs, and it says so.
+    """
     assert [one.title for one in variants_of(boards["loop-core"], "attacks")] == ["upper"]
     assert variants_of(boards["loop-core"], "prompts") == []
-
-
-def test_a_board_without_programs_shifts_against_pass_at_1_elsewhere(boards: dict[str, Board]) -> None:
-    """Runtime asks for no program: its shifts are from the loop's first programs, and it says so."""
     runtime = boards["runtime-core"]
-    assert runtime.baseline == "loop pass@1"
+    assert (runtime.baseline, boards["loop-core"].baseline) == ("loop pass@1", "")
     shifts = {model: score.shift for model, score in runtime.headline.scores.items()}
     assert all(shift is not None and shift.shift == 0 for shift in shifts.values())
-    assert boards["loop-core"].baseline == ""
 
 
-def test_every_evolved_suite_says_its_set_and_seeds() -> None:
-    """The site names no set itself: seeds are their own seeds, and six sets of a family count in its mean."""
-    evolved = [
-        entry for entry in catalogue.entries() if entry.discipline == "evolved" and not entry.variant_of
-    ]
-    for core in (True, False):
-        own = [entry for entry in evolved if entry.core == core]
-        seeds = {"evolved/core-seeds"} if core else {"evolved/humaneval", "evolved/mbpp-plus"}
-        assert {entry.id for entry in own if entry.seeds == entry.id} == seeds
-        assert len([entry for entry in own if entry.averaged]) == 6
-        assert all(entry.set_name for entry in own)
-
-
-@pytest.fixture(scope="module")
-def columns(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ColumnScores]:
-    """Of the board of the evolved sets, by their titles; the second model has some tasks only."""
-    root = tmp_path_factory.mktemp("seeds")
-    write_results(root, [FakeModel("a", 1.0)], [FakeSuite(entry, tasks=12) for entry in entries()])
+def test_a_task_has_the_seeds_that_its_record_names(tmp_path: Path) -> None:
+    """One parent, two, or the problem itself; the same names in every set, also with some tasks alone."""
+    write_results(tmp_path, [FakeModel("a", 1.0)], [FakeSuite(entry, tasks=12) for entry in entries()])
     partial = [FakeSuite(entry, tasks=12, planned=5) for entry in entries(SUITES[2:])]
-    write_results(root, [FakeModel("b", 0.0)], partial)
-    (board,) = (board for board in gather(root, None).boards if board.plan.id == "evolved-core")
-    return {column.column.title: column for column in board.columns}
-
-
-def test_a_task_has_the_seeds_that_its_record_names(columns: dict[str, ColumnScores]) -> None:
-    """One parent, two, or the problem itself; the same names in every set."""
+    write_results(tmp_path, [FakeModel("b", 0.0)], partial)
+    (board,) = (board for board in gather(tmp_path, None).boards if board.plan.id == "evolved-core")
+    origins = {column.column.title: list(column.samples[0].origins) for column in board.columns}
     seeds = [(task_id("evolved/core-seeds", n),) for n in range(12)]
-    assert list(columns["seeds"].samples[0].origins) == seeds
-    assert list(columns["difficult"].samples[0].origins) == seeds
-    combined = [(*seeds[n], *seeds[(n + 1) % 12]) for n in range(12)]
-    assert list(columns["combine"].samples[0].origins) == combined
-
-
-def test_problems_of_other_names_are_known() -> None:
-    """DREval's programs are HumanEval's and ClassEval's, MBXP's problems are MBPP's."""
-    known = {
-        "DREval/2": "HumanEval/3",
-        "DREval/84": "HumanEval/161",
-        "DREval/85": "ClassEval_1",
-        "DREval/153": "ClassEval_97",
-        "mine/1": "mine/1",
-    }
-    found = seeds_of(list(known), [])
-    assert [name for (name,) in found] == list(known.values())
-    assert seeds_of(["MBXP/11"], []) == (("Mbpp/11",),)
+    assert origins["seeds"] == origins["difficult"] == seeds
+    assert origins["combine"] == [(*seeds[n], *seeds[(n + 1) % 12]) for n in range(12)]
 
 
 def test_repeated_samples_count_once_a_task(tmp_path: Path) -> None:
