@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.store import read_undamaged_records
 from triathlon_site.agreement import correlate
-from triathlon_site.load._aggregate import parts
+from triathlon_site.load._aggregate import metric_values
 from triathlon_site.uncertainty import Draws, central, differences, draw
 
 PROGRAMS: Final = (40, 80, 154)
@@ -227,7 +227,7 @@ def drawn_again(experiments: int) -> Iterator[Cell]:
             for metric in entry.metrics:
                 if metric.id not in METRICS.get(entry.discipline, ()):
                     continue
-                found = parts([metric], records)[metric.id]
+                found = metric_values([metric], records)[1][metric.id]
                 truth = found.score(metric)
                 for size in SIZES:
                     rows = random.integers(0, len(found.clusters), (experiments, size))

@@ -84,6 +84,8 @@ class Metric:
     that is the upper one (its role is `upper_end`)."""
     column: str = ""
     """Title of the column that shows both ends of such a range; empty: `title`."""
+    additive: bool = True
+    """Whether what a unit adds does not depend on the other units."""
 
     @property
     def headline(self) -> bool:

@@ -66,12 +66,27 @@ def reproduce_command(
 
     Exit codes as of `triathlon run`.
     """
-    screen, chosen = console(), _chosen(paper, tables)
-    _check_published(results)
+    screen, chosen = console(), PAPERS[paper]
+    if (wanted := names(tables)) is not None:
+        check_names(wanted, list(chosen.titles), what=f"table of {chosen.title}")
+        chosen = chosen.of_tables(wanted)
+    folder = results / "published"
+    if not (folder / "sources.csv").is_file():
+        raise UserError(
+            f"expected the published tables in {str(folder)!r}, got none; name a results folder that has them"
+            " with --results, such as that of a checkout, or copy its folder `published` there"
+        )
     listed = models_yaml.load(models_file)
     missing = missing_here(chosen.suites, data)
     say_plan(chosen, missing, listed, screen)
-    suites = _that_run(chosen, missing, partly=partly or dry_run)
+    if missing and not (partly or dry_run):
+        raise UserError(
+            f"expected all that the tables of {chosen.title} need, missing is what stands above; get it,"
+            " leave it out with --partly, or choose other --tables"
+        )
+    suites = [suite for suite in chosen.suites if suite not in missing or missing[suite].runs]
+    if not suites:
+        raise UserError(f"nothing of {chosen.title} can run here: what is missing stands above")
     code = ask_models(
         models=models,
         suites=",".join(suites),
@@ -88,39 +103,6 @@ def reproduce_command(
     if not dry_run:
         _build(paper, models_file, results, out)
     raise typer.Exit(code)
-
-
-def _chosen(paper: PaperName, tables: str | None) -> Paper:
-    """Returns the paper, with the named tables alone."""
-    whole = PAPERS[paper]
-    wanted = names(tables)
-    if wanted is None:
-        return whole
-    check_names(wanted, list(whole.titles), what=f"table of {whole.title}")
-    return whole.of_tables(wanted)
-
-
-def _that_run(paper: Paper, missing: Mapping[str, "Missing"], *, partly: bool) -> list[str]:
-    """Returns the suites that can run here; refuses where one lacks something, unless `partly`."""
-    if missing and not partly:
-        raise UserError(
-            f"expected all that the tables of {paper.title} need, missing is what stands above; get it,"
-            " leave it out with --partly, or choose other --tables"
-        )
-    suites = [suite for suite in paper.suites if suite not in missing or missing[suite].runs]
-    if not suites:
-        raise UserError(f"nothing of {paper.title} can run here: what is missing stands above")
-    return suites
-
-
-def _check_published(results: Path) -> None:
-    """Refuses a results folder without the paper's figures, before anything is asked."""
-    folder = results / "published"
-    if not (folder / "sources.csv").is_file():
-        raise UserError(
-            f"expected the published tables in {str(folder)!r}, got none; name a results folder that has them"
-            " with --results, such as that of a checkout, or copy its folder `published` there"
-        )
 
 
 def say_plan(

@@ -136,8 +136,15 @@ def _rows(
         models = sorted({model for scores in own.values() for model in scores})
         for model in models:
             paper = paper_row(table, published, names.get(model, model), where)
-            cells = tuple(_cell(own.get(name, {}).get(model), paper, by_id[name], by_id) for name in columns)
-            rows.append(Row(model, where[1] == "cot", paper, cells))
+            cells = []
+            for name in columns:
+                ours, score = own.get(name, {}).get(model), paper.scores.get(name) if paper else None
+                if paper is None or score is None:
+                    cells.append(Cell(ours, ""))
+                    continue
+                found = ours and difference(ours, score.value, paper, by_id[name], by_id)
+                cells.append(Cell(ours, score.text, score.deviation, found))
+            rows.append(Row(model, where[1] == "cot", paper, tuple(cells)))
     place_of = {id(row): place for place, row in enumerate(table.rows)}
     yield from sorted(rows, key=lambda row: place_of.get(id(row.published), len(place_of)))
 
@@ -175,8 +182,9 @@ def _own(
         return {}
     if place.composition:
         return _compositions(place.composition, files, models)
-    parts = [(suite, _metric(suite, metric)) for suite, metric in place.parts]
-    upper = [(suite, _metric(suite, metric.upper)) for suite, metric in parts if metric.upper]
+    metrics = {(entry.id, metric.id): metric for entry in BUILT_IN.entries() for metric in entry.metrics}
+    parts = [(suite, metrics[suite, metric]) for suite, metric in place.parts]
+    upper = [(suite, metrics[suite, metric.upper]) for suite, metric in parts if metric.upper]
     times = 1.0 if np.isinf(column.maximum) else column.maximum / parts[0][1].maximum
     low, low_ends, tasks = _drawn(parts, files, models, times)
     high, high_ends, _ = _drawn(upper, files, models, times) if upper else (low, low_ends, tasks)
@@ -189,11 +197,6 @@ def _own(
         for row, (middle, least, most, count) in enumerate(numbers)
         if not math.isnan(middle)
     }
-
-
-def _metric(suite: str, metric: str) -> Metric:
-    entries = (entry for entry in BUILT_IN.entries() if entry.id == suite)
-    return next(each for entry in entries for each in entry.metrics if each.id == metric)
 
 
 def _drawn(
@@ -214,16 +217,6 @@ def _drawn(
 
 def _whole(file: FileAggregate) -> int:
     return file.manifest.tasks_in_suite if file.manifest else file.tasks_answered
-
-
-def _cell(
-    own: Own | None, row: PublishedRow | None, column: PublishedColumn, columns: Mapping[str, PublishedColumn]
-) -> Cell:
-    score = row.scores.get(column.id) if row else None
-    if row is None or score is None:
-        return Cell(own, "")
-    found = None if own is None else difference(own, score.value, row, column, columns)
-    return Cell(own, score.text, score.deviation, found)
 
 
 def difference(

@@ -12,9 +12,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from click.testing import Result
 from rich.console import Console
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import triathlon_site.cli  # noqa: F401  adds `build`, `scores` and others to the command
 from support.results import FakeModel, FakeSuite, write_results

@@ -115,10 +115,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "_site"
 
 
+def schema(site: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((site / f"data/schema/{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(found)
+    return found
+
+
 def validator(site: Path, name: str) -> jsonschema.Draft202012Validator:
-    schema = json.loads((site / f"data/schema/{name}.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(schema(site, name))
 
 
 def test_every_data_file_is_valid(site: Path) -> None:
@@ -144,7 +148,7 @@ def test_the_page_describes_every_field(site: Path) -> None:
     page = html.unescape((site / "data.html").read_text())
     for name, row in (("board", "BoardRow"), ("overall", "OverallRow"), ("notices", "NoticeRow")):
         assert f'href="data/schema/{name}.schema.json"' in page
-        for field, one in validator(site, name).schema["$defs"][row]["properties"].items():
+        for field, one in schema(site, name)["$defs"][row]["properties"].items():
             assert f"<dt><code>{field}</code> <small>" in page
             assert one["description"] in page
 

@@ -119,7 +119,11 @@ IC: Final = Metric(
 METRICS: Final = (
     IC,
     Metric(
-        "average_accuracy", "Average accuracy", "REval, table III: the mean of the four accuracies", _average
+        "average_accuracy",
+        "Average accuracy",
+        "REval, table III: the mean of the four accuracies",
+        _average,
+        additive=False,
     ),
     _accuracy("coverage", "REval, section III-B1 (CCP)"),
     Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _of_units(_f1_of_yes)),

@@ -120,24 +120,18 @@ def table_files(path: str, section: Section) -> Iterator[Page]:
 
 
 def _columns(heading: str, cells: Sequence[Value]) -> Iterator[tuple[str, list[Any]]]:
-    """The values of one column, and those of each number in its small print.
+    """The values of one column (a cell's number, or its text where that is all there is), and those of each
+    number in its small print.
 
     A column whose cells are nothing but small print has no values of its own; one of unknown numbers has.
     """
     details = list(dict.fromkeys(name for cell in cells for name in cell.details))
-    values = [_value(cell) for cell in cells]
-    numbers = any(cell.number is not None for cell in cells)
-    if not details or numbers or any(value is not None for value in values):
+    is_text = [c.number is None and not c.details and c.text not in ("", formats.NONE) for c in cells]
+    values = [c.text if text else _digits(c.number) for c, text in zip(cells, is_text, strict=True)]
+    if not details or any(is_text) or any(cell.number is not None for cell in cells):
         yield heading, values
     for name in details:
         yield f"{heading}, {name}", [_digits(cell.details.get(name)) for cell in cells]
-
-
-def _value(cell: Value) -> str | float | None:
-    """The number, or the text where that is all there is."""
-    if cell.number is not None or cell.details or cell.text in ("", formats.NONE):
-        return _digits(cell.number)
-    return cell.text
 
 
 def _digits(value: float | None) -> float | None:
@@ -150,36 +144,30 @@ def _digits(value: float | None) -> float | None:
 def core_files(url: str = "") -> Iterator[Page]:
     """Yields the prompts of our own problems as JSON lines, and their Croissant metadata.
 
-    References and inputs stay in the package: whoever collects texts for training would take them along.
-    `url`: where the site will be published, with a slash at its end; empty where that is not known.
+    References and inputs stay in the package: whoever collects texts for training would take them along. The
+    metadata are `croissant.json` beside this file, with what depends on the problems and the address filled
+    in; there, `datePublished` is the day of the version's card: a new version needs a new day.
+
+    Args:
+        url: where the site will be published, with a slash at its end; empty where that is not known.
     """
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _problems())
+    rows = (
+        {
+            "task_id": problem.task_id,
+            "set": name,
+            "entry_point": problem.entry_point,
+            "level": problem.level or 0,
+            "topics": ", ".join(problem.topics),
+            "parents": ", ".join(problem.parents),
+            "prompt": problem.prompt,
+            "inputs": len(problem.inputs),
+            "canary": core.CANARY,
+        }
+        for name in core.SETS
+        for problem in core.problems(name)
+    )
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     yield Page(CORE_LINES, lines)
-    croissant = _croissant(lines, url)
-    yield Page("data/core/croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
-
-
-def _problems() -> Iterator[dict[str, str | int]]:
-    for name in core.SETS:
-        for problem in core.problems(name):
-            yield {
-                "task_id": problem.task_id,
-                "set": name,
-                "entry_point": problem.entry_point,
-                "level": problem.level or 0,
-                "topics": ", ".join(problem.topics),
-                "parents": ", ".join(problem.parents),
-                "prompt": problem.prompt,
-                "inputs": len(problem.inputs),
-                "canary": core.CANARY,
-            }
-
-
-def _croissant(lines: str, url: str) -> dict[str, Any]:
-    """`croissant.json` beside this file, with what depends on the problems and the address filled in.
-
-    There, `datePublished` is the day of the version's card; a new version needs a new day.
-    """
     text = files("triathlon_site.exports").joinpath("croissant.json").read_text("utf-8")
     croissant: dict[str, Any] = json.loads(text)
     (file,) = croissant["distribution"]
@@ -188,7 +176,7 @@ def _croissant(lines: str, url: str) -> dict[str, Any]:
     if url:
         croissant["url"] = f"{url}core.html"
         file["contentUrl"] = f"{url}{CORE_LINES}"
-    return croissant
+    yield Page("data/core/croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
 
 
 _SIGNS: Final = str.maketrans(
@@ -210,58 +198,23 @@ def board_table(board: Board, models: Models) -> str:
     """A board's columns, as its page shows them."""
     title = f"{board.plan.discipline.capitalize()}, {board.plan.title}"
     head = ("Rank", "Model", *(column.column.title for column in board.shown))
-    rows = [
-        (_rank(board.headline, model), models[model].name, *(_score(c, model) for c in board.shown))
-        for model in board.models
-    ]
+    rows = []
+    for model in board.models:
+        headline = board.headline.scores.get(model)
+        rank = formats.rank(headline.rank if headline else None)
+        rows.append((rank, models[model].name, *(_score(column, model) for column in board.shown)))
     return latex_table(title, head, rows)
 
 
 def overall_table(overall: Overall, models: Models) -> str:
     """The ranking over all disciplines, with the headline of each."""
     head = ("Rank", "Model", *(b.plan.discipline.capitalize() for b in overall.boards), "Mean percentile")
-    rows = [
-        (
-            formats.rank(row.rank),
-            models[row.model].name,
-            *(_score(board.headline, row.model) for board in overall.boards),
-            formats.score(row.percentile, 100),
-        )
-        for row in overall.rows
-    ]
+    rows = []
+    for row in overall.rows:
+        scores = (_score(board.headline, row.model) for board in overall.boards)
+        mean = formats.score(row.percentile, 100)
+        rows.append((formats.rank(row.rank), models[row.model].name, *scores, mean))
     return latex_table("All disciplines", head, rows)
-
-
-def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A tabular: text on the left, numbers on the right."""
-    columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
-    lines = (
-        f"% {' '.join(title.split())}; \\usepackage{{booktabs}}",
-        f"\\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        _row(head),
-        r"\midrule",
-        *map(_row, rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-    )
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _row(cells: Sequence[str]) -> str:
-    """A line of a tabular; one that begins with `[` or `*` would be read as an option of the line before."""
-    line = " & ".join(map(_escape, cells)) + r" \\"
-    return f"{{}}{line}" if line.startswith(("[", "*")) else line
-
-
-def _escape(text: str) -> str:
-    """In one line, so that no name is read as a command."""
-    return " ".join(text.split()).translate(_SIGNS)
-
-
-def _rank(column: ColumnScores, model: str) -> str:
-    score = column.scores.get(model)
-    return formats.rank(score.rank if score else None)
 
 
 def _score(column: ColumnScores, model: str) -> str:
@@ -271,6 +224,25 @@ def _score(column: ColumnScores, model: str) -> str:
     maximum = column.column.maximum
     value = formats.known_range(score.value, score.upper, maximum)
     return f"{value} ({formats.span(score.interval, maximum)})"
+
+
+def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A tabular: text on the left, numbers on the right; each cell in one line, so that no name is a command.
+
+    A line that begins with `[` or `*` would be read as an option of the line before.
+    """
+    columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
+    escaped = (
+        " & ".join(" ".join(cell.split()).translate(_SIGNS) for cell in cells) + r" \\"
+        for cells in (head, *rows)
+    )
+    top, *body = (f"{{}}{line}" if line.startswith(("[", "*")) else line for line in escaped)
+    lines = (
+        f"% {' '.join(title.split())}; \\usepackage{{booktabs}}",
+        f"\\begin{{tabular}}{{{columns}}}",
+        *(r"\toprule", top, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"),
+    )
+    return "".join(f"{line}\n" for line in lines)
 
 
 _COLOURS: Final = ("#0b5fa5", "#7a3f9d", "#b3450b", "#00704f")
@@ -295,26 +267,21 @@ class Badge:
 def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Badge]:
     """Overall first, then each board that ranks the model among enough others."""
     colours = dict(zip((entry.name for entry in catalogue.DISCIPLINES), _COLOURS, strict=False))
+    places: list[tuple[str, str, Mapping[str, Rank | None], str]] = []
     for family, overall in overalls.items():
-        ranked = [row for row in overall.rows if row.rank]
-        place = next((row.rank for row in ranked if row.model == info.id), None)
-        if place and len(ranked) >= FEWEST_RANKED:
-            name = _OVERALL[family]
-            yield _badge(info, f"overall-{family}", name, place, len(ranked), _NEUTRAL)
+        of_overall = {row.model: row.rank for row in overall.rows if row.rank}
+        places.append((f"overall-{family}", _OVERALL[family], of_overall, _NEUTRAL))
     for board in boards:
-        score = board.headline.scores.get(info.id)
-        if score and score.rank and len(board.headline.scores) >= FEWEST_RANKED:
-            plan = board.plan
-            colour = colours.get(plan.discipline, _NEUTRAL)
-            data = "" if plan.family == "core" else f", {plan.title}"
-            name = f"Triathlon {plan.discipline}{data}"
-            yield _badge(info, plan.id, name, score.rank, len(board.headline.scores), colour)
-
-
-def _badge(info: ModelInfo, board: str, name: str, rank: Rank, of: int, colour: str) -> Badge:
-    spread = f" ({formats.rank_span(rank)})" if rank.low != rank.high else ""
-    place = f"rank {formats.rank(rank)} of {of}{spread}"
-    return Badge(f"{name}: {place}", f"badges/{info.slug}-{board}.svg", badge(name, place, colour))
+        data = "" if board.plan.family == "core" else f", {board.plan.title}"
+        name = f"Triathlon {board.plan.discipline}{data}"
+        ranks = {model: score.rank for model, score in board.headline.scores.items()}
+        places.append((board.plan.id, name, ranks, colours.get(board.plan.discipline, _NEUTRAL)))
+    for board_id, name, ranked, colour in places:
+        if (rank := ranked.get(info.id)) and len(ranked) >= FEWEST_RANKED:
+            spread = f" ({formats.rank_span(rank)})" if rank.low != rank.high else ""
+            place = f"rank {formats.rank(rank)} of {len(ranked)}{spread}"
+            path = f"badges/{info.slug}-{board_id}.svg"
+            yield Badge(f"{name}: {place}", path, badge(name, place, colour))
 
 
 def badge_files(badges: Sequence[Badge]) -> tuple[Page, ...]:

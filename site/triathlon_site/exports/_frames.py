@@ -13,10 +13,10 @@ from triathlon_runner import catalogue
 from triathlon_runner.records import Strict
 from triathlon_site.costs import run_cost
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import ModelInfo, Models
+from triathlon_site.models import Models
 from triathlon_site.ranking import Rank
 from triathlon_site.render import Page
-from triathlon_site.scores import OTHER_PROTOCOL, Board, ColumnScores, Overall, Score
+from triathlon_site.scores import OTHER_PROTOCOL, Board, Overall
 from triathlon_site.tasks import score_noise
 from triathlon_site.uncertainty import Interval
 
@@ -320,15 +320,41 @@ def _frame(rows: Iterator[dict[str, Any]]) -> pd.DataFrame:
 
 def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore]) -> Iterator[dict[str, Any]]:
     """By column, first the board's own scores, then the reported ones by value."""
-    for column in board.columns:
+    for of_column in board.columns:
+        column = of_column.column
+        place = {
+            "board": board.plan.id,
+            "model": None,
+            "name": "",
+            "suites": column.suites,
+            "column": column.id,
+            "title": column.title,
+        }
         for model in board.models:
-            if score := column.shown(model):
-                place = _place_fields(board, column, model, models[model].name)
-                yield place | _score_fields(board, column, models[model], score)
-        figures = [figure for figure in reported if figure.column == column.column.id]
+            if score := of_column.shown(model):
+                info = models[model]
+                cost = run_cost([f for f in board.files[model] if f.suite in column.suites], info.price)
+                yield {
+                    **(place | {"model": model, "name": info.name}),
+                    "score": score.value,
+                    "low": score.interval.low,
+                    "high": score.interval.high,
+                    "tasks": score.tasks,
+                    "score_upper": score.upper,
+                    **_rank_fields(score.rank),
+                    "tier": score.tier,
+                    "rank_shift": score.shift.shift if score.shift else None,
+                    "rank_shift_significant": score.shift.significant if score.shift else None,
+                    "open_units": board.open_units(model, column.suites),
+                    "grade": score.grade,
+                    "other_protocol": score.apart == OTHER_PROTOCOL,
+                    "source": None,
+                    **asdict(cost),
+                }
+        figures = [figure for figure in reported if figure.column == column.id]
         for figure in sorted(figures, key=lambda figure: (-figure.value, figure.name)):
             yield {
-                **_place_fields(board, column, figure.model, figure.name),
+                **(place | {"model": figure.model, "name": figure.name}),
                 "score": figure.value,
                 "low": figure.interval.low if figure.interval else None,
                 "high": figure.interval.high if figure.interval else None,
@@ -338,43 +364,7 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
             }
 
 
-def _place_fields(board: Board, column: ColumnScores, model: str | None, name: str) -> dict[str, Any]:
-    return {
-        "board": board.plan.id,
-        "model": model,
-        "name": name,
-        "suites": column.column.suites,
-        "column": column.column.id,
-        "title": column.column.title,
-    }
-
-
-def _score_fields(board: Board, column: ColumnScores, info: ModelInfo, score: Score) -> dict[str, Any]:
-    model, suites = info.id, column.column.suites
-    cost = run_cost([file for file in board.files[model] if file.suite in suites], info.price)
-    return {
-        "score": score.value,
-        "low": score.interval.low,
-        "high": score.interval.high,
-        "tasks": score.tasks,
-        "score_upper": score.upper,
-        **_rank_fields(score.rank),
-        "tier": score.tier,
-        "rank_shift": score.shift.shift if score.shift else None,
-        "rank_shift_significant": score.shift.significant if score.shift else None,
-        "open_units": board.open_units(model, suites),
-        "grade": score.grade,
-        "other_protocol": score.apart == OTHER_PROTOCOL,
-        "source": None,
-        **asdict(cost),
-    }
-
-
 def _rank_fields(rank: Rank | None) -> dict[str, Any]:
     """Flat fields, None in each for no rank."""
-    return {
-        "rank": rank.rank if rank else None,
-        "tied": rank.tied if rank else None,
-        "rank_low": rank.low if rank else None,
-        "rank_high": rank.high if rank else None,
-    }
+    found = None if rank is None else (rank.rank, rank.tied, rank.low, rank.high)
+    return dict(zip(("rank", "tied", "rank_low", "rank_high"), found or (None,) * 4, strict=True))

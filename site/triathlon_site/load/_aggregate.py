@@ -1,5 +1,6 @@
 """What the site reads from one results file: a row for each unit and sums by task, no replies."""
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.metrics import Metric
+from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import (
     Finish,
     Manifest,
@@ -209,8 +210,8 @@ def parents_of(record: UnitRecord) -> tuple[str, ...]:
     return getattr(record, PARENTS, ())
 
 
-def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
-    """A row a unit, as `FileAggregate.frame` has them."""
+def unit_frame(values: Mapping[str, Sequence[float]], records: Sequence[UnitRecord]) -> pd.DataFrame:
+    """A row a unit, as `FileAggregate.frame` has them; `values` has each metric over each unit alone."""
     columns: dict[str, Any] = {
         "task": [record.task_id for record in records for _ in outcomes_of(record)],
         "sample": [
@@ -220,11 +221,10 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
     }
     if records and PARENTS in type(records[0]).model_fields:
         columns[PARENTS] = [parents_of(record) for record in records]
-    if records and isinstance(records[0], RecordedUnit):
-        columns |= _recorded_columns(metrics, [one for one in records if isinstance(one, RecordedUnit)])
+    columns |= values
+    if records and isinstance(records[0], RecordedUnit):  # outcomes alone
+        columns |= dict.fromkeys((*Usage.model_fields, "replies", "cut_replies"), 0) | {"seconds": 0.0}
         return pd.DataFrame(columns)
-    for metric in metrics:
-        columns[metric.id] = [metric.score([record]) for record in records]
     for name in Usage.model_fields:
         columns[name] = [getattr(record.usage, name) for record in records]
     finishes = [[question.reply.finish for question in record.questions()] for record in records]
@@ -232,23 +232,6 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
     columns["replies"] = [len(of_record) for of_record in finishes]
     columns["cut_replies"] = [of_record.count(Finish.LENGTH) for of_record in finishes]
     return pd.DataFrame(columns)
-
-
-def _recorded_columns(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, Any]:
-    """The columns of outcomes alone: of all units that ended alike a metric is asked once."""
-    kinds: list[Hashable] = []
-    first_of_kind: dict[Hashable, UnitRecord] = {}
-    for record in records:
-        own_kinds: Sequence[Hashable] = record.samples or (record.alike,)
-        for place, kind in enumerate(own_kinds):
-            if kind not in first_of_kind:
-                first_of_kind[kind] = record.apart()[place]
-        kinds += own_kinds
-    columns: dict[str, Any] = {}
-    for metric in metrics:
-        values = {kind: metric.score([unit]) for kind, unit in first_of_kind.items()}
-        columns[metric.id] = [values[kind] for kind in kinds]
-    return columns | dict.fromkeys((*Usage.model_fields, "replies", "cut_replies"), 0) | {"seconds": 0.0}
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
@@ -269,26 +252,66 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
     }
 
 
-def parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Parts]:
-    """By id of a metric, the contributions summed by cluster, in the order of the clusters' names."""
+def metric_values(
+    metrics: Sequence[Metric], records: Sequence[UnitRecord]
+) -> tuple[dict[str, list[float]], dict[str, Parts]]:
+    """By id of a metric: its score over each unit alone, and its contributions by cluster.
+
+    Each metric is asked once for all units; again for each where it does not count them one by one.
+    """
     recorded = [record for record in records if isinstance(record, RecordedUnit)]
-    if recorded and recorded[0].task_is_cluster:
-        return _recorded_parts(metrics, recorded)
-    found = {}
+    if recorded:
+        clusters = _recorded_parts if recorded[0].task_is_cluster else _parts
+        return _recorded_values(metrics, recorded), clusters(metrics, recorded)
+    values, of_clusters = {}, {}
     for metric in metrics:
-        sums: dict[str, list[float]] = {}
-        for cluster, numerator, denominator in metric.contributions(records):
-            total = sums.setdefault(cluster, [0.0, 0.0])
-            total[0] += numerator
-            total[1] += denominator
-        names = sorted(sums)
-        numerators, denominators = np.array([sums[name] for name in names]).reshape(-1, 2).T
-        found[metric.id] = Parts(tuple(names), numerators.copy(), denominators.copy())
-    return found
+        contributions = metric.contributions(records)
+        of_clusters[metric.id] = _summed(contributions)
+        if metric.additive and len(contributions) == len(records):
+            values[metric.id] = [
+                metric.scale * numerator / denominator if denominator else math.nan
+                for _, numerator, denominator in contributions
+            ]
+        else:
+            values[metric.id] = [metric.score([record]) for record in records]
+    return values, of_clusters
+
+
+def _summed(contributions: Sequence[Contribution]) -> Parts:
+    """The contributions summed by cluster, in the order of the clusters' names."""
+    sums: dict[str, list[float]] = {}
+    for cluster, numerator, denominator in contributions:
+        total = sums.setdefault(cluster, [0.0, 0.0])
+        total[0] += numerator
+        total[1] += denominator
+    names = sorted(sums)
+    numerators, denominators = np.array([sums[name] for name in names]).reshape(-1, 2).T
+    return Parts(tuple(names), numerators.copy(), denominators.copy())
+
+
+def _parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Parts]:
+    return {metric.id: _summed(metric.contributions(records)) for metric in metrics}
+
+
+def _recorded_values(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, list[float]]:
+    """Of outcomes alone: of all units that ended alike a metric is asked once."""
+    kinds: list[Hashable] = []
+    first_of_kind: dict[Hashable, UnitRecord] = {}
+    for record in records:
+        own_kinds: Sequence[Hashable] = record.samples or (record.alike,)
+        for place, kind in enumerate(own_kinds):
+            if kind not in first_of_kind:
+                first_of_kind[kind] = record.apart()[place]
+        kinds += own_kinds
+    values = {}
+    for metric in metrics:
+        of_kind = {kind: metric.score([unit]) for kind, unit in first_of_kind.items()}
+        values[metric.id] = [of_kind[kind] for kind in kinds]
+    return values
 
 
 def _recorded_parts(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, Parts]:
-    """The same of outcomes alone: of all tasks that ended alike a metric is asked once."""
+    """Of outcomes alone: of all tasks that ended alike a metric is asked once."""
     tasks: dict[str, list[RecordedUnit]] = {}
     for record in records:
         tasks.setdefault(record.task_id, []).append(record)

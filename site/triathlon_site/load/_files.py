@@ -100,10 +100,10 @@ def find_files(
             notices.append(Notice(file=name, message="a link, which is not followed; not counted"))
     notices += _manifests_without_results(root, files)
     for file in files:
-        if why_not_plain(file.path, root).startswith(LINK):
+        fault = _fault(file, entries)
+        if fault is None:
             continue  # named above
         first = counted.get((file.model, file.suite))
-        fault = _fault(file, entries)
         if first and not fault:
             if first.source in _MEASURED and file.source not in _MEASURED:
                 beside.append(file)
@@ -116,13 +116,16 @@ def find_files(
     return list(counted.values()), beside, notices
 
 
-def _fault(file: RunFile, entries: Mapping[str, SuiteEntry]) -> str:
-    """Why a file does not count, in words; empty where it does."""
+def _fault(file: RunFile, entries: Mapping[str, SuiteEntry]) -> str | None:
+    """Why a file does not count, in words; empty where it does, None for a link."""
+    fault = unreadable(file.path, file.root)
+    if fault.startswith(f"expected a plain file, got {LINK}"):
+        return None
     if readable(file.name) != file.name:
         return "its name is not UTF-8"
     if file.suite not in entries:
         return f"suite {file.suite!r} is unknown: no suites.yaml beside models.yaml lists its data set"
-    return unreadable(file.path, file.root)
+    return fault
 
 
 def _run_files(root: Path) -> Iterator[RunFile]:

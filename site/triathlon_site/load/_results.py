@@ -28,8 +28,8 @@ from triathlon_site.load._aggregate import (
     NO_PROTOCOL,
     Extracts,
     FileAggregate,
+    metric_values,
     parents_of,
-    parts,
     repeats,
     unit_frame,
 )
@@ -173,8 +173,9 @@ def read_results(
     Raises:
         UserError: the cache cannot be written, or was changed during the build.
     """
-    reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
-    files, beside, notices = find_files(root, reader.entries)
+    entries = {entry.id: entry for entry in catalogue}
+    files, beside, notices = find_files(root, entries)
+    reader = _Reader(entries, extractor, cache, frozenset(files))
     keys = {file: reader.key(file) for file in (*files, *beside)}
     aggregates = {file: aggregate for file, key in keys.items() if (aggregate := cache.get(key))}
     changed: dict[str, list[RunFile]] = {}
@@ -217,6 +218,8 @@ class _Reader:
     entries: Mapping[str, SuiteEntry]
     extractor: EvidenceExtractor
     cache: AggregateCache
+    files: frozenset[RunFile]
+    """Those that count."""
 
     def key(self, file: RunFile) -> str:
         """Hash of everything that shapes the aggregate: code, the file, its manifest, those of its seeds."""
@@ -235,7 +238,7 @@ class _Reader:
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; those of its seeds, which serve several others, once."""
         seeds_of = {file: self._seeds_of(file) for file in files}
-        contents = {seeds: self._content(seeds) for of_file in seeds_of.values() for seeds in of_file}
+        contents = {seeds: self._content(seeds) for seeds in set().union(*seeds_of.values())}
         for file in files:
             seeds: dict[str, UnitRecord] = {}
             for of_file in reversed(seeds_of[file]):
@@ -265,6 +268,7 @@ class _Reader:
         lines = file.path.read_bytes()
         if INDEX in extracts:
             extracts[LINES] = gzip.compress(lines, mtime=0)
+        values, clusters = metric_values(entry.metrics, records)
         aggregate = FileAggregate(
             model=file.model,
             suite=entry.id,
@@ -272,8 +276,8 @@ class _Reader:
             sha256=hashlib.sha256(lines).hexdigest(),
             protocol=manifest.protocol if manifest else records[-1].protocol if records else NO_PROTOCOL,
             manifest=manifest,
-            frame=unit_frame(entry.metrics, records),
-            metrics=parts(entry.metrics, records),
+            frame=unit_frame(values, records),
+            metrics=clusters,
             repeats=repeats(entry.metrics, records),
             notices=(*of_lines, *of_manifest),
         )
@@ -313,9 +317,8 @@ class _Reader:
         entry = self.entries[file.suite]
         if entry.seeds == file.suite or file.source:  # nothing that was written is shown of outcomes alone
             return []
-        suites = (suite for suite in entry.seed_suites if suite in self.entries and suite != file.suite)
-        files = [replace(file, suite=suite) for suite in suites]
-        return [seeds for seeds in files if not unreadable(seeds.path, seeds.root)]
+        files = (replace(file, suite=suite) for suite in entry.seed_suites if suite != file.suite)
+        return [seeds for seeds in files if seeds in self.files]
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from support.site import PUBLISHED, build_small, page_text, small_results
@@ -26,7 +25,7 @@ from triathlon_runner.records import (
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, frames, gather
 from triathlon_site.load import PARENTS
-from triathlon_site.load._aggregate import parts, unit_frame
+from triathlon_site.load._aggregate import metric_values
 from triathlon_site.models import ModelInfo, read_table, recorded_infos
 from triathlon_site.pages.model import beside_recordings
 
@@ -214,11 +213,11 @@ def test_outcomes_of_answers_count_as_the_answers_did(tmp_path: Path) -> None:
     )
     outcomes = [recorded.unit(RecordedLine.of(unit, "").model_dump_json().encode()) for unit in whole]
     (suite,) = catalogue.select(["runtime/core"])
-    by_unit = [unit_frame(suite.metrics, records) for records in (whole, outcomes)]
-    metrics = [metric.id for metric in suite.metrics]
-    pd.testing.assert_frame_equal(by_unit[0][metrics], by_unit[1][metrics])
-    of_whole, of_outcomes = (parts(suite.metrics, records) for records in (whole, outcomes))
+    (values, of_whole), (again, of_outcomes) = (
+        metric_values(suite.metrics, records) for records in (whole, outcomes)
+    )
     for metric, one in of_whole.items():
+        assert np.array_equal(values[metric], again[metric], equal_nan=True), metric
         other = of_outcomes[metric]
         assert one.clusters == other.clusters
         assert np.array_equal(one.numerators, other.numerators), metric
