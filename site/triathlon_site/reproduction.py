@@ -142,7 +142,7 @@ def _rows(
                 if paper is None or score is None:
                     cells.append(Cell(ours, ""))
                     continue
-                found = ours and difference(ours, score.value, paper, by_id[name], by_id)
+                found = difference(ours, score.value, paper, by_id[name], by_id) if ours else None
                 cells.append(Cell(ours, score.text, score.deviation, found))
             rows.append(Row(model, where[1] == "cot", paper, tuple(cells)))
     place_of = {id(row): place for place, row in enumerate(table.rows)}

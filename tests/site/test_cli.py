@@ -239,7 +239,8 @@ def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: 
     """What they need takes as long to import as a small build; help and other words know all of them."""
     program = (
         "import sys\nfrom triathlon_site.cli import main\n"
-        "try:\n    main()\nfinally:\n    print('triathlon_runner.cli._run' in sys.modules)\n"
+        "try:\n    main()\nfinally:\n    assert 'pandas' not in sys.modules\n"
+        "    print('triathlon_runner.cli._run' in sys.modules)\n"
     )
     command = [sys.executable, "-c", program, *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

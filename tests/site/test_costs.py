@@ -14,7 +14,6 @@ from support.site import SUITES, entries, page_text, small_results
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
-from triathlon_site import frames
 from triathlon_site.build import build, gather
 from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost, share_that_ran
 from triathlon_site.load import FileAggregate
@@ -68,8 +67,9 @@ def test_what_is_not_known_is_not_guessed() -> None:
 
 def test_cut_replies_are_counted_in_the_results(place: Path) -> None:
     """A reply that ended at the token limit counts, whatever the unit's outcome."""
-    units = frames(place / "results").units[SETS[0]]
-    low = units[units["model"] == "low"]
+    site = gather(place / "results", None)
+    assert not any(file.extracts.states for file in site.results.files)  # the cache's folder is gone
+    (low,) = (file.frame for file in site.results.files if (file.model, file.suite) == ("low", SETS[0]))
     assert low["cut_replies"].sum() == 3 and low["replies"].tolist() == [1] * 20
     assert set(low[low["cut_replies"] > 0]["outcome"]) == {"truncated"}
 

@@ -143,6 +143,18 @@ def test_every_data_file_is_valid(site: Path) -> None:
         assert not validator(site, "board").is_valid({**board, "rows": [row]})
 
 
+def test_the_parquet_file_has_every_row_with_its_types(site: Path) -> None:
+    """Row for row and number for number those of the boards; a whole number beside a gap stays one."""
+    stored = pd.read_parquet(site / "data/scores.parquet")
+    boards = [pd.read_csv(path) for path in site.glob("data/*.csv") if path.stem in set(stored["board"])]
+    assert len(stored) == sum(map(len, boards))
+    for board in boards:
+        own = stored[stored["board"] == board["board"][0]].reset_index(drop=True)
+        for name in ("column", "score", "low", "high", "tasks", "open_units"):
+            assert own[name].tolist() == board[name].tolist(), name
+    assert stored["rank"].dtype == "Int64" and stored["tied"].dtype == "boolean"
+
+
 def test_the_page_describes_every_field(site: Path) -> None:
     """Each field of each schema stands on the Data page with its type, and the schema is linked."""
     page = html.unescape((site / "data.html").read_text())

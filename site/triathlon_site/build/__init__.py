@@ -8,5 +8,5 @@ from triathlon_site.build._build import (
     cache_folder,
     checked_url,
 )
-from triathlon_site.build._gather import Frames, frames, gather
+from triathlon_site.build._gather import gather
 from triathlon_site.build._write import sweep, write_site

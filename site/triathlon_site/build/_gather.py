@@ -1,15 +1,14 @@
-"""From the results to everything that pages are made of, and to DataFrames."""
+"""From the results to everything that pages are made of."""
 
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
@@ -17,13 +16,11 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.store import IMPORTED, ResultsFolder
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
-from triathlon_site.exports import score_frame
 from triathlon_site.history import read_history, snapshot_of
 from triathlon_site.load import AggregateCache, Extracts, Results, read_results, suite_ids
 from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, recorded_infos
-from triathlon_site.pages import Gathered, reported_by_board
+from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
@@ -140,48 +137,3 @@ def _score(entries: Sequence[SuiteEntry], results: Results) -> list[Board]:
     boards = [board for plan in plan_boards(entries) if (board := score_board(plan, results))]
     forget_weights()
     return boards
-
-
-@dataclass(frozen=True, eq=False)
-class Frames:
-    """What the site shows, before it is a page."""
-
-    units: dict[str, pd.DataFrame]
-    """By suite, a row a unit: model, task, sample, outcome, each metric over it alone, usage, seconds."""
-    scores: pd.DataFrame
-    """A row a board, model and column: score, interval, rank; the columns of `data/<board>.csv`."""
-    agreement: pd.DataFrame
-    """(board, column) × (board, column): Spearman's rho of the scores over the models that have both."""
-    published: dict[str, pd.DataFrame]
-    """By table, what others published: texts, as the CSV files in `results/published/` have them."""
-
-
-def frames(results: Path | str, registry: Registry | None = None, *, cache: Path | None = None) -> Frames:
-    """Reads and scores a folder of results, and returns the numbers of its site as DataFrames.
-
-    `registry` has the models' names; without a `cache`, every results file is read.
-
-    Raises:
-        UserError: there is no such folder, or what is in it cannot be read.
-    """
-    site = gather(Path(results), registry, cache=cache)
-    scores = score_frame(site.boards, site.models, reported_by_board(site))
-    known = scores[scores["rank"].notna()] if len(scores) else scores
-    ranked = known.pivot(index="model", columns=["board", "column"], values="score") if len(known) else known
-    suites: dict[str, list[pd.DataFrame]] = {}
-    for file in site.results.files:
-        if file.units:
-            suites.setdefault(file.suite, []).append(file.frame.assign(model=file.model))
-    published = site.published.tables if site.published else {}
-    return Frames(
-        units={suite: _together(of_suite) for suite, of_suite in suites.items()},
-        scores=scores,
-        agreement=matrix(ranked, "spearman") if len(ranked) else pd.DataFrame(),
-        published={name: pd.DataFrame(rows) for name, rows in published.items()},
-    )
-
-
-def _together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One frame of all models, whose name stands first."""
-    whole = pd.concat(frames, ignore_index=True)
-    return whole[["model", *(name for name in whole if name != "model")]]

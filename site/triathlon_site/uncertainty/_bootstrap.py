@@ -209,40 +209,17 @@ class Interval:
         return not math.isnan(self.low)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """By model: a score as a share of its maximum, and tasks that pass or fail with the same spread."""
-
-    share: Array
-    trials: Array
-    skew: Array
-    """By how much the skewness exceeds that of the trials."""
-
-    @property
-    def low(self) -> tuple[Array, Array]:
-        """Parameters of the Beta distribution of the lower end."""
-        solved = self.share * self.trials
-        return solved + 0.5 - STEP, self.trials - solved + 0.5 + STEP
-
-    @property
-    def high(self) -> tuple[Array, Array]:
-        """Parameters of the Beta distribution of the upper end."""
-        solved = self.share * self.trials
-        return solved + 0.5 + STEP, self.trials - solved + 0.5 - STEP
-
-
 def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     """Returns the interval of each model's mean score over some samples of the same models and maximum.
 
     Models with equal outcomes have equal intervals. `Interval.known` is false of a model without tasks.
     """
-    shape, maximum = _shape(samples), samples[0].maximum
-    shift = shape.skew * _SHIFT
+    (share, trials, skew), maximum = _shape(samples), samples[0].maximum
     low, high = (
-        rounded(np.asarray(maximum * betaincinv(*end, ndtr(shift + z)), dtype=np.float64))
-        for end, z in ((shape.low, -_Z), (shape.high, _Z))
+        rounded(np.asarray(maximum * betaincinv(*end, ndtr(skew * _SHIFT + z)), dtype=np.float64))
+        for end, z in zip(_ends(share, trials), (-_Z, _Z), strict=True)
     )
-    score = rounded(maximum * shape.share)
+    score = rounded(maximum * share)
     ends = np.minimum(low, score).tolist(), np.maximum(high, score).tolist()
     return [Interval(*pair) for pair in zip(*ends, strict=True)]
 
@@ -252,9 +229,9 @@ def draw_ends(samples: Sequence[Sample]) -> tuple[Draws, Draws]:
 
     They are compared with scores of other runs: no task's weight is behind them.
     """
-    shape, random = _shape(samples), generator("ends", *(sample.suite for sample in samples))
-    size = DRAWS, len(shape.share)
-    low, high = (samples[0].maximum * random.beta(*end, size=size) for end in (shape.low, shape.high))
+    (share, trials, _), random = _shape(samples), generator("ends", *(sample.suite for sample in samples))
+    size = DRAWS, len(share)
+    low, high = (samples[0].maximum * random.beta(*end, size=size) for end in _ends(share, trials))
     return low, high
 
 
@@ -273,7 +250,17 @@ def share_interval(solved: float, tasks: float) -> Interval:
     return Interval(min(low, solved / tasks), max(high, solved / tasks))
 
 
-def _shape(samples: Sequence[Sample]) -> _Shape:
+def _ends(share: Array, trials: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Parameters of the Beta distributions of the lower and of the upper ends."""
+    solved, failed = share * trials, trials - share * trials
+    low = solved + 0.5 - STEP, failed + 0.5 + STEP
+    return low, (solved + 0.5 + STEP, failed + 0.5 - STEP)
+
+
+def _shape(samples: Sequence[Sample]) -> tuple[Array, Array, Array]:
+    """By model: a score as a share of its maximum, how many tasks that pass or fail have the same spread, and
+    by how much the skewness exceeds that of these.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         shares, binomial = zip(*map(_share, samples), strict=True)
         share, of_pass_or_fail = np.mean(shares, axis=0), np.sum(binomial, axis=0) / len(samples) ** 2
@@ -289,7 +276,7 @@ def _shape(samples: Sequence[Sample]) -> _Shape:
         skew = third / variance**1.5 - (1 - 2 * share) / np.sqrt(trials * share * (1 - share))
     seen = np.where(plain | ~np.isfinite(skew), 0.0, 1 - unsure)
     skew = seen * np.clip(np.nan_to_num(skew), -MOST_SKEW, MOST_SKEW)
-    return _Shape(share, np.where(trials > 0, trials, np.nan), skew)
+    return share, np.where(trials > 0, trials, np.nan), skew
 
 
 def _share(sample: Sample) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from triathlon_runner.records import (
     RuntimeRecord,
 )
 from triathlon_runner.store import RecordedFile, read_records
-from triathlon_site.build import build, frames, gather
+from triathlon_site.build import build, gather
 from triathlon_site.load import PARENTS
 from triathlon_site.load._aggregate import metric_values
 from triathlon_site.models import ModelInfo, read_table, recorded_infos
@@ -183,7 +183,7 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     assert section.count("evidence/") == len(differ)
     gathered = gather(results, None)
     assert list(beside_recordings(gathered, ModelInfo("absent", "Without results"))) == []
-    assert PARENTS not in frames(results).units["loop/core"].columns
+    assert not any(PARENTS in file.frame for file in gathered.results.files if file.suite == "loop/core")
 
 
 def test_facts_of_recorded_models(tmp_path: Path) -> None:

@@ -42,13 +42,12 @@ def test_the_page_is_a_data_set_of_schema_org(site: Path) -> None:
     assert found["name"] and 50 <= len(found["description"]) <= 5000
     assert [one["name"] for one in found["mentions"]] == ["strong", "middle", "weak"]
     addresses = [one["contentUrl"] for one in found["distribution"]]
-    assert "data/loop-core.csv" in addresses and "data/every-eval-ever.zip" in addresses
+    assert "data/loop-core.csv" in addresses
     assert [path for path in addresses if not (site / path).is_file()] == []
     assert {one["encodingFormat"] for one in found["distribution"]} == {
         "text/csv",
         "application/json",
         "application/vnd.apache.parquet",
-        "application/zip",
     }
 
 
@@ -66,12 +65,12 @@ def test_a_name_cannot_leave_the_json(tmp_path: Path) -> None:
 
 
 def test_exports_are_linked(site: Path) -> None:
-    """Every format of `triathlon export` stands there with its command; scores are files of the site."""
+    """Every format of `triathlon export` stands there with its command."""
     page = (site / "data.html").read_text()
     for name in ("every-eval-ever", "hf-eval-results", "evalplus", "inspect"):
         assert f"<code>triathlon export {name} --out exported</code>" in page
     links = re.findall(r'href="(data/[^"]+)"', page)
-    assert {"data/every-eval-ever.zip", "data/core/problems.jsonl", "data/core/croissant.json"} <= set(links)
+    assert {"data/core/problems.jsonl", "data/core/croissant.json"} <= set(links)
     assert [path for path in links if not (site / path).is_file()] == []
 
 
