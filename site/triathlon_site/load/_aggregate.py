@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -190,10 +191,21 @@ class FileAggregate:
         """Of the replies, those that ended at the token limit."""
         return int(self.frame["cut_replies"].sum())
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         """Seconds that all units took together."""
         return float(self.frame["seconds"].to_numpy().sum())
+
+    def with_extracts(self, extracts: Extracts) -> "FileAggregate":
+        """The same with other extracts, and with all that is counted in the frame counted: a cache stores the
+        counts, too.
+        """
+        for name, member in vars(FileAggregate).items():
+            if isinstance(member, cached_property):
+                getattr(self, name)
+        found = copy(self)
+        object.__setattr__(found, "extracts", extracts)  # `replace` would lose the counts
+        return found
 
     def usd(self, price: tuple[float, float] | None) -> float | None:
         """What its lines' tokens cost at a price of input and output, in USD a million.

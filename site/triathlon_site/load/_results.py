@@ -79,7 +79,7 @@ class AggregateCache:
         states = aggregate.extracts.states
         if any(file_state(folder / name) != state for name, state in states.items()):
             return None  # a power cut left half of one, or somebody edited a page of the site
-        return replace(aggregate, extracts=Extracts(folder, states))
+        return aggregate.with_extracts(Extracts(folder, states))
 
     def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str | bytes]) -> None:
         """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
@@ -93,7 +93,7 @@ class AggregateCache:
             for name, content in extracts.items():
                 _write(folder / name, content.encode() if isinstance(content, str) else content)
             states = {name: file_state(folder / name) for name in extracts}
-            pickled = pickle.dumps(replace(aggregate, extracts=Extracts(states=states)))
+            pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states)))
             _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
             place = f"{str(self.folder)!r} ({error.strerror or error})"
