@@ -107,29 +107,30 @@ def test_what_sets_say_of_their_seeds() -> None:
     assert found.decompositions["decompose"] == {"i": analysis.Decomposition(1, 1, 0, 1, 0, 1)}
 
 
-def test_helpers_and_other_words_by_kind() -> None:
-    """tool_use against main_only, and verbose against the seeds, for instruct and base models apart."""
+def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
+    """tool_use against main_only, and verbose against the seeds, for instruct and base models apart; averaged
+    over those that have both scores and start above 0.
+    """
     found = _measured({"i": COMPLETE, "b": {**COMPLETE, "evolved/core-verbose": _units("a+ b+")}})
     assert found.helped_by_tools is not None and found.helped_by_tools.change == 200.0
     changes = {kind: one.change for kind, one in found.by_kind["verbose"].items()}
     assert changes == {"instruct": 0.0, "base": 100.0}
-
-
-def test_changes_are_of_models_that_have_both_scores() -> None:
-    """Relative changes are averaged over the models of a kind that have both scores and start above 0."""
     board = {
         "i": {"humaneval": 50.0, "verbose": 40.0},
         "c": {"humaneval": 50.0},
         "k": {"humaneval": 0.0, "verbose": 10.0},
         "b": {"humaneval": 20.0, "verbose": 30.0},
     }
-    found = analysis.change_by_kind(board, {**KINDS, "k": "instruct"}, "verbose")
-    assert found["instruct"] == analysis.Change(change=-20.0, models=1)
-    assert found["base"].change == 50.0
+    by_kind = analysis.change_by_kind(board, {**KINDS, "k": "instruct"}, "verbose")
+    assert by_kind["instruct"] == analysis.Change(change=-20.0, models=1)
+    assert by_kind["base"].change == 50.0
 
 
 def test_any_pair_of_sets() -> None:
-    """Seeds and children, siblings, wholes and parts; the order of the two sets only swaps the counts."""
+    """Seeds and children, siblings, wholes and parts; the order of the two sets only swaps the counts.
+
+    Further samples change pass@1 and no family link.
+    """
     found = _measured({"i": COMPLETE})
     assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
     assert found.paired("i", "subtle", "seeds") == analysis.Paired(1, 0, 1, 0)
@@ -137,10 +138,6 @@ def test_any_pair_of_sets() -> None:
     assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 1, 1, 1)
     assert found.paired("i", "seeds", "combine_naive") is None
     assert found.paired("nobody", "seeds", "subtle") is None
-
-
-def test_only_the_first_sample_is_paired() -> None:
-    """Further samples change pass@1 and no family link."""
     more = (*COMPLETE["evolved/core-subtle"], TaskResult("xa", 1, "failed", ("a",)))
     found = _measured({"i": {**COMPLETE, "evolved/core-subtle": more}})
     assert found.board["i"]["subtle"] == 25.0

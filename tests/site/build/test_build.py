@@ -112,22 +112,17 @@ def test_nothing_new_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_pages_link_to_docs_that_are_published_with_them(tmp_path: Path) -> None:
-    """Only where the build was told that there are any: else the link would lead nowhere."""
-    build_small(tmp_path)
-    page = tmp_path / "_site/data.html"
-    assert "docs/index.html" not in page.read_text()
-    build(
-        tmp_path / "results",
-        tmp_path / "_site",
-        None,
-        Options(docs="docs/index.html"),
-        cache=tmp_path / "cache",
-    )
-    assert '<a href="docs/index.html">docs</a>' in page.read_text()
-    assert any(
-        '<a href="../docs/index.html">docs</a>' in path.read_text()
-        for path in page.parent.glob("models/*.html")
-    )
+    """Only where the build was told that there are any: else the link would lead nowhere. A model that ran 5
+    of 12 tasks carries that beside its name.
+    """
+    suite = FakeSuite(entries(["loop/core"])[0], tasks=12, planned=5)
+    write_results(tmp_path / "results", [FakeModel("m", 1.0)], [suite])
+    for docs in ("", "docs/index.html"):
+        build(tmp_path / "results", tmp_path / "_site", None, Options(docs=docs), cache=tmp_path / "cache")
+        for page, link in (("data.html", "docs/index.html"), ("models/m.html", "../docs/index.html")):
+            text = (tmp_path / "_site" / page).read_text()
+            assert (f'<a href="{link}">docs</a>' in text) == bool(docs) == ("docs/index.html" in text)
+    assert "5 of 12" in (tmp_path / "_site/loop.html").read_text()
 
 
 def test_faults_are_warnings_and_with_strict_an_error(tmp_path: Path) -> None:
@@ -287,33 +282,25 @@ def test_a_model_may_have_any_name(tmp_path: Path) -> None:
     assert all((site / model["data"]).is_file() and (site / model["page"]).is_file() for model in listed)
 
 
-def question_files(root: Path, *names: str) -> None:
-    """Results of two models on the questions of such files."""
-    suites = [entry for name in names if (entry := catalogue.find(f"runtime/{name}"))]
-    models = [FakeModel("one", 1.0), FakeModel("two", 0.0)]
-    write_results(root, models, [FakeSuite(entry, tasks=3) for entry in suites])
-
-
-def test_a_question_file_may_be_called_like_a_page_of_another_suite(tmp_path: Path) -> None:
-    """`core-1` beside page 1 of `core`: no page replaces another."""
-    question_files(tmp_path / "results", "core", "core-1")
-    build(tmp_path / "results", tmp_path / "_site", None)
-    titles = {path: _title(path) for path in (tmp_path / "_site/tasks").rglob("*.html")}
-    assert len(titles) == len(set(titles.values())) == 4
-
-
-def test_two_pages_of_one_name_are_refused(tmp_path: Path) -> None:
-    """On a disk that does not tell upper from lower case one would replace the other; the old site stays."""
+@pytest.mark.parametrize(("names", "refused"), [(("core", "core-1"), False), (("Mine", "mine"), True)])
+def test_no_page_replaces_another(tmp_path: Path, names: tuple[str, str], refused: bool) -> None:
+    """`core-1` stands beside page 1 of `core`; two that a disk which does not tell upper from lower case
+    takes for one are refused, and the old site stays.
+    """
     build_small(tmp_path, tasks=3)
     before = files(tmp_path / "_site")
-    question_files(tmp_path / "other", "Mine", "mine")
-    with pytest.raises(UserError, match=r"same file name, 'runtime-.ine\.html' and 'runtime-.ine\.html'"):
-        build(tmp_path / "other", tmp_path / "_site", None)
-    assert files(tmp_path / "_site") == before
-
-
-def _title(page: Path) -> str:
-    return page.read_text().partition("<title>")[2].partition("</title>")[0]
+    suites = [entry for name in names if (entry := catalogue.find(f"runtime/{name}"))]
+    models = [FakeModel("one", 1.0), FakeModel("two", 0.0)]
+    write_results(tmp_path / "other", models, [FakeSuite(entry, tasks=3) for entry in suites])
+    if refused:
+        with pytest.raises(UserError, match=r"same file name, 'runtime-.ine\.html' and 'runtime-.ine"):
+            build(tmp_path / "other", tmp_path / "_site", None)
+        assert files(tmp_path / "_site") == before
+        return
+    build(tmp_path / "other", tmp_path / "_site", None)
+    pages = [path.read_text() for path in (tmp_path / "_site/tasks").rglob("*.html")]
+    titles = {page.partition("<title>")[2].partition("</title>")[0] for page in pages}
+    assert len(pages) == len(titles) == 4
 
 
 def test_evidence_is_one_file_of_the_cache_and_the_site(tmp_path: Path) -> None:
@@ -370,14 +357,3 @@ def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: P
     assert 'id="neighbours-official"' in page
     assert "the next in the\norder of ASL, which most models have" in page
     check_links(pages_of(tmp_path / "_site"))
-
-
-def test_a_subset_is_marked(tmp_path: Path) -> None:
-    """A model that ran 5 of 12 tasks carries it beside its name."""
-    write_results(
-        tmp_path / "results",
-        [FakeModel("m", 1.0)],
-        [FakeSuite(e, tasks=12, planned=5) for e in entries(["loop/core"])],
-    )
-    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
-    assert "5 of 12" in (tmp_path / "_site/loop.html").read_text()
