@@ -1,8 +1,7 @@
-"""Imported and archived results: on the site, and in no ranking."""
+"""Imported results: on the site, and in no ranking."""
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -67,16 +66,3 @@ def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:
     (notice,) = build_small(tmp_path).notices
     place = "imported/runs/foreign/evolved/core-seeds.jsonl, line 1: "
     assert str(notice).startswith(f"{place}expected a JSON object, got 'nonsense'; ")
-
-
-def test_what_was_put_aside_is_listed(tmp_path: Path) -> None:
-    """On the data page with model, suite and file; it counts nowhere."""
-    results = small_results(tmp_path / "results")
-    aside = results / "archive/weak/loop/core"
-    aside.mkdir(parents=True)
-    for suffix in ("jsonl", "manifest.json"):
-        shutil.copy(results / f"runs/weak/loop/core.{suffix}", aside / f"abc-1.{suffix}")
-    report = build_small(tmp_path)
-    assert not report.notices
-    page = (tmp_path / "_site/data.html").read_text()
-    assert "archive/weak/loop/core/abc-1.jsonl" in page and "Put aside" in page
