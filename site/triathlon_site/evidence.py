@@ -15,20 +15,26 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, Final, Literal, NamedTuple
 
-from markupsafe import Markup
-
 from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord, Verdict
 from triathlon_runner.unit_pages import evidence_page, model_slug, unit_anchor
 from triathlon_site.render import Environment, formats, show_control_characters
 from triathlon_site.render.formats import receipt_anchor
 
-_TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 LONGEST: Final = 600
 """Tokens from which on a comparison costs more than it shows."""
 LONGEST_REASON: Final = 60
 """Characters of each value in the list of units."""
 BEFORE: Final = 12
 """Of these, before the first that differs, where equal ones are left out."""
+PACK_CHARACTERS: Final = 400_000
+"""Of HTML in one pack: some 40 kB to load for one unit. Smaller ones are more files, and pack worse."""
+LINKS: Final = "links.html"
+ATTEMPTS: Final = "attempts.json"
+SUMMARY: Final = "summary.json"
+INDEX: Final = "index.js"
+LINES: Final = "lines.jsonl.gz"
+"""The file of results itself, as a download: whoever reads a file puts it beside the packs."""
+_TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Words(NamedTuple):
@@ -105,13 +111,13 @@ def expected_and_got(expected: str, got: str) -> str:
     """Two values in one line, from shortly before they differ; white space in them stays as it is."""
     pairs = enumerate(zip_longest(expected, got))
     start = next((place for place, (one, other) in pairs if one != other), 0) - BEFORE
-    values = (_clipped(text, start if start > BEFORE else 0) for text in (expected, got))
-    return "expected {}, got {}".format(*values)
+    start = start if start > BEFORE else 0
 
+    def clipped(text: str) -> str:
+        shown = text[start : start + LONGEST_REASON].replace("\n", "⏎")
+        return f"{'…' * (start > 0)}{shown}{'…' * (start + LONGEST_REASON < len(text))}"
 
-def _clipped(text: str, start: int) -> str:
-    shown = text[start : start + LONGEST_REASON].replace("\n", "⏎")
-    return f"{'…' * (start > 0)}{shown}{'…' * (start + LONGEST_REASON < len(text))}"
+    return f"expected {clipped(expected)}, got {clipped(got)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,29 +141,16 @@ class Article:
 
 Articles = Mapping[type[UnitRecord], Article]
 """By type of record; units of other types are shown field by field."""
-
-
-class Shown(NamedTuple):
-    """Samples of one task that are alike: one record, and the numbers of all of them, from 1."""
-
-    record: UnitRecord
-    numbers: tuple[int, ...]
-    content: Markup
+Tasks = Mapping[str, Sequence[UnitRecord]]
+"""The units of each task, in the order of their samples."""
 
 
 def render_tasks(
-    tasks: Mapping[str, Sequence[UnitRecord]],
-    environment: Environment,
-    article: Article,
-    parents: Mapping[str, UnitRecord],
+    tasks: Tasks, environment: Environment, article: Article, parents: Mapping[str, UnitRecord]
 ) -> Iterator[tuple[str, str]]:
-    """Each task with the HTML of its units.
+    """Each task with the HTML of its units; samples that are alike stand once.
 
-    Args:
-        tasks: the units of each task, in the order of their samples.
-        environment: the templates.
-        article: how they are shown.
-        parents: by task_id, what the model did with the problems that these were evolved from.
+    `parents`: by task_id, what the model did with the problems that these were evolved from.
     """
     frame = environment.macro("evidence/unit", "article")
     content = environment.macro(article.template, "content")
@@ -165,24 +158,14 @@ def render_tasks(
         groups: dict[Hashable, list[UnitRecord]] = {}
         for record in records:
             groups.setdefault(article.alike(record), []).append(record)
-        shown: list[Shown] = []
+        shown: list[tuple[UnitRecord, list[int], str]] = []
         for group in sorted(groups.values(), key=len, reverse=True):
             first = group[0]
             found = [parents.get(name) for name in getattr(first, "parents", ())]
             seeds = [parent for parent in found if isinstance(parent, type(first))]
             text = content(first, seeds, [*article.rows(first)], TEXTS, not shown)
-            shown.append(Shown(first, tuple(record.sample + 1 for record in group), text))
+            shown.append((first, [record.sample + 1 for record in group], text))
         yield task, show_control_characters(frame(task, shown, len(records)))
-
-
-PACK_CHARACTERS: Final = 400_000
-"""Of HTML in one pack: some 40 kB to load for one unit. Smaller ones are more files, and pack worse."""
-LINKS: Final = "links.html"
-ATTEMPTS: Final = "attempts.json"
-SUMMARY: Final = "summary.json"
-INDEX: Final = "index.js"
-LINES: Final = "lines.jsonl.gz"
-"""The file of results itself, as a download: whoever reads a file puts it beside the packs."""
 
 
 def imported_slug(slug: str) -> str:
@@ -195,10 +178,22 @@ def imported_page(slug: str) -> str:
     return f"imported/{slug}.html"
 
 
-def read_summary(text: bytes) -> Mapping[str, Any]:
-    """What `Article.summary` said of a file; empty where it said nothing."""
-    summary: Mapping[str, Any] = json.loads(text or b"{}")
-    return summary
+def outcomes_of(record: UnitRecord) -> tuple[Outcome, ...]:
+    """Of each sample that a record holds: of several where a line of outcomes stands for a whole task."""
+    return record.outcomes if isinstance(record, RecordedUnit) else (record.outcome,)
+
+
+def _first_failed(records: Sequence[UnitRecord]) -> UnitRecord:
+    return next((record for record in records if record.outcome != Outcome.PASSED), records[0])
+
+
+def _ended(records: Sequence[UnitRecord]) -> str:
+    """How the units of a task ended, as `Attempt.outcome` has it."""
+    outcomes = [outcome for record in records for outcome in outcomes_of(record)]
+    passed = outcomes.count(Outcome.PASSED)
+    if len(outcomes) > 1 and passed < len(outcomes):
+        return f"{passed} of {len(outcomes)} passed"
+    return str(outcomes[0])
 
 
 class Attempt(NamedTuple):
@@ -211,65 +206,8 @@ class Attempt(NamedTuple):
     """Of its evidence, from the root of the site; of a failed unit where there is one."""
 
 
-class ListedTask(NamedTuple):
-    """One task in the list of a model's units."""
-
-    task: str
-    outcome: str
-    anchor: str
-    """Its id on the page."""
-    reason: str = ""
-    parents_solved: bool = False
-    """Whether all problems that it was made from, and that there are results of, are solved."""
-
-
-def _by_task(records: Sequence[UnitRecord]) -> dict[str, list[UnitRecord]]:
-    """The records of each task, in the order of their samples."""
-    tasks: dict[str, list[UnitRecord]] = {}
-    for record in records:
-        tasks.setdefault(record.task_id, []).append(record)
-    return {task: sorted(of_task, key=lambda record: record.sample) for task, of_task in tasks.items()}
-
-
-def _first_failed(records: Sequence[UnitRecord]) -> UnitRecord:
-    """The first that is not passed; the first where all are."""
-    return next((record for record in records if record.outcome != Outcome.PASSED), records[0])
-
-
-def outcomes_of(record: UnitRecord) -> tuple[Outcome, ...]:
-    """Of each sample that a record holds: of several where a line of outcomes stands for a whole task."""
-    return record.outcomes if isinstance(record, RecordedUnit) else (record.outcome,)
-
-
-def _ended(records: Sequence[UnitRecord]) -> str:
-    """How the units of a task ended, as `Attempt.outcome` has it."""
-    outcomes = [outcome for record in records for outcome in outcomes_of(record)]
-    passed = outcomes.count(Outcome.PASSED)
-    if len(outcomes) > 1:
-        return f"{passed} of {len(outcomes)} passed" if passed < len(outcomes) else "passed"
-    return str(outcomes[0])
-
-
-def _listed_tasks(
-    tasks: Mapping[str, Sequence[UnitRecord]], article: Article, parents: Mapping[str, UnitRecord]
-) -> Iterator[ListedTask]:
-    """Each task with how it ended and why, for the page of its own suite."""
-    for task, records in tasks.items():
-        worst = _first_failed(records)
-        known = [parents[name].outcome for name in getattr(worst, "parents", ()) if name in parents]
-        solved = bool(known) and all(outcome == Outcome.PASSED for outcome in known)
-        why = article.reason(worst) if worst.outcome != Outcome.PASSED else ""
-        yield ListedTask(task, _ended(records), unit_anchor(task), why, solved)
-
-
-def _attempts(records: Sequence[UnitRecord], page: str, *, receipt: bool) -> Iterator[Attempt]:
-    """The attempts at each task of one file.
-
-    Args:
-        records: its units.
-        page: where their evidence is: the page of the suite, or a receipt.
-        receipt: whether it is one address for all.
-    """
+def _attempts(records: Sequence[UnitRecord], address: Callable[[UnitRecord], str]) -> Iterator[Attempt]:
+    """The attempts at each task of one file; `address`: where the evidence of a unit is."""
     fields = type(records[0]).model_fields if records else {}
     unit = "program_id" if "program_id" in fields else "task_id"
     programs: dict[str, list[UnitRecord]] = {}
@@ -277,17 +215,20 @@ def _attempts(records: Sequence[UnitRecord], page: str, *, receipt: bool) -> Ite
         programs.setdefault(getattr(record, unit), []).append(record)
     for task, units in programs.items():
         shown = _first_failed(units)
-        outcome = _ended(units)
-        loops = getattr(shown, "sustained_loops", 0) if "sustained_loops" in fields else 0
-        if loops and len(units) == 1:
-            outcome = f"{loops} loop{'s' * (loops > 1)}"
-        anchor = unit_anchor(shown.task_id, shown.sample)
-        yield Attempt(task, outcome, page if receipt else f"{page}#{anchor}")
+        loops = getattr(shown, "sustained_loops", 0) if len(units) == 1 else 0
+        outcome = f"{loops} loop{'s' * (loops > 1)}" if loops else _ended(units)
+        yield Attempt(task, outcome, address(shown))
 
 
 def read_attempts(text: bytes) -> Iterator[Attempt]:
     """Every `Attempt` of one file."""
     return (Attempt(*fields) for fields in json.loads(text or b"[]"))
+
+
+def read_summary(text: bytes) -> Mapping[str, Any]:
+    """What `Article.summary` said of a file; empty where it said nothing."""
+    summary: Mapping[str, Any] = json.loads(text or b"{}")
+    return summary
 
 
 @dataclass(frozen=True)
@@ -319,42 +260,62 @@ class EvidenceExtractor:
         """
         slug = model_slug(model)
         if any(isinstance(record, RecordedUnit) for record in records[:1]):
-            receipt = f"models/{slug}.html#{receipt_anchor(suite)}"
-            tried = list(_attempts(records, receipt, receipt=True))
-            ended: dict[str, list[str]] = {}
-            for one in tried:
-                ended.setdefault(one.outcome, []).append(one.task)
-            groups = [(outcome, len(names), ", ".join(names)) for outcome, names in sorted(ended.items())]
-            return self._lists("recorded", groups, tried)
-        tasks = _by_task(records)
-        article = self.articles.get(type(records[0]), Article()) if records else Article()
+            return self._recorded(records, f"models/{slug}.html#{receipt_anchor(suite)}")
         page = evidence_page(imported_slug(slug) if self.imported else slug, suite)
-        links = list(_listed_tasks(tasks, article, parents))
-        tried = list(_attempts(records, page, receipt=False))
+        attempts = list(_attempts(records, lambda one: f"{page}#{unit_anchor(one.task_id, one.sample)}"))
+        article = self.articles.get(type(records[0]), Article()) if records else Article()
+        tasks: dict[str, list[UnitRecord]] = {}
+        for record in records:
+            tasks.setdefault(record.task_id, []).append(record)
+        for of_task in tasks.values():
+            of_task.sort(key=lambda record: record.sample)
+        links = [_listed(task, of_task, article, parents) for task, of_task in tasks.items()]
         if private:
-            return self._lists("links", [one._replace(reason="") for one in links], tried)
+            for link in links:
+                link["reason"] = ""
+        found = {
+            LINKS: self.environment.render("evidence/links", links=links),
+            ATTEMPTS: json.dumps(attempts, separators=(",", ":")),
+        }
+        if private:
+            return found
         packs = list(_in_packs(render_tasks(tasks, self.environment, article, parents)))
-        return {
-            **self._lists("links", links, tried),
+        return found | {
             SUMMARY: json.dumps(article.summary(records) or {}, separators=(",", ":")),
             INDEX: _packed(_index(tasks, article, packs)),
             **{f"{number}.js": _packed(pack) for number, pack in enumerate(packs, start=1)},
         }
 
-    def _lists(
-        self, template: str, links: Sequence[tuple[Any, ...]], tried: Sequence[Attempt]
-    ) -> dict[str, str]:
+    def _recorded(self, records: Sequence[UnitRecord], receipt: str) -> dict[str, str]:
+        """The tasks by how they ended: of all of them the evidence is one receipt."""
+        attempts = list(_attempts(records, lambda _record: receipt))
+        ended: dict[str, list[str]] = {}
+        for one in attempts:
+            ended.setdefault(one.outcome, []).append(one.task)
+        groups = [(outcome, len(names), ", ".join(names)) for outcome, names in sorted(ended.items())]
         return {
-            LINKS: self.environment.render(f"evidence/{template}", links=links),
-            ATTEMPTS: json.dumps(tried, separators=(",", ":")),
+            LINKS: self.environment.render("evidence/recorded", links=groups),
+            ATTEMPTS: json.dumps(attempts, separators=(",", ":")),
         }
 
 
-def _index(
-    tasks: Mapping[str, Sequence[UnitRecord]],
-    article: Article,
-    packs: Sequence[Mapping[str, str]],
+def _listed(
+    task: str, records: Sequence[UnitRecord], article: Article, parents: Mapping[str, UnitRecord]
 ) -> dict[str, Any]:
+    """A task in the list of a model's units: how it ended and why, its id on the page."""
+    worst = _first_failed(records)
+    known = [parents[name].outcome for name in getattr(worst, "parents", ()) if name in parents]
+    return {
+        "task": task,
+        "outcome": _ended(records),
+        "anchor": unit_anchor(task),
+        "reason": article.reason(worst) if worst.outcome != Outcome.PASSED else "",
+        # whether all problems that it was made from, and that there are results of, are solved
+        "parents_solved": bool(known) and all(outcome == Outcome.PASSED for outcome in known),
+    }
+
+
+def _index(tasks: Tasks, article: Article, packs: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Of each task its pack, how it ended and what it can be filtered by."""
     number = {task: place for place, pack in enumerate(packs, start=1) for task in pack}
     kinds = {

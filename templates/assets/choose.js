@@ -1,7 +1,8 @@
-/* The chosen score against the chosen cost: a sentence, a figure and a table of the models that pass the filters. */
+/* The chosen score against the chosen cost: a sentence, a figure and a table of the models that pass the filters. Who
+   cannot be told from whom was computed when the site was built. */
 "use strict";
 (() => {
-  const { make, draw: shape, load, setQuery } = window.triathlon;
+  const { make, draw: shape, setQuery } = window.triathlon;
   const choices = window.triathlonChoices, place = document.getElementById("choose");
   const SIZES = [["1", "under 1 B", 0, 1], ["10", "under 10 B", 0, 10], ["50", "under 50 B", 0, 50], ["50-", "50 B and more", 50, Infinity]];
   const CONTEXTS = [["8000", "8,000 tokens"], ["32000", "32,000 tokens"], ["128000", "128,000 tokens"], ["1000000", "1,000,000 tokens"]];
@@ -28,49 +29,23 @@
   for (const filter of FILTERS) chosen[filter.id] = fits(filter, asked.get(filter.id)) ? asked.get(filter.id) : "";
   const remember = () => setQuery(new URLSearchParams(Object.entries(chosen).filter(([, value]) => value)).toString());
 
-  /* ---- scores: one file each, loaded when it is asked for ---- */
-
-  const LETTERS = new Map([..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].map((letter, i) => [letter, i]));
-  const decoded = (text) => Array.from({ length: text.length / 2 }, (_, i) => 64 * LETTERS.get(text[2 * i]) + LETTERS.get(text[2 * i + 1]));
-  const loaded = new Map();
-  window.triathlonScore = (score) => loaded.set(score.id, { ...score, draws: score.draws.map(decoded) });
-
-  /* ---- the frontier: as triathlon_site/frontier computes it ---- */
-
-  /* Positions of the models that no other one beats; `order` has them by cost. */
-  const undominated = (scores, costs, order) => {
-    const undominated = [];
-    let best = -Infinity;
-    for (let start = 0; start < order.length;) {
-      let end = start, top = -Infinity;
-      for (; end < order.length && costs[order[end]] === costs[order[start]]; end += 1) top = Math.max(top, scores[order[end]]);
-      if (top > best) {
-        undominated.push(...order.slice(start, end).filter((model) => scores[model] === top));
-        best = top;
-      }
-      start = end;
-    }
-    return undominated;
-  };
+  /* ---- which models pass, which no other beats, which cannot be told from the best ---- */
 
   const selection = () => {
-    const data = loaded.get(chosen.score), cost = known(choices.costs, chosen.cost);
-    const passing = data.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => model.ran && FILTERS.every(({ id, any, passes }) => !chosen[id] && !any || passes(model, chosen[id])));
-    const rows = passing.filter(([model]) => model[cost.id] !== null).map(([model, i]) => ({ model, cost: model[cost.id], paid: model.shown[cost.id], value: data.value[i], shown: data.shown[i], low: data.low[i], high: data.high[i], draws: data.draws[i], count: 0, share: 0, on: false }));
-    const costs = rows.map((row) => row.cost);
-    const order = rows.map((_, i) => i).sort((a, b) => costs[a] - costs[b] || a - b);
-    for (const i of undominated(rows.map((row) => row.value), costs, order)) rows[i].on = true;
-    const draws = rows[0]?.draws.length ?? 0;
-    for (let draw = 0; draw < draws; draw += 1) for (const i of undominated(rows.map((row) => row.draws[draw]), costs, order)) rows[i].count += 1;
-    for (const row of rows) row.share = row.count / draws;
-    const best = rows.reduce((first, row) => first && first.value >= row.value ? first : row, null);
-    for (const row of rows) row.alike = row === best || row.draws.filter((value, i) => value >= best.draws[i]).length / draws >= choices.doubt;
-    return { rows, order, cost, best, without: passing.length - rows.length, score: known(choices.scores, chosen.score) };
+    const score = known(choices.scores, chosen.score), cost = known(choices.costs, chosen.cost);
+    const passing = score.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => model.ran && FILTERS.every(({ id, any, passes }) => !chosen[id] && !any || passes(model, chosen[id])));
+    const rows = passing.filter(([model]) => model[cost.id] !== null).map(([model, i]) => ({ i, model, cost: model[cost.id], paid: model.shown[cost.id], value: score.value[i], shown: score.shown[i], low: score.low[i], high: score.high[i] }));
+    rows.sort((a, b) => a.cost - b.cost || a.i - b.i);
+    for (const row of rows) row.on = !rows.some((other) => other.value > row.value && other.cost <= row.cost || other.value === row.value && other.cost < row.cost);
+    const best = rows.reduce((first, row) => !first || row.value > first.value || row.value === first.value && row.i < first.i ? row : first, null);
+    /* A bit for each row of the score, four in a hexadecimal digit. */
+    const tied = (i) => (parseInt(score.alike[best.i][i >> 2], 16) >> (3 - (i % 4))) & 1;
+    for (const row of rows) row.alike = row === best || Boolean(tied(row.i));
+    return { rows, cost, best, score, without: passing.length - rows.length };
   };
 
   /* ---- in words ---- */
 
-  const month = (value) => `${Math.floor(value / 12)}-${String((value % 12) + 1).padStart(2, "0")}`;
   const listed = (names) => names.length > choices.named + 1
     ? `${names.slice(0, choices.named).join(", ")} or ${names.length - choices.named} others`
     : names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : names[0];
@@ -85,9 +60,9 @@
     if (chosen.memory) after.push(`in ${chosen.memory} GB with 4 bits`);
     return [chosen.usable ? "" : "usable", chosen.open, "models", ...after].filter(Boolean).join(" ");
   };
-  const sentence = ({ rows, order, cost, score, best }) => {
+  const sentence = ({ rows, cost, score, best }) => {
     if (!rows.length) return `Of ${words()} none has a score in ${score.short} and a known ${cost.noun}: take a filter away.`;
-    const tied = order.map((i) => rows[i]).filter((row) => row.alike), lowest = Math.min(...tied.map((row) => row.cost));
+    const tied = rows.filter((row) => row.alike), lowest = Math.min(...tied.map((row) => row.cost));
     const cheapest = tied.filter((row) => row.cost === lowest), paid = `${cheapest[0].paid}${cheapest.length > 1 ? " each" : ""}`;
     const take = `Take ${listed(cheapest.map((row) => row.model.name))} (${paid}):`;
     const highest = `of ${rows.length} ${words()} with a known ${cost.noun} it scores highest in ${score.short}, ${best.shown},`;
@@ -122,33 +97,31 @@
   const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models on the frontier" }, make("table", { class: "data narrow dense" }, make("thead", {}, head), body));
   place.append(controls, answer);
 
-  const table = ({ rows, order, cost, score }) => {
-    head.replaceChildren(...["On the frontier", cost.noun[0].toUpperCase() + cost.noun.slice(1), "Score", "In draws"].map((name) => make("th", { scope: "col" }, name)));
-    const shown = order.map((i) => rows[i]).filter((row) => row.on || row.share >= choices.leastShare);
-    body.replaceChildren(...shown.map((row) => make("tr", {}, make("th", { scope: "row" }, make("a", { href: row.model.page }, row.model.name)),
-      ...[row.paid, row.shown, `${Math.round(100 * row.share)} %`].map((text) => make("td", { class: "number" }, text)))));
+  const table = ({ rows, cost }) => {
+    head.replaceChildren(...["On the frontier", cost.noun[0].toUpperCase() + cost.noun.slice(1), "Score"].map((name) => make("th", { scope: "col" }, name)));
+    body.replaceChildren(...rows.filter((row) => row.on).map((row) => make("tr", {}, make("th", { scope: "row" }, make("a", { href: row.model.page }, row.model.name)),
+      ...[row.paid, row.shown].map((text) => make("td", { class: "number" }, text)))));
   };
 
   /* ---- the figure: a point a model, which leads to its page; shaded from the lowest that ties with the best ---- */
 
   /* Round numbers: 1, 2 and 5 times powers of ten on a logarithmic axis, equal steps else. */
   const ticks = (low, high, logarithmic) => {
-    if (!logarithmic) {
-      const step = [1, 2, 5].flatMap((one) => [-2, -1, 0, 1, 2, 3].map((power) => one * 10 ** power)).sort((a, b) => a - b).find((one) => (high - low) / one <= 5) ?? 5000;
-      return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
-    }
-    const all = [];
-    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) for (const one of [1, 2, 5]) all.push(one * 10 ** power);
-    return all.filter((one) => one >= low && one <= high);
+    const round = [-2, -1, 0, 1, 2, 3].flatMap((power) => [1, 2, 5].map((one) => one * 10 ** power));
+    if (logarithmic) return round.filter((one) => one >= low && one <= high);
+    const step = round.find((one) => (high - low) / one <= 5) ?? 5000;
+    return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
   };
+  const month = (value) => `${Math.floor(value / 12)}-${String((value % 12) + 1).padStart(2, "0")}`;
   /* Where the axis of scores begins: far lower scores would press all others together. */
   const floor = ({ rows, best }) => Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * (best?.value ?? 0));
-  const draw = ({ rows, cost, best, order }) => {
+  const draw = (view) => {
+    const { rows, cost, best } = view;
     if (!rows.length) { plot.replaceChildren(); return; }
     const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
     const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
     const priced = rows.filter((row) => !logarithmic || row.cost > 0), costs = priced.map((row) => row.cost);
-    const most = Math.max(...rows.map((row) => row.high)), least = floor({ rows, best });
+    const most = Math.max(...rows.map((row) => row.high)), least = floor(view);
     const [cheap, dear] = logarithmic ? [Math.min(...costs) / 1.2, Math.max(...costs) * 1.2] : [Math.min(...costs) - 1, Math.max(...costs) + 1];
     const across = (value) => left + (scale(value) - scale(cheap)) / (scale(dear) - scale(cheap)) * (right - left);
     const up = (value) => base - Math.max(0, Math.min(1, (value - least) / (most - least || 1))) * (base - top);
@@ -167,7 +140,7 @@
     const taken = priced.map((row) => [across(row.cost) - 5, up(row.value) - 5, across(row.cost) + 5, up(row.value) + 5]);
     const free = (box) => box[0] >= left && box[2] <= right && box[1] >= 0 && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
     const names = new Map();
-    for (const row of [...priced].sort((a, b) => b.on - a.on || b.share - a.share || b.value - a.value).slice(0, width < 560 ? 10 : 30)) {
+    for (const row of [...priced].sort((a, b) => b.on - a.on || b.value - a.value).slice(0, width < 560 ? 10 : 30)) {
       const x = across(row.cost), y = up(row.value), long = 6.4 * row.model.name.length;
       for (const [anchor, start, line] of [["start", x + 8, y + 4], ["end", x - 8 - long, y + 4], ["middle", x - long / 2, y - 9], ["middle", x - long / 2, y + 18]]) {
         const box = [start, line - 11, start + long, line + 3];
@@ -177,8 +150,8 @@
         break;
       }
     }
-    for (const row of order.map((i) => rows[i]).filter((one) => priced.includes(one))) {
-      const x = across(row.cost), y = up(row.value), group = shape("g", { class: row.on ? "c0" : row.share >= choices.leastShare ? "c1" : "other" });
+    for (const row of priced) {
+      const x = across(row.cost), y = up(row.value), group = shape("g", { class: row.on ? "c0" : "other" });
       if (row.on) group.append(shape("path", { class: "ends", d: `M${x} ${up(row.low)}V${up(row.high)}` }));
       group.append(shape("circle", { cx: x, cy: y, r: row.on ? 5 : 4 }));
       const link = shape("a", { href: row.model.page }, shape("title", {}, `${row.model.name}, ${row.paid}: ${row.shown}`), group);
@@ -191,17 +164,14 @@
   let drawn = 0;
   new ResizeObserver(() => { if (view && drawn !== place.clientWidth) draw(view); drawn = place.clientWidth; }).observe(place);
 
-  const show = async () => {
+  const show = () => {
     remember();
-    const { file } = known(choices.scores, chosen.score), wanted = chosen.score;
-    if (!loaded.has(wanted)) try { await load(file); } catch (error) { answer.textContent = error.message; return; }
-    if (wanted !== chosen.score) return; /* another was chosen meanwhile */
     view = selection();
     answer.textContent = sentence(view);
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.dataset.label = `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`;
     const lower = view.rows.some((row) => row.value < floor(view)) ? "On the lower edge: scores below it. " : "";
-    caption.textContent = `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as cheap and as good; orange: so in at least ${100 * choices.leastShare} % of the draws. ${lower}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
+    caption.textContent = `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as cheap and as good. ${lower}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
     table(view);
     draw(view);
     place.dataset.shown = `${chosen.score} ${chosen.cost}`;

@@ -2,6 +2,6 @@
    from which its links lead on. */
 "use strict";
 {
-  const [, root, path] = /^(.*?\/)((?:agreement|data|evidence|imported|models|published|tasks)\/.+|[^/]*)$/.exec(location.pathname);
+  const [, root, path] = /^(.*?\/)((?:data|evidence|imported|models|published|tasks)\/.+|[^/]*)$/.exec(location.pathname);
   if (path !== "404.html") location.replace(`${root}404.html`);
 }

@@ -21,8 +21,6 @@
   const LONG = 200, FIRST = 40;
   /* Of rows that continue in scripts a phone shows so many at first, as site.css does before this file is there. */
   const ON_PHONE = matchMedia("(max-width: 46rem)").matches ? 20 : Infinity;
-  /* Ties of an order are left as the orders before it had them: so many stand in the address. */
-  const ORDERS = 3;
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   /* What a cell without a value of its own says: its text, or the first number of it. */
@@ -69,18 +67,15 @@
       this.table = table;
       this.keeps = keeps;
       this.body = table.tBodies[0];
-      this.rest = table.tBodies[1]; /* the rows that a switch above the table shows */
-      this.before = this.body.rows.length;
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
-      const later = laterRows(table);
-      this.rows = [...this.body.rows, ...later, ...this.rest?.rows ?? []].map((row, index) => ({
+      const first = this.body.rows.length, later = laterRows(table);
+      this.rows = [...this.body.rows, ...later].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
         top: "ofAll" in row.dataset, /* a mean stands above the models that it is of, whatever the order */
       }));
       this.order = this.rows;
-      this.orders = [];
-      const limit = later.length ? Math.min(this.before, ON_PHONE) : this.rows.length > LONG && !this.rest ? FIRST : Infinity;
+      const limit = later.length ? Math.min(first, ON_PHONE) : this.rows.length > LONG ? FIRST : Infinity;
       this.asked = this.rows.slice(limit).some(({ row }) => row.id && `#${row.id}` === location.hash);
       this.limit = this.asked ? Infinity : limit;
       this.filters = new Map();
@@ -117,33 +112,27 @@
       }, { class: "sort" }, ...head.childNodes));
     }
 
-    /* `named`: the address and the caption say it. */
+    /* Ties stay in the order that there was. `named`: the address and the caption say it. */
     sort(column, direction, named = true) {
       const sign = direction === "ascending" ? 1 : -1;
-      this.orders = [[column, sign], ...this.orders.filter(([other]) => other !== column)].slice(0, ORDERS);
-      this.order = [...this.rows].sort((a, b) => {
+      this.order = [...this.order].sort((a, b) => {
         if (a.top !== b.top) return a.top ? -1 : 1;
-        const first = this.keysOf(a), second = this.keysOf(b);
-        for (const [key, sense] of this.orders) {
-          const x = first[key], y = second[key];
-          if (x === y) continue;
-          if (x === null) return 1; /* a missing value is last, whichever way */
-          if (y === null) return -1;
-          return (x < y ? -1 : 1) * sense;
-        }
-        return a.index - b.index;
+        const x = this.keysOf(a)[column], y = this.keysOf(b)[column];
+        if (x === y) return 0;
+        if (x === null) return 1; /* a missing value is last, whichever way */
+        if (y === null) return -1;
+        return (x < y ? -1 : 1) * sign;
       });
       this.place();
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", direction); else head.removeAttribute("aria-sort");
       });
-      if (!named) this.orders = [];
       const caption = this.table.querySelector("[data-order]");
       if (caption && named) {
         const first = this.numeric[column] ? (sign < 0 ? "the highest" : "the lowest") : (sign < 0 ? "Z" : "A");
         caption.textContent = `Sorted by ${this.nameOf(this.heads[column])}, ${first} first`;
       }
-      if (this.keeps) remember("sort", this.orders.map(([key, sense]) => (sense < 0 ? "-" : "") + this.heads[key].dataset.key).join("."));
+      if (this.keeps) remember("sort", named ? (sign < 0 ? "-" : "") + this.heads[column].dataset.key : "");
     }
 
     nameOf(head) {
@@ -155,10 +144,7 @@
       const fitting = this.order.filter((item) => item.shown);
       const placed = fitting.slice(0, this.limit).map((item) => item.row);
       const now = this.body.rows;
-      if (this.rest) {
-        this.body.replaceChildren(...placed.slice(0, this.before));
-        this.rest.replaceChildren(...placed.slice(this.before));
-      } else if (placed.length !== now.length || placed.some((row, place) => row !== now[place])) this.body.replaceChildren(...placed);
+      if (placed.length !== now.length || placed.some((row, place) => row !== now[place])) this.body.replaceChildren(...placed);
       if (!this.more) return;
       this.more.hidden = fitting.length <= this.limit;
       this.more.textContent = `The first ${this.limit} of ${fitting.length} are shown: show all`;
@@ -421,10 +407,8 @@
     }
 
     restore() {
-      for (const order of (state.get("sort") ?? "").split(".").slice(0, ORDERS).reverse()) {
-        const column = this.heads.findIndex((head) => head.dataset.key === order.replace(/^-/, ""));
-        if (column >= 0) this.sort(column, order.startsWith("-") ? "descending" : "ascending");
-      }
+      const order = state.get("sort") ?? "", column = this.heads.findIndex((head) => head.dataset.key === order.replace(/^-/, ""));
+      if (order && column >= 0) this.sort(column, order.startsWith("-") ? "descending" : "ascending");
     }
   }
 

@@ -1,4 +1,4 @@
-"""Points in a plane: two scores, prices and scores, tokens and scores."""
+"""Points in a plane: two scores against each other, prices against scores."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,29 +8,13 @@ from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_site.figures._base import (
-    BASE,
-    EDGES,
-    LEFT,
-    LETTER,
-    MOST_TICKS,
-    RIGHT,
-    SIZE,
-    TOP,
-    Box,
-    Note,
-    across,
-    draw,
-    is_free,
-    labels,
-    log_numbers,
-    log_place,
-    quarter_ticks,
-    round_ticks,
-    up,
-)
-from triathlon_site.render.formats import path_data, shorten
+from triathlon_site.figures._base import NOTHING, draw, quarter_ticks
+from triathlon_site.render.formats import shorten
 
+SIZE: Final = 360
+LEFT, RIGHT, TOP, BASE = 44, SIZE - 12, 12, SIZE - 44
+EDGES: Final = {"left": LEFT, "right": RIGHT, "top": TOP, "base": BASE, "size": SIZE}
+"""Of the square plane, for its template."""
 PRICES: Final = {"left": 34, "right": 426, "top": 24, "base": 170, "size": 206}
 """Edges of the figure of prices, for its template."""
 PRICES_WIDTH: Final = 440
@@ -38,15 +22,18 @@ LEGEND: Final = 17
 """Names may stand below the legend, above the plot."""
 PAD: Final = 14
 """Between the ends of the axis of prices and the outermost points."""
-TOKENS_PAD: Final = 16
+MOST_TICKS: Final = 8
+"""Numbers of a logarithmic axis, beyond which it has powers of ten alone."""
 NAMED: Final = 9
 """Names that are tried: first the models that are the best at their price, then the best."""
 LOWEST_SHARE: Final = 0.75
 """Scores below this share of the best are counted and not drawn: they would press all others together."""
-_LINE: Final = 14
-"""From one line of names to the next."""
-_LONGEST: Final = 30
-"""Letters of a name: rows of one model often differ in the last word alone."""
+LETTER: Final = 6.1
+"""Width of a letter of a name."""
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+Note = tuple[str, float, float, str]
+"""A name that is drawn: its text, its place, which end of the text stands there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +45,6 @@ class Point:
     y: float
     label: bool = False
     """Named in the figure itself; every point is named when pointed at."""
-    marked: bool = False
-    """A square in another colour."""
-
-
-@dataclass(frozen=True, slots=True)
-class Border:
-    """A line through the plane: on either side of it is a region with a name."""
-
-    intercept: float
-    slope: float
-    above: str
-    below: str
 
 
 def scatter(
@@ -81,26 +56,17 @@ def scatter(
     x_maximum: float = 100,
     y_maximum: float = 100,
     identity: bool = False,
-    border: Border | None = None,
 ) -> Markup:
     """Both axes from 0 to their maximum; `identity` draws the line on which both are equal."""
-    placed = [(point, across(point.x, x_maximum), up(point.y, y_maximum)) for point in points]
+    placed = [
+        (p, LEFT + p.x * ((RIGHT - LEFT) / x_maximum), BASE - p.y * ((BASE - TOP) / y_maximum))
+        for p in points
+    ]
     x_axis = {"x_title": x_title, "x_ticks": quarter_ticks(LEFT, RIGHT, x_maximum)}
     y_axis = {"y_title": y_title, "y_ticks": quarter_ticks(BASE, TOP, y_maximum)}
-    region = _region(border, x_maximum, y_maximum) if border else []
-    names = list(labels([(point.name, x, y) for point, x, y in placed if point.label]))
-    marks = {"border": border, "region": region, "identity": identity, "points": placed, "names": names}
+    names = list(_labels([(point.name, x, y) for point, x, y in placed if point.label]))
+    marks = {"identity": identity, "points": placed, "names": names}
     return draw("scatter", title, SIZE, SIZE, edges=EDGES, **x_axis, **y_axis, **marks)
-
-
-def _region(border: Border, x_maximum: float, y_maximum: float) -> list[tuple[float, float]]:
-    """The corners of what lies below the border."""
-    ends = [0.0, x_maximum]
-    if border.slope:
-        crossings = ((y - border.intercept) / border.slope for y in (0.0, y_maximum))
-        ends += [x for x in crossings if 0 < x < x_maximum]
-    edge = [(x, min(y_maximum, max(0.0, border.intercept + border.slope * x))) for x in sorted(ends)]
-    return [(across(x, x_maximum), up(y, y_maximum)) for x, y in (*edge, (x_maximum, 0.0), (0.0, 0.0))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +106,15 @@ def price_score(
     """
     priced = [point for point in points if point.price > 0]
     if not priced:
-        return Markup("")
+        return NOTHING
     best = max(point.score for point in priced)
     points = [point for point in priced if point.score >= LOWEST_SHARE * best]
-    known = [point.price for point in points]
-    prices = log_numbers(min(known), max(known))
-    if len(prices) > MOST_TICKS:
-        first, last = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
-        prices = [10.0**power for power in range(first, last + 1)]
+    prices = _log_numbers([point.price for point in points])
     scores = round_ticks(min(point.score for point in points), best, 5)
 
     def across(price: float) -> float:
-        return log_place(price, prices, PRICES["left"] + PAD, PRICES["right"] - PAD)
+        share = math.log(price / prices[0]) / math.log(prices[-1] / prices[0])
+        return PRICES["left"] + PAD + share * (PRICES["right"] - PRICES["left"] - 2 * PAD)
 
     def up(score: float) -> float:
         height = PRICES["base"] - PRICES["top"]
@@ -165,7 +128,7 @@ def price_score(
 
     placed = [(point, across(point.price), up(point.score)) for point in points]
     named = sorted(placed, key=lambda one: (not is_frontier(one[0]), -one[0].score))[:NAMED]
-    names = labels(
+    names = _labels(
         [(point.name, x, y) for point, x, y in named],
         taken=[(x, y) for _, x, y in placed],
         bounds=(PRICES["left"], LEGEND, PRICES_WIDTH, PRICES["base"] + 4),
@@ -184,77 +147,62 @@ def price_score(
     return draw("price_score", title, PRICES_WIDTH, PRICES["size"], edges=PRICES, y_title=y_title, **parts)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPoint:
-    """One row of a model: an effort or a token budget."""
-
-    name: str
-    tokens: float
-    """Output tokens a unit."""
-    score: float
-    low: float
-    high: float
-    most: float | None = None
-    """What the score could be at most if no reply had been cut; None where none was."""
+def round_ticks(low: float, high: float, intervals: int, least: float = 0.01) -> list[float]:
+    """Round numbers from below `low` to above `high`, `least` or more apart, at most so many intervals."""
+    steps = (step * 10.0**power for power in range(-2, 3) for step in (1, 2, 5))
+    step = next(s for s in steps if s >= least and math.ceil(high / s) - math.floor(low / s) <= intervals)
+    first, last = math.floor(low / step), max(math.ceil(high / step), math.floor(low / step) + 1)
+    return [round(number * step, 6) for number in range(first, last + 1)]
 
 
-def score_by_tokens(title: str, points: Sequence[TokenPoint], y_title: str, y_maximum: float) -> Markup:
-    """A line through the points in the order of their tokens, each with its interval; beside it, dashed, how
-    far its score could rise with more tokens.
+def _log_numbers(values: Sequence[float]) -> list[float]:
+    """1, 2 or 5 times a power of ten, from below all values to above; powers alone where these are many."""
+    low, high = min(values), max(values)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    known = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+    start = max(number for number in known if number <= low)
+    end = min(number for number in known if number >= high and number > start)
+    numbers = [number for number in known if start <= number <= end]
+    return numbers if len(numbers) <= MOST_TICKS else [10.0**power for power in powers]
 
-    The axis of tokens is logarithmic, since budgets are multiples of each other. That of scores begins at 0
-    and ends above the highest value, at `y_maximum` at most.
+
+def _labels(
+    placed: Sequence[tuple[str, float, float]],
+    taken: Sequence[tuple[float, float]] = (),
+    bounds: Box = (LEFT, -SIZE, SIZE - 2, 2 * SIZE),
+) -> Iterator[Note]:
+    """Each name beside its point where there is room, cut only where the whole has none.
+
+    Other names show when their point is pointed at.
+
+    Args:
+        placed: names and their points.
+        taken: points that no name may cover, beside those that are named.
+        bounds: where names may stand.
     """
-    tokens = [max(1.0, point.tokens) for point in points]
-    numbers = log_numbers(min(tokens), max(tokens))
-    highest = max(max(point.high, point.most or 0.0) for point in points)
-    # the next number whose quarters are easy to read
-    size = 10 ** math.floor(math.log10(highest)) if highest > 0 else 1.0
-    y_end = min(y_maximum, next(step * size for step in (1, 2, 4, 6, 8, 10, 20) if step * size >= highest))
-    placed, spans = [], []
-    for point in sorted(points, key=lambda point: point.tokens):
-        x = _token_place(point.tokens, numbers)
-        score, low, high = (up(value, y_end) for value in (point.score, point.low, point.high))
-        most = None if point.most is None else up(point.most, y_end)
-        placed.append((point.name, x, score, low, high, most))
-        spans.append((point.name, x, high if most is None else min(high, most), low))
-    parts = {
-        "x_ticks": list(_token_ticks(numbers)),
-        "y_title": y_title,
-        "y_ticks": quarter_ticks(BASE, TOP, y_end),
-        "line": path_data((x, y) for _, x, y, *_ in placed),
-        "points": placed,
-        "names": list(_names(spans)),
-    }
-    return draw("score_by_tokens", title, SIZE, SIZE, edges=EDGES, **parts)
+    points = {*taken, *((x, y) for _, x, y in placed)}
+    boxes: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
+    for full, x, y in placed:
+        for name in dict.fromkeys((full, shorten(full))):
+            if room := _room_for(name, x, y, bounds, boxes):
+                box, note = room
+                boxes.append(box)
+                yield note
+                break
 
 
-def _token_place(value: float, numbers: Sequence[float]) -> float:
-    return log_place(max(1.0, value), numbers, LEFT + TOKENS_PAD, RIGHT - TOKENS_PAD)
-
-
-def _token_ticks(numbers: Sequence[float]) -> Iterator[tuple[str, float]]:
-    """Each number and its place; powers of ten alone where there are many."""
-    units = ((1e6, "M"), (1e3, "k"), (1, ""))
-    for number in numbers:
-        if len(numbers) <= MOST_TICKS or math.log10(number).is_integer():
-            size, unit = next((size, unit) for size, unit in units if number >= size)
-            yield f"{number / size:g}{unit}", _token_place(number, numbers)
-
-
-def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Note]:
-    """Each name below or above what is drawn of its point, where no other name and no other point stands.
-
-    Without such a place it stands above, over whatever is there.
-    """
-    taken: list[Box] = [(x - 3, top, x + 3, bottom) for _, x, top, bottom in spans]
-    for full, x, top, bottom in spans:
-        name = shorten(full, _LONGEST)
-        width = LETTER * len(name)
-        left = min(max(x - width / 2, LEFT + 2), SIZE - 2 - width)
-        heights = [y for gap in range(0, SIZE, _LINE) for y in (bottom + 13 + gap, top - 5 - gap)]
-        boxes = [(left, y - 10, left + width, y + 3) for y in heights]
-        inside = [box for box in boxes if box[1] >= 0 and box[3] <= BASE]
-        box = next((box for box in inside if is_free(box, taken)), boxes[1])
-        taken.append(box)
-        yield name, left + width / 2, box[3] - 3, "middle"
+def _room_for(name: str, x: float, y: float, bounds: Box, taken: Sequence[Box]) -> tuple[Box, Note] | None:
+    """The first free place for a name: right of its point, left, above, below; None where there is none."""
+    left_end, top_end, right_end, base = bounds
+    width = LETTER * len(name)
+    for anchor, text_x, text_y, left in (
+        ("start", x + 7, y + 4, x + 6),
+        ("end", x - 7, y + 4, x - 6 - width),
+        ("middle", x, y - 8, x - width / 2),
+        ("middle", x, y + 16, x - width / 2),
+    ):
+        right, top, bottom = left + width, text_y - 10, text_y + 3
+        inside = left >= left_end and right <= right_end and top >= top_end and bottom <= base
+        if inside and not any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in taken):
+            return (left, top, right, bottom), (name, text_x, text_y, anchor)
+    return None

@@ -1,6 +1,6 @@
 """The whole site as a list of pages, before anything is written."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -35,9 +35,13 @@ class Rendering:
 
     def __init__(self, site: Gathered, environment: Environment) -> None:
         self.site, self.environment = site, environment
-        self._boards = list(_board_links(site))
-        self._links = list(_links(site, self._boards))
-        self._more = list(_more_links(site))
+        boards = list(_board_links(site))
+        self._frame = {
+            "links": list(_links(site, boards)),
+            "leaderboards": boards,
+            "more": list(_more_links(site)),
+            "site": site,
+        }
         self._sections = _sections(site)
 
     def __len__(self) -> int:
@@ -53,21 +57,11 @@ class Rendering:
         for part in self.parts(number):
             if isinstance(part, Page):
                 yield part
-            else:
-                yield Page(part.path, self._rendered(part))
-                yield from part.files
-
-    def _rendered(self, draft: Draft) -> str:
-        return self.environment.render(
-            draft.template,
-            root="../" * draft.path.count("/"),
-            here=draft.path,
-            links=self._links,
-            leaderboards=self._boards,
-            more=self._more,
-            site=self.site,
-            **draft.values,
-        )
+                continue
+            root = "../" * part.path.count("/")
+            values = {**self._frame, **part.values, "root": root, "here": part.path}
+            yield Page(part.path, self.environment.render(part.template, **values))
+            yield from part.files
 
 
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
@@ -76,13 +70,11 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     rows = {row.info.id: row for row in table.rows} if table else {}
     starts = range(0, len(site.cards), MODELS_A_SECTION)
     some = [site.cards[start : start + MODELS_A_SECTION] for start in starts]
+    pages = (agreement, tasks, compare, published, method, changes, data)
     return [
         partial(_front, site, table),
         *(partial(board.drafts, site, one) for one in site.boards),
-        *(
-            partial(page.drafts, site)
-            for page in (agreement, tasks, compare, published, method, changes, data)
-        ),
+        *(partial(page.drafts, site) for page in pages),
         lambda: data_files(
             site.boards, site.overalls, site.models, site.results.notices, reported_by_board(site)
         ),
@@ -96,8 +88,7 @@ def _front(site: Gathered, table: AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
     if table:
         yield from front.drafts(site, table)
-        boards = {column.board for column in SHOWN}
-        solved = solved_cost_by_name(site.boards, site.models, boards)
+        solved = solved_cost_by_name(site.boards, site.models, {column.board for column in SHOWN})
         yield from choose.drafts(table, solved)
     elif not site.overall_pages:
         yield Draft(FRONT, "front/empty")
@@ -110,17 +101,17 @@ def reported_by_board(site: Gathered) -> Reported:
     return {one.plan.id: board.reported_scores(board.board_models(site, one)) for one in site.boards}
 
 
-def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:
+def _links(site: Gathered, boards: list[Link]) -> Iterator[Link]:
     """The links to the main pages, as the head of every page has them; none to a page without content."""
-    under = tuple(path for link in boards for path in (link.path, *link.also))
-    yield Link("Leaderboard", FRONT, under)
+    yield Link("Leaderboard", FRONT, tuple(path for link in boards for path in (link.path, *link.also)))
     if site.has_all_models:
         yield Link("Choose", choose.PATH)
     if len(site.results.models) > 1:
         yield Link("Compare", "compare.html")
     if site.boards:
         yield Link("Tasks", "tasks.html")
-    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", published.TRUTH))
+    about = ("prompts.html", "core.html", agreement.PATH, agreement.SCATTERS, published.TRUTH)
+    yield Link("Method", "method.html", about)
     yield Link("Data", "data.html", ("published.html", evidence.IMPORTED))
 
 
@@ -141,7 +132,7 @@ def _board_links(site: Gathered) -> Iterator[Link]:
 def _more_links(site: Gathered) -> Iterator[Link]:
     """The links to all other pages that stand for themselves, as the foot of every page has them."""
     if site.boards or site.has_all_models:
-        yield Link("Agreement", "agreement.html")
+        yield Link("Agreement", agreement.PATH)
     if site.published:
         yield Link("Published", "published.html")
     if any(published.pairs(site)):

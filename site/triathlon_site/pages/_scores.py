@@ -1,4 +1,4 @@
-"""Scores of any grade as tables show them; figures that others published; columns that are dimensions."""
+"""Scores of any grade as tables show them; figures that others published; places among them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,6 @@ from triathlon_site.uncertainty import Interval
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
 """How a table marks a score that is in no ranking, by the reason."""
-SUMS: Final = ("average_accuracy", "coverage_f1")
-"""Metrics computed from others: not dimensions of their own."""
 REPORTED: Final = "reported"
 
 
@@ -77,11 +75,13 @@ class ShownScore:
     def scaled(self, maximum: float) -> "ShownScore":
         """The same figure on a scale that ends at `maximum`."""
         times = maximum / self.maximum
-        span = self.interval and Interval(self.interval.low * times, self.interval.high * times)
-        deviation = None if self.deviation is None else self.deviation * times
-        upper = None if self.upper is None else self.upper * times
         return replace(
-            self, value=self.value * times, maximum=maximum, interval=span, deviation=deviation, upper=upper
+            self,
+            value=self.value * times,
+            maximum=maximum,
+            interval=self.interval and Interval(self.interval.low * times, self.interval.high * times),
+            deviation=None if self.deviation is None else self.deviation * times,
+            upper=None if self.upper is None else self.upper * times,
         )
 
 
@@ -100,11 +100,10 @@ class ReportedTables:
         for name, field in places:
             if score := model.score(name, field):
                 board = self.boards[name]
-                maximum = next(column.maximum for column in board.columns if column.id == field)
                 date = board.source.as_of
                 return ShownScore(
                     score.value,
-                    maximum,
+                    next(column.maximum for column in board.columns if column.id == field),
                     score.interval,
                     REPORTED,
                     board.page,
@@ -160,16 +159,12 @@ def same_model(
         by_name[joined.name].append(joined)
     same = {}
     for model, name in names.items():
-        candidates = by_name.get(name, [])
-        if len(candidates) > 1:
+        found = by_name.get(name, [])
+        if len(found) > 1:
             scored = [(board, c.column.id) for board in boards for c in board.columns if model in c.scores]
-            candidates = [
-                joined
-                for joined in candidates
-                if any(column in tables.on_board(board, joined) for board, column in scored)
-            ]
-        if len(candidates) == 1:
-            same[model] = candidates[0]
+            found = [one for one in found if any(c in tables.on_board(board, one) for board, c in scored)]
+        if len(found) == 1:
+            same[model] = found[0]
     return same
 
 
@@ -203,8 +198,7 @@ def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScor
     score = score_in(column, model)
     if score is None:
         return None
-    # among a few models a place says nothing
-    if len(column.scores) < FEWEST_RANKED:
+    if len(column.scores) < FEWEST_RANKED:  # among a few models a place says nothing
         score = replace(score, rank=None, tier=None)
     if score.shift and not score.shift.told:
         score = replace(score, shift=None)
@@ -223,36 +217,9 @@ def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:
 
 def receipt_path(column: ColumnScores, model: str) -> str:
     """Address of a model's receipt of a column; for a mean over several suites, that of all its receipts."""
-    suites = [suite for suite, _ in column.column.parts]
+    suites = column.column.suites
     anchor = formats.receipt_anchor(suites[0]) if len(suites) == 1 else "receipts"
     return f"models/{model_slug(model)}.html#{anchor}"
-
-
-def dimensions(boards: Sequence[Board]) -> list[tuple[Board, ColumnScores]]:
-    """The dimensions of the first family of data that has boards.
-
-    They are the ranked columns that are neither a mean over several sets nor the sum of other columns.
-    """
-    return [
-        (board, column)
-        for board in boards
-        if board.plan.family == boards[0].plan.family
-        for column in board.shown
-        if column.column.ranked
-        and len(column.column.parts) == 1
-        and column.column.id.partition(":")[2] not in SUMS
-    ]
-
-
-def dimension_title(board: Board, column: ColumnScores) -> str:
-    """`loop pass@1`; with its data where that is not our own problems."""
-    data = "" if board.plan.family == "core" else f" ({board.plan.title})"
-    return f"{board.plan.discipline} {formats.inside(column.column.title)}{data}"
-
-
-def axis_title(board: Board, column: ColumnScores) -> str:
-    """`runtime IC`: short enough for the axis of a figure."""
-    return f"{board.plan.discipline} {short_title(column)}"
 
 
 def short_title(column: ColumnScores) -> str:

@@ -19,7 +19,6 @@ from triathlon_site.scores import Board, Overall
 FRONT: Final = "index.html"
 OVERALL: Final = {"core": "overall-core.html", "added": "overall-added.html"}
 """By family of data, the page with the order over all disciplines, where the front page is another."""
-UNDATED: Final = "snapshot not stated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,7 @@ class ModelSnapshot:
         """Which snapshot of a product it is, in words; empty for a model that is no product."""
         if not (self.joined and self.joined.snapshot):
             return ""
-        stated = self.joined.snapshot.snapshot
-        return f"snapshot {stated}" if stated else UNDATED
+        return f"snapshot {self.joined.snapshot.snapshot or 'not stated'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +109,10 @@ class Gathered:
 
         The first is the front page where that is not the table of all models.
         """
-        there = [name for name in OVERALL if name in self.overalls]
-        pages = {family: OVERALL[family] for family in there}
-        return pages if self.has_all_models or not there else pages | {there[0]: FRONT}
+        pages = {family: path for family, path in OVERALL.items() if family in self.overalls}
+        if pages and not self.has_all_models:
+            pages[next(iter(pages))] = FRONT
+        return pages
 
     @property
     def units(self) -> int:
@@ -181,10 +180,8 @@ class Gathered:
         """By id of a card, the others that `doubtful_aliases.csv` says may be the same model."""
         found: dict[str, dict[str, Doubt]] = defaultdict(dict)
         for row in self.published.doubtful if self.published else ():
-            one, other = (
-                self.card_of.get((row[source], row[name]))
-                for source, name in (("source", "name"), ("other_source", "other_name"))
-            )
+            one = self.card_of.get((row["source"], row["name"]))
+            other = self.card_of.get((row["other_source"], row["other_name"]))
             if one and other and one is not other:
                 found[one.info.id][other.info.id] = other, row["reason"]
                 found[other.info.id][one.info.id] = one, row["reason"]

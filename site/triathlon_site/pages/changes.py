@@ -1,7 +1,7 @@
 """The changes since the last builds: a page and an Atom feed."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from triathlon_site.history import Change, Event
 from triathlon_site.models import printable
@@ -15,21 +15,8 @@ MOST_NAMED: Final = 6
 """Suites or models named in a sentence."""
 FEW: Final = 8
 """Up to this many changes of rank that other models caused are listed with all events; more are folded."""
-
-
 Line = tuple[str, str, str, str]
 """One event: its kind, the model's name, its page (empty for a model that is gone), and a sentence of it."""
-
-
-class Entry(NamedTuple):
-    """One build's changes."""
-
-    change: Change
-    lines: list[Line]
-    pushed: int
-    """Number of folded changes of rank that other models caused: one new model moves all below it."""
-    pushed_lines: list[Line]
-    """The folded changes; empty in older entries, of which the history has the number only."""
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
@@ -40,18 +27,20 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         yield Draft(FEED, "changes/feed", {"entries": entries, "feed_id": FEED_ID})
 
 
-def _entry(site: Gathered, change: Change) -> Entry:
+def _entry(site: Gathered, change: Change) -> dict[str, Any]:
+    """One build's changes; one new model moves all below it, so that many of these moves are folded."""
     by_others = [event for event in change.events if event.by_others]
     folded = by_others if len(by_others) > FEW else []
     listed = [event for event in change.events if not (folded and event.by_others)]
     # changes of rank last, of these the largest first
     listed.sort(key=lambda event: (1, -abs(event.after - event.before)) if event.kind == "moved" else (0, 0))
-    return Entry(
-        change,
-        [_line(site, event) for event in listed],
-        len(folded) + change.dropped,
-        [_line(site, event) for event in folded],
-    )
+    return {
+        "change": change,
+        "lines": [_line(site, event) for event in listed],
+        # of older entries the history has the number of folded changes only
+        "pushed": len(folded) + change.dropped,
+        "pushed_lines": [_line(site, event) for event in folded],
+    }
 
 
 def _line(site: Gathered, event: Event) -> Line:

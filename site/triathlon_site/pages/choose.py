@@ -1,7 +1,7 @@
 """The page for choosing a model: a score against price, size, date or measured cost.
 
-Its data, an index of models and a file a score, are scripts that hold JSON, because a page opened from a file
-may load nothing else. Every frontier is a CSV file, too.
+Its data is a script that holds JSON, because a page opened from a file may load nothing else. Who cannot be
+told from whom is computed here; the script filters, sorts and shows. Every frontier is a CSV file, too.
 """
 
 import math
@@ -17,27 +17,17 @@ from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
 from triathlon_site.pages._scores import ShownScore
 from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
-from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, frontier_shares, interval_draws, undominated
+from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
 from triathlon_site.render import Draft, Page, as_script, formats
 from triathlon_site.uncertainty import Interval, share_interval
 
 PATH: Final = "choose.html"
 DATA: Final = "data/choose.js"
-FILE: Final = "data/choose-{}.js"
-"""Of one score."""
 TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
-STEPS: Final = 4095
-"""Of draws: two characters of 6 bits each, as the page loads them."""
-_LETTERS: Final = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
-"""Each letter stands for 6 bits."""
 OPENNESS: Final = {True: "open", False: "closed", None: ""}
-LEAST_SHARE: Final = 0.05
-"""Models with a smaller share are not listed, unless they are on the frontier by their scores."""
 FEWEST: Final = 5
 """Models below which a usual question is left out: there is nothing to choose from."""
-SHOWN: Final = ["model", "page", "cost", "shown", "frontier_share"]
-"""Columns of a frontier that the page shows."""
 NAMED: Final = 3
 """Models that a sentence names before it counts the others."""
 
@@ -94,15 +84,15 @@ USUAL: Final[tuple[tuple[ChoiceCost, str, dict[str, str]], ...]] = (
 
 
 class ScoredModels(NamedTuple):
-    """The models that have one score, with joint draws of it."""
+    """The models that have one score."""
 
     score: ChoiceScore
     frame: pd.DataFrame
     """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
     all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
     it is not known."""
-    draws: NDArray[np.float64]
-    """In whole steps from 0 to STEPS, shape (FRONTIER_DRAWS, models): only their order counts."""
+    alike: NDArray[np.bool_]
+    """Models × models: whether the second, of no higher score, cannot be told from the first."""
 
 
 def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
@@ -116,25 +106,21 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     first = {column.discipline: column.id for column in reversed(FRONT)}.values()
     scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.frame)))
     costs = [cost for cost in COSTS if any(of.frame[cost.id].notna().any() for of in scored)]
-    shown = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))
+    names = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))
+    content = {
+        "models": [_model(ranked[name], known[name], costs) for name in names],
+        "scores": [_score(of, names) for of in scored],
+        "costs": [cost._asdict() for cost in costs],
+        "named": NAMED,
+    }
     values = {
         "questions": list(questions(scored[0])) if scored else [],
-        "draws": FRONTIER_DRAWS,
         "least_ran": LEAST_RAN,
         "data": DATA,
         "table": TABLE,
     }
-    content = {
-        "models": [_model(ranked[name], known[name], costs) for name in shown],
-        "scores": [of.score._asdict() | {"file": FILE.format(of.score.id)} for of in scored],
-        "costs": [cost._asdict() for cost in costs],
-        "leastShare": LEAST_SHARE,
-        "named": NAMED,
-        "doubt": DOUBT,
-    }
-    index = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
-    files = (index, *(_draws(shown, of) for of in scored), _table(scored, costs))
-    yield Draft(PATH, "choose/page", values, files)
+    data = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
+    yield Draft(PATH, "choose/page", values, (data, _table(scored, costs)))
 
 
 def scored_models(
@@ -168,8 +154,8 @@ def scored_models(
     )
     for cost in COSTS:
         frame[cost.id] = np.array([known[row.name].get(cost.id, math.nan) for row in rows])
-    low, high = float(draws.min()), float(draws.max())
-    return ScoredModels(score, frame, np.round((draws - low) / ((high - low) or 1.0) * STEPS))
+    alike = np.stack([(draws >= draws[:, [place]]).mean(axis=0) >= DOUBT for place in range(len(rows))])
+    return ScoredModels(score, frame, alike)
 
 
 def _ends(rows: Sequence[ModelRow], score: ChoiceScore) -> tuple[NDArray[np.float64], list[list[str]]]:
@@ -213,20 +199,10 @@ def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
 
 
 def frontier(scored: ScoredModels, cost: ChoiceCost, among: "pd.Series[bool] | bool" = True) -> pd.DataFrame:
-    """The rows of the models among these whose cost is known, the cost as `cost`.
-
-    With the columns `undominated` (on the frontier by the score) and `frontier_share` (the part of the draws
-    in which the model is on it).
-    """
+    """The models among these whose cost is known, with this `cost` and whether each is `undominated`."""
     frame = scored.frame[scored.frame[cost.id].notna() & among]
     costs = frame[cost.id].to_numpy()
-    if frame.empty:
-        return frame.assign(cost=costs, undominated=False, frontier_share=0.0)
-    return frame.assign(
-        cost=costs,
-        undominated=undominated(frame["value"].to_numpy(), costs),
-        frontier_share=frontier_shares(scored.draws[:, frame.index], costs),
-    )
+    return frame.assign(cost=costs, undominated=undominated(frame["value"].to_numpy(), costs))
 
 
 def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
@@ -241,28 +217,26 @@ def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
         asked = frontier(scored, cost, among)
         if len(asked) < FEWEST:
             continue
-        shown = asked[asked["undominated"] | (asked["frontier_share"] >= LEAST_SHARE)]
-        lines = shown.sort_values("cost", kind="stable")
+        best = asked[asked["undominated"]].sort_values("cost", kind="stable")
+        columns = best[["model", "page", "cost", "shown"]]
         yield {
             "title": f"{scored.score.title} by {cost.noun}",
             "cost": cost,
             "words": words,
             "address": f"{PATH}?{urlencode({'score': scored.score.id, 'cost': cost.id, **filters})}",
-            # halves go up, as in the page's script
             "rows": [
-                (name, page, cost_text(cost, value), text, f"{math.floor(100 * share + 0.5)} %")
-                for name, page, value, text, share in lines[SHOWN].itertuples(index=False)
+                (name, page, cost_text(cost, value), text)
+                for name, page, value, text in columns.itertuples(index=False)
             ],
         }
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
     """`$1.5 / M`, `7 B`, `2024-11`: three digits, no exponent."""
-    text = (
-        f"{int(value) // 12}-{int(value) % 12 + 1:02d}"
-        if cost.id == "released"
-        else f"{float(f'{value:.3g}'):.12g}"
-    )
+    if cost.id == "released":
+        text = f"{int(value) // 12}-{int(value) % 12 + 1:02d}"
+    else:
+        text = f"{float(f'{value:.3g}'):.12g}"
     return cost.unit.format(text)
 
 
@@ -281,26 +255,24 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
     }
 
 
-def _draws(names: Sequence[str], scored: ScoredModels) -> Page:
-    """The scores of the models, and of each its draws as a text, two letters a draw."""
+def _score(scored: ScoredModels, names: Sequence[str]) -> dict[str, Any]:
+    """A score with its models, by their places among all; of each the rows that cannot be told from it."""
     places = {name: place for place, name in enumerate(names)}
-    steps = scored.draws.T.astype(int)
-    letters = np.stack([_LETTERS[steps >> 6], _LETTERS[steps & 63]], axis=-1)
-    content = {
-        "id": scored.score.id,
-        "rows": [places[name] for name in scored.frame["model"]],
-        "value": scored.frame["value"].tolist(),
-        "shown": scored.frame["shown"].tolist(),
-        "low": scored.frame["low"].round(4).tolist(),
-        "high": scored.frame["high"].round(4).tolist(),
-        "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
+    frame = scored.frame
+    return scored.score._asdict() | {
+        "rows": [places[name] for name in frame["model"]],
+        "value": frame["value"].tolist(),
+        "shown": frame["shown"].tolist(),
+        "low": frame["low"].round(4).tolist(),
+        "high": frame["high"].round(4).tolist(),
+        # a bit a row, packed in hexadecimal digits
+        "alike": [row.tobytes().hex() for row in np.packbits(scored.alike, axis=1)],
     }
-    return Page(FILE.format(scored.score.id), f"window.triathlonScore({as_script(content)});\n")
 
 
 def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     """Every model of every score against every cost, among all models of which both are known."""
-    names = ["model", "score", "value", "low", "high", "against", "cost", "undominated", "frontier_share"]
+    names = ["model", "score", "value", "low", "high", "against", "cost", "undominated"]
     frames = []
     for scored in scores:
         for cost in costs:

@@ -1,6 +1,6 @@
 """How everything is measured and computed; the prompts; the card of our own problems."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import Final
@@ -11,8 +11,7 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
-from triathlon_runner.records import Manifest, Outcome
-from triathlon_site.load import Results
+from triathlon_runner.records import Manifest
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
@@ -20,7 +19,6 @@ from triathlon_site.render import Draft
 from triathlon_site.tasks import FEWEST_MODELS, suite_noise
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
-LEVELS: Final = (1, 2, 3, 4, 5)
 NOT_RUN: Final = "not run"
 """What manifests of recorded and imported results say of the grader's integrity: there is nothing to tell."""
 
@@ -51,7 +49,9 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     about = {name: view_named(name).about_prompts for name in prompts}
     values = {"prompts": prompts, "official": official, "about": about}
     yield Draft("prompts.html", "method/prompts", values)
-    yield core_draft(site.results)
+    text = files(core).joinpath("README.md").read_text("utf-8")
+    card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    yield Draft("core.html", "method/core", {"card": card})
 
 
 def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
@@ -67,21 +67,3 @@ def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
         for m in manifests
     ]
     return [sorted(set(filter(None, values))) for values in zip(*rows, strict=True)]
-
-
-def core_draft(results: Results) -> Draft:
-    """The page of our own problems: their card, and the table of levels under it."""
-    text = files(core).joinpath("README.md").read_text("utf-8")
-    card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
-    level_of = {problem.task_id: problem.level for problem in core.problems("seeds")}
-    rows = []
-    seeds = next(entry.id for entry in catalogue.entries() if entry.core and entry.seeds == entry.id)
-    for model, file in results.of_suite(seeds).items():
-        first = [task for task in file.tasks if task.sample == 0]
-        run = Counter(level_of.get(task.task_id) for task in first)
-        solved = Counter(level_of.get(task.task_id) for task in first if task.outcome == Outcome.PASSED)
-        if first:
-            rows.append((model, [(solved[level], run[level]) for level in LEVELS]))
-    rows.sort(key=lambda row: row[1], reverse=True)
-    heads = ["Model", *(f"Level {level}" for level in LEVELS)]
-    return Draft("core.html", "method/core", {"card": card, "rows": rows, "heads": heads})

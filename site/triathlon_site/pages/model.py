@@ -11,19 +11,18 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_runner.unit_pages import evidence_page, unit_anchor
-from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
+from triathlon_site.costs import group_boards, most_of_headline
 from triathlon_site.evidence import LINKS, imported_slug
 from triathlon_site.exports import badge_files, badges_of
-from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
+from triathlon_site.pages._drops import drops_of
 from triathlon_site.pages._scores import cell
-from triathlon_site.pages._sides import drops_of, falls_of, profile
 from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.all_models import BESIDE, FRONT, ModelRow
 from triathlon_site.pages.board import missing_suites, view_of
 from triathlon_site.ranking import FEWEST_RANKED
-from triathlon_site.render import Draft, Figure, formats
+from triathlon_site.render import Draft, formats
 from triathlon_site.scores import Board
 from triathlon_site.tasks import score_noise, solving_metric
 
@@ -34,10 +33,7 @@ USUAL: Final = tuple(Outcome)[:-1]
 def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelRow]) -> Iterator[Draft]:
     """The pages of these models: one each, and for each with results one of all its units.
 
-    Args:
-        site: all data.
-        cards: the models.
-        rows: by id of a card, its row in the table of all models.
+    `rows`: by id of a card, its row in the table of all models.
     """
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
     for card, model in [(one, model) for one in cards for model in one.ids or [one.info.id]]:
@@ -57,15 +53,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "cells": [
                 (c.name, place.cells[c.id]) for c in (*FRONT, *BESIDE) if place and c.id in place.cells
             ],
-            # every figure of every ranking that has the model, its name there, and the snapshot of a product
-            "numbers": [
-                (table, column, score, row.name, one.label)
-                for one in card.snapshots
-                for table_id, row in (one.joined.rows if one.joined else {}).items()
-                for table in [site.reported.boards[table_id]]
-                for column in table.columns
-                if (score := row.scores.get(column.id))
-            ],
+            "numbers": list(_reported_numbers(site, card)),
             "may_be": site.may_be.get(card.info.id, ()),
             "servers": "; ".join(
                 sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})
@@ -79,10 +67,8 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
                 if row.model == model
             ],
             "boards": [_model_board(site, board, model) for board in boards],
-            "efforts": [(group, _effort(group)) for group in group_boards(info, boards, site.models)],
-            "profile": profile(model, boards, site.overalls, site.models),
-            "drops": drops_of(info, boards),
-            "falls": falls_of(model, boards),
+            "efforts": list(group_boards(info, boards, site.models)),
+            "drops": drops_of(model, boards),
             "recordings": list(beside_recordings(site, info)),
             "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             "files": files,
@@ -95,12 +81,21 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             yield unit_draft(info, files, info.units_page, info.page)
 
 
+def _reported_numbers(site: Gathered, card: ModelCard) -> Iterator[tuple[Any, ...]]:
+    """Every figure of every ranking that has the model, its name there, and the snapshot of a product."""
+    for one in card.snapshots:
+        for table_id, row in (one.joined.rows if one.joined else {}).items():
+            table = site.reported.boards[table_id]
+            for column in table.columns:
+                if score := row.scores.get(column.id):
+                    yield table, column, score, row.name, one.label
+
+
 def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
     """One model on one board, with figures of the model and of those ranked next to it."""
-    columns = [column for column in board.shown if model in column.scores]
     position = board.models.index(model)
     shown = dict.fromkeys((model, *board.models[max(0, position - 2) : position + 3]))
-    cells = [(column.column, cell(column, model)) for column in columns]
+    cells = [(column.column, cell(column, model)) for column in board.shown if model in column.scores]
     return {
         "board": board,
         "cells": cells,
@@ -113,43 +108,19 @@ def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
     }
 
 
-def _effort(group: GroupBoard) -> Figure:
-    """The rows of a group on one board, on the scale of the table beside the figure."""
-    column = group.board.headline.column
-    scale = formats.in_unit(1, column.maximum)
-    maximum = scale * column.maximum
-    points = [
-        TokenPoint(
-            member.info.name,
-            member.tokens,
-            scale * member.score.value,
-            scale * member.score.interval.low,
-            scale * member.score.interval.high,
-            None if member.rise is None else min(maximum, scale * (member.score.value + member.rise)),
-        )
-        for member in group.members
-    ]
-    title = f"{group.board.plan.discipline}: {column.title} by output tokens"
-    caption = f"{column.title}, 0 to {maximum:g}, by output tokens a unit, with 95 % intervals."
-    if group.has_bounds:
-        caption += " Dashed: how far it could rise if no reply had been cut at the token limit."
-    return Figure(score_by_tokens(title, points, formats.inside(column.title), maximum), caption)
-
-
 def unit_draft(
     info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
 ) -> Draft:
     """The page of every unit of a model, under `path`; `home` is the page that it belongs to."""
     order = {name: place for place, name in enumerate(map(str, Outcome))}
+    folder = imported_slug(info.slug) if imported else info.slug
     suites = [
         (
             file,
             # outcomes that the records do not list stand last
             sorted(file.outcomes.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])),
             Markup(file.extracts.read(LINKS).decode() if file.kept else ""),
-            ""
-            if file.kept
-            else evidence_page(imported_slug(info.slug) if imported else info.slug, file.suite),
+            "" if file.kept else evidence_page(folder, file.suite),
         )
         for file in files
     ]
@@ -159,32 +130,31 @@ def unit_draft(
 
 def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[dict[str, Any]]:
     """Each suite of the model that was measured here and recorded by others."""
-    measured_suites = {file.suite: file for file in site.files.get(info.id, ())}
+    measured = {file.suite: file for file in site.files.get(info.id, ())}
+    entries = {e.id: e for board in site.boards for e in (*board.plan.suites, *board.plan.variants)}
     for recording in site.results.beside:
-        here = measured_suites.get(recording.suite)
+        here = measured.get(recording.suite)
         if recording.model != info.id or here is None:
             continue
-        entry = next(e for b in site.boards for e in (*b.plan.suites, *b.plan.variants) if e.id == here.suite)
-        metric = solving_metric(entry)
+        metric = solving_metric(entries[here.suite])
         scores = [file.frame.groupby("task")[metric.id].mean() for file in (here, recording)]
         both = scores[0].index.intersection(scores[1].index)
         difference = (scores[0][both] - scores[1][both]).sort_index()
         page = "" if here.kept else evidence_page(info.slug, here.suite)
-
-        def links(tasks: list[str], page: str = page) -> list[tuple[str, str]]:
-            return [(task, f"{page}#{unit_anchor(task)}" if page else info.units_page) for task in tasks]
-
-        measured, recorded = (
+        links = {
+            task: f"{page}#{unit_anchor(task)}" if page else info.units_page for task in difference.index
+        }
+        shown = [
             formats.score(file.metrics[metric.id].score(metric), metric.maximum) for file in (here, recording)
-        )
+        ]
         yield {
             "suite": here.suite,
             "recording": recording,
             "metric": metric.title,
-            "measured": measured,
-            "recorded": recorded,
+            "measured": shown[0],
+            "recorded": shown[1],
             "tasks": len(both),
             # tasks with a higher score here, and with a lower one, with the address of each
-            "gained": links(list(difference[difference > 0].index)),
-            "lost": links(list(difference[difference < 0].index)),
+            "gained": [(task, links[task]) for task in difference[difference > 0].index],
+            "lost": [(task, links[task]) for task in difference[difference < 0].index],
         }

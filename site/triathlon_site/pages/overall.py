@@ -1,7 +1,6 @@
 """The board of our own problems, or of added data: all disciplines, who leads, and how sure that is."""
 
 from collections.abc import Iterator
-from datetime import date
 from typing import Any, Final
 
 from triathlon_site.costs import run_cost
@@ -11,41 +10,30 @@ from triathlon_site.pages.board import finding
 from triathlon_site.render import Draft
 from triathlon_site.scores import Overall, OverallRow
 
-OLD_DAYS: Final = 183
-"""Days older than the newest result from which a result is marked: servers and prompts changed since.
-Today's date plays no part."""
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
     """A page a family of data that has results."""
     for family, path in site.overall_pages.items():
-        yield Draft(path, "overall/page", _values(site, family, site.overalls[family]))
+        overall = site.overalls[family]
+        lines = [_line(site, overall, row) for row in overall.rows]
+        dates = [line["date"] for line in lines if line["date"] and line["measured"]]
+        values = {
+            "overall": overall,
+            "family": family,
+            "lines": lines,
+            "findings": [lead for board in overall.boards if (lead := finding(board, site.models))],
+            # days of the oldest and the newest measured result
+            "measured": (min(dates), max(dates)) if dates else None,
+            "marks": marks_of(cell for line in lines for cell in line["cells"]),
+        }
+        yield Draft(path, "overall/page", values)
 
 
-def _values(site: Gathered, family: str, overall: Overall) -> dict[str, Any]:
-    newest = max((file.ended for file in site.results.files), default="")
-    lines = [_line(site, overall, row, newest) for row in overall.rows]
-    dates = [line["date"] for line in lines if line["date"] and line["measured"]]
-    return {
-        "overall": overall,
-        "family": family,
-        "lines": lines,
-        "findings": [lead for board in overall.boards if (lead := finding(board, site.models))],
-        # days of the oldest and the newest measured result
-        "measured": (min(dates), max(dates)) if dates else None,
-        "marks": marks_of(cell for line in lines for cell in line["cells"]),
-    }
-
-
-def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> dict[str, Any]:
+def _line(site: Gathered, overall: Overall, row: OverallRow) -> dict[str, Any]:
     boards = [board for board in overall.boards if row.model in board.models]
     files = [file for board in boards for file in board.files[row.model]]
-    ended = max((file.ended for file in files), default="")
-    try:
-        old = (date.fromisoformat(newest) - date.fromisoformat(ended)).days > OLD_DAYS
-    except ValueError:
-        old = False  # a manifest that somebody wrote by hand
     return {
         "info": site.models[row.model],
         "row": row,
@@ -54,8 +42,7 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> dic
         "tasks_done": list(filter(None, (board.part_run(row.model) for board in boards))),
         # USD over the boards' files; None where the cost of one of them is not known
         "cost": run_cost(files, site.models[row.model].price).cost_usd,
-        # day of its newest result, and whether that is long before the newest of the board
-        "date": ended,
-        "old": old,
+        # day of its newest result
+        "date": max((file.ended for file in files), default=""),
         "measured": any(file.manifest and not file.receipt for file in files),
     }

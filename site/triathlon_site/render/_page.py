@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from triathlon_site.render.formats import FILTERS
 
+MISSING: Final = "404.html"
+"""What hosts of static pages show for an address that leads nowhere."""
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of what follows them, digits of scores included."""
 
@@ -33,16 +35,15 @@ def find_templates() -> Path:
 
 
 def show_control_characters(page: str) -> str:
-    """The page with every invisible character replaced by a visible name of it."""
-    return _UNSEEN.sub(_visible, page)
+    """The page with every invisible character as its Unicode picture (␀, ␛), else as its number."""
 
+    def visible(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        if code < 0x20:
+            return chr(0x2400 + code)
+        return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"[U+{code:04X}]"
 
-def _visible(match: re.Match[str]) -> str:
-    """The Unicode picture of a control character (␀, ␛), else its number."""
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"[U+{code:04X}]"
+    return _UNSEEN.sub(visible, page)
 
 
 class Environment:
@@ -72,16 +73,15 @@ class Environment:
 
     def macro(self, template: str, name: str) -> Callable[..., Markup]:
         """A macro of a template as a function, for parts of pages that are made before the pages."""
-        macro: Callable[..., Markup] = getattr(
-            self._jinja.get_template(f"{template}.html.jinja").module, name
-        )
+        module = self._jinja.get_template(f"{template}.html.jinja").module
+        macro: Callable[..., Markup] = getattr(module, name)
         return macro
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of every template and asset."""
+        """SHA-256 of every template; styles and scripts are not in it, since they change no text."""
         digest = hashlib.sha256()
-        for path in sorted(path for path in self._templates.rglob("*") if path.is_file()):
+        for path in sorted(self._templates.rglob("*.jinja")):
             digest.update(path.read_bytes())
         return digest.hexdigest()
 
@@ -114,10 +114,6 @@ class Environment:
 def installed_environment() -> Environment:
     """The templates of this installation, parsed once a process."""
     return Environment(find_templates())
-
-
-MISSING: Final = "404.html"
-"""What hosts of static pages show for an address that leads nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

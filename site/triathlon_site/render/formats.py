@@ -1,4 +1,4 @@
-"""How numbers look: one rule for each kind, the same on every page."""
+"""How numbers look: one rule for each kind, the same on every page; each is a filter of the templates."""
 
 import ast
 import math
@@ -20,21 +20,19 @@ LONGEST_TEXT: Final = 12_000
 """Of a longer text, beginning and end are shown: the results file has it whole."""
 KEPT_AT_END: Final = 2_000
 _SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
-_WEB_ADDRESS: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 _BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
+
+
+def in_unit(value: float, maximum: float) -> float:
+    """The value in the unit that `score` shows it in: shares of 1 in per cent."""
+    return 100 * value if maximum == 1 else value
 
 
 def score(value: float | None, maximum: float) -> str:
     """Shares of 1 as per cent with one decimal, per cent with one, ASL (maximum 10) with two."""
     if value is None or math.isnan(value):
         return NONE
-    shown = in_unit(value, maximum)
-    return f"{shown:.2f}" if 1 < maximum <= 10 else f"{shown:.1f}"
-
-
-def in_unit(value: float, maximum: float) -> float:
-    """The value in the unit that `score` shows it in: shares of 1 in per cent."""
-    return 100 * value if maximum == 1 else value
+    return f"{in_unit(value, maximum):.{2 if 1 < maximum <= 10 else 1}f}"
 
 
 def signed(value: float, maximum: float) -> str:
@@ -72,31 +70,18 @@ def rank_span(value: Rank | None) -> str:
 
 
 def change(value: float) -> str:
-    """A change in per cent: `+1.2`, `−0.4`."""
+    """A change in per cent: `+1.2`, `−0.4`, `+0.0`."""
     return f"{round(value, 1) + 0.0:+.1f}".replace("-", MINUS)
-
-
-def sentence(text: str) -> str:
-    """With a capital letter; the others stay as they are."""
-    return text[:1].upper() + text[1:]
-
-
-def inside(title: str) -> str:
-    """A title as it stands within a sentence: `mean pass@1`; `ASL` and `HumanEval+` are names and stay."""
-    first = title.split(" ", maxsplit=1)[0].strip(",")
-    return title[:1].lower() + title[1:] if first[1:].isalpha() and first[1:].islower() else title
-
-
-def points(value: float) -> str:
-    """Points of the index, whole ones: `50`, `−3`."""
-    return f"{value:.0f}".replace("-0", "0").replace("-", MINUS)
 
 
 def shift(value: int) -> str:
     """`+2`, `−3`, `0`, with a true minus sign."""
-    if value == 0:
-        return "0"
-    return f"+{value}" if value > 0 else f"{MINUS}{-value}"
+    return f"{value:+d}".replace("-", MINUS) if value else "0"
+
+
+def points(value: float) -> str:
+    """Points of the index, whole ones: `50`, `−3`."""
+    return f"{round(value)}".replace("-", MINUS)
 
 
 def coefficient(value: float) -> str:
@@ -111,9 +96,30 @@ def shade(value: float) -> str:
     return f"{'neg' if value < 0 else 'pos'}{min(4, int(abs(value) * 5))}"
 
 
+def sentence(text: str) -> str:
+    """With a capital letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def inside(title: str) -> str:
+    """A title as it stands within a sentence: `mean pass@1`; `ASL` and `HumanEval+` are names and stay."""
+    first = title.split(" ", maxsplit=1)[0].strip(",")
+    return title[:1].lower() + title[1:] if first[1:].isalpha() and first[1:].islower() else title
+
+
 def count(value: float) -> str:
     """1,234,567."""
     return f"{value:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """A share of 1 in whole per cent: `42 %`."""
+    return NONE if share is None else f"{100 * share:.0f} %"
+
+
+def sortable(value: float) -> str:
+    """A number as scripts sort by it."""
+    return f"{value:.6g}"
 
 
 def dollars(value: float) -> str:
@@ -131,23 +137,14 @@ def duration(seconds: float) -> str:
 def age(as_of: str, newest: str) -> str:
     """How much older a source is than our newest result: `, 1.6 years older than our newest result`.
 
-    Empty under half a year, or where either day is not known. It does not depend on today's date: the same
-    results give the same page.
+    Empty under half a year, or where either day is not known. Today's date plays no part: the same results
+    give the same page.
     """
     try:
         years = (date.fromisoformat(newest) - _day(as_of)).days / 365.25
     except ValueError:
         return ""
     return f", {years:.1f} years older than our newest result" if years >= 0.5 else ""
-
-
-def _day(text: str) -> date:
-    """The day that a text names: of a year its middle, of a month its first.
-
-    Raises:
-        ValueError: it is none of these.
-    """
-    return date.fromisoformat({4: f"{text}-07-01", 7: f"{text}-01"}.get(len(text), text))
 
 
 def timestamp(day: str) -> str:
@@ -158,14 +155,14 @@ def timestamp(day: str) -> str:
         return "1970-01-01T00:00:00Z"
 
 
+def _day(text: str) -> date:
+    """The day that a text names: of a year its middle, of a month its first; ValueError where it is none."""
+    return date.fromisoformat({4: f"{text}-07-01", 7: f"{text}-01"}.get(len(text), text))
+
+
 def web_address(text: str | None) -> str:
     """The text where it is an http or https address, which may become a link; else empty."""
-    return text if text and _WEB_ADDRESS.match(text) else ""
-
-
-def percent(share: float | None) -> str:
-    """A share of 1 in whole per cent: `42 %`."""
-    return NONE if share is None else f"{100 * share:.0f} %"
+    return text if text and re.match(r"https?://[^/\s]", text, re.IGNORECASE) else ""
 
 
 def billions(size: str) -> float | None:
@@ -188,11 +185,6 @@ def kind(outcome: str) -> str:
     if " of " in outcome:
         return "failed" if outcome.startswith("0 of ") else "partly"
     return outcome
-
-
-def sortable(value: float) -> str:
-    """A number as scripts sort by it."""
-    return f"{value:.6g}"
 
 
 def receipt_anchor(suite: str) -> str:
@@ -225,6 +217,11 @@ def cut(text: str) -> str:
     return f"{head}\n\n[… {len(text) - LONGEST_TEXT:,} characters left out …]\n\n{tail}"
 
 
+def shorten(name: str, most: int = 24) -> str:
+    """A name of at most so many letters: names are cut in figures only; the table beside has them whole."""
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
+
+
 def px(value: float) -> str:
     """A length in a figure, with at most one decimal: a tenth of a pixel is more than an eye sees."""
     return f"{value + 0.0:.1f}".removesuffix(".0")  # plus 0.0, so that there is no -0.0
@@ -233,11 +230,6 @@ def px(value: float) -> str:
 def path_data(points: Iterable[tuple[float, float]], closed: bool = False) -> str:
     """A line through points, as the `d` of a path."""
     return f"M{' '.join(f'{px(x)},{px(y)}' for x, y in points)}{'Z' if closed else ''}"
-
-
-def shorten(name: str, most: int = 24) -> str:
-    """A name of at most so many letters: names are cut in figures only; the table beside has them whole."""
-    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
 
 
 shell = shlex.quote

@@ -23,6 +23,8 @@ from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.records import LoopRecord, Outcome, RuntimeRecord
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.build import build, gather
+from triathlon_site.pages import Gathered
+from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import SHOWN
 from triathlon_site.render.formats import MINUS
 
@@ -220,16 +222,16 @@ def check_imported(site: Path, pages: Mapping[Path, PageParser], texts: Texts) -
                 assert (score, interval) in shown[slug], (slug, score, interval)
 
 
-def check_agreement(site: Path, pages: Mapping[Path, PageParser]) -> None:
-    """The coefficients of the page and of its CSV are those of the values that its figure gets, by SciPy."""
-    path = site / "data/agreement.js"
+def check_agreement(site: Path, gathered: Gathered, pages: Mapping[Path, PageParser]) -> None:
+    """The coefficients of the page and of its CSV are those of the boards' scores, by SciPy."""
+    path = site / "data/agreement.csv"
     if not path.exists():
         return
-    columns = {column["title"]: column["values"] for column in script(path)["columns"]}
+    columns = {column.title: column.values for column in graded_matrix(gathered).columns}
     exported: dict[tuple[str, str, str], str] = {}
-    for line in csv.DictReader((site / "data/agreement.csv").read_text().splitlines()):
+    for line in csv.DictReader(path.read_text().splitlines()):
         left, right = columns[line["Left"]], columns[line["Right"]]
-        both = [pair for pair in zip(left, right, strict=True) if None not in pair]
+        both = [(left[model], right[model]) for model in left if model in right]
         assert int(line["Models"]) == len(both)
         one, other = [pair[0] for pair in both], [pair[1] for pair in both]
         for name, rule in (("Spearman", spearmanr), ("Kendall", kendalltau)):
@@ -241,12 +243,12 @@ def check_agreement(site: Path, pages: Mapping[Path, PageParser]) -> None:
     for table in pages[(site / "agreement.html").resolve()].tables:
         for place, row in enumerate(table.body if table.head[0] == "" else ()):
             for column, cell in enumerate(row.cells[1:]):
-                number = re.fullmatch(r"[−\d.]+", cell.text.removesuffix("".join(cell.small)))
-                if column != place and number:
+                if column != place and cell.bold not in {"", "–"}:
                     names = sorted((place, column))
                     of_pair = table.head[names[0] + 1], table.head[names[1] + 1]
                     name = "Spearman" if column < place else "Kendall"
-                    assert shown_as(number[0], float(exported[*of_pair, name])), (of_pair, cell.text)
+                    if (*of_pair, name) in exported:  # else of the columns of all models
+                        assert shown_as(cell.bold, float(exported[*of_pair, name])), (of_pair, cell.text)
 
 
 def script(path: Path) -> Any:
@@ -290,9 +292,9 @@ def check_front(site: Path, pages: Mapping[Path, PageParser]) -> None:
         for score, interval in cells:
             shown["cells"].append(f"{score} ({interval})")
     assert not by_slug
-    for path in (site / f"data/choose-{name}.js" for name in ("index", *(column.id for column in SHOWN))):
-        score = script(path) if path.exists() else {"shown": []}
-        assert set(score["shown"]) <= {*shown["index"], *shown["cells"]}, path.name
+    scores = {score["id"]: score["shown"] for score in script(site / "data/choose.js")["scores"]}
+    for name in ("index", *(column.id for column in SHOWN)):
+        assert set(scores.get(name, ())) <= {*shown["index"], *shown["cells"]}, name
 
 
 def check_tables(site: Path) -> None:
@@ -340,14 +342,16 @@ def check(seed: int, tmp_path: Path) -> None:
     check_overall(site, pages, texts)
     check_tasks(site, pages, results)
     check_imported(site, pages, texts)
-    check_agreement(site, pages)
+    gathered = gather(tmp_path / "results", None, known=CATALOGUE)
+    check_agreement(site, gathered, pages)
     check_front(site, pages)
     check_tables(site)
     other = results.renamed(chance)
     other.write(tmp_path / "renamed")
     by_behaviour: dict[str, list[Any]] = defaultdict(list)
     for names, root in ((results.behaviours, "results"), (other.behaviours, "renamed")):
-        found = places(rendered_texts(gather(tmp_path / root, None, known=CATALOGUE)))
+        of_names = gathered if root == "results" else gather(tmp_path / root, None, known=CATALOGUE)
+        found = places(rendered_texts(of_names))
         for model, behaviour in names.items():
             by_behaviour[behaviour.id].append(found[model])
     for of_equal_models in by_behaviour.values():

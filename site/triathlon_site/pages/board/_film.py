@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome
-from triathlon_site.evidence import Words, changed_words, reason
+from triathlon_site.evidence import Article, Words, changed_words, reason
 from triathlon_site.models import Models
 from triathlon_site.pages.board._parts import model_table, shown_units, summaries_of
 from triathlon_site.render import Section, Value, formats
@@ -34,24 +34,21 @@ class Scene(NamedTuple):
     """Whether the model was asked the same as in the loop before."""
 
 
-def film(record: LoopRecord) -> Iterator[Scene]:
+def film(record: LoopRecord) -> list[Scene]:
     """The loops in their order; one with prompt, program and outcome of the loop before is folded."""
+    scenes: list[Scene] = []
     previous: LoopStep | None = None
-    scene: Scene | None = None
     for step in record.loops:
         shown = step.prompt, step.program, step.outcome
-        if scene and previous and shown == (previous.prompt, previous.program, previous.outcome):
-            scene = scene._replace(last=step.loop)
+        if previous and shown == (previous.prompt, previous.program, previous.outcome):
+            scenes[-1] = scenes[-1]._replace(last=step.loop)
         else:
-            if scene:
-                yield scene
             lost = previous if step.outcome != Outcome.PASSED else None
             same = previous is not None and step.prompt == previous.prompt
             words = changed_words(previous.prompt, step.prompt) if previous else [Words("same", step.prompt)]
-            scene = Scene(step.loop, step.loop, step, words, lost, same)
+            scenes.append(Scene(step.loop, step.loop, step, words, lost, same))
         previous = step
-    if scene:
-        yield scene
+    return scenes
 
 
 def fixed_from(record: LoopRecord) -> int | None:
@@ -90,7 +87,7 @@ def loop_kinds(record: LoopRecord) -> Iterator[str]:
         yield EXAMPLE
 
 
-def loop_reason(record: LoopRecord) -> str:
+def _reason(record: LoopRecord) -> str:
     """Where a task was lost, which words were gone by then, and the value that was wrong."""
     parts = [f"lost in loop {record.sustained_loops + 1}"]
     if pair := _lost(record):
@@ -101,7 +98,7 @@ def loop_reason(record: LoopRecord) -> str:
     return "; ".join(filter(None, [*parts, reason(record.loops[-1]) if record.loops else ""]))
 
 
-def loop_summary(records: Sequence[LoopRecord]) -> Mapping[str, Any]:
+def _summary(records: Sequence[LoopRecord]) -> Mapping[str, Any]:
     """By loop, how many tasks were lost; how many kept tasks have a fixed prompt, and from when."""
     lost = Counter(record.sustained_loops + 1 for record in records if record.outcome != Outcome.PASSED)
     fixed = sorted(start for record in records if (start := fixed_from(record)))
@@ -114,6 +111,9 @@ def loop_summary(records: Sequence[LoopRecord]) -> Mapping[str, Any]:
         "unchanged": kinds[UNCHANGED],
         "example": kinds[EXAMPLE],
     }
+
+
+ARTICLE: Final = Article("board/loop_unit", film, loop_kinds, _reason, summary=_summary)
 
 
 def lost_sections(board: Board, models: Models) -> Iterator[Section]:

@@ -30,8 +30,6 @@ ARTICLES: Final = {
     record: article for view in (*VIEWS.values(), PREDICTION) for record, article in view.articles.items()
 }
 """How the evidence shows a unit, by the type of its record."""
-FRONT: Final = tuple(column for view in VIEWS.values() for column in view.front)
-"""Columns of the table of all models."""
 
 
 def view_named(discipline: str) -> DisciplineView:
@@ -156,6 +154,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     rows = [_row(board, one, columns, marked=bool(reported)) for one in in_table]
     paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
     cells = [cell for row in rows for cell in row["cells"]]
+    costs = [field.name for field in fields(RunCost)]
     values = {
         "board": board,
         "discipline": board.plan.discipline,
@@ -163,9 +162,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         "siblings": _siblings(board, site.boards),
         "columns": [column.column for column in columns],
         # columns of cost that some model has a value in, behind all others
-        "costs": [
-            f.name for f in fields(RunCost) if any(getattr(r["cost"], f.name) is not None for r in rows)
-        ],
+        "costs": [name for name in costs if any(getattr(row["cost"], name) is not None for row in rows)],
         "rows": rows,
         "graded": any(cell and cell.link for cell in cells),
         "marks": marks_of(cells),
@@ -183,9 +180,10 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
 
 def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, marked: bool) -> dict[str, Any]:
     """The row of a model of the board, or of a published model, which has reported figures only."""
-    ids = [column.column.id for column in columns]
     scores = (cell(column, model.id, marked=marked) for column in columns)
-    cells = [score or model.figures.get(name) for name, score in zip(ids, scores, strict=True)]
+    cells = [
+        score or model.figures.get(column.column.id) for column, score in zip(columns, scores, strict=True)
+    ]
     opened = board.open_units(model.id) if model.has_results else None
     part = (board.part_run(model.id), board.samples_run(model.id)) if model.has_results else ()
     return {
@@ -215,13 +213,9 @@ def missing_suites(board: Board, column: Column, model: str) -> str:
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:
     """Each by its title, behind the name of its discipline where that differs from the heading."""
-    links = [
-        Link(
-            plan.title if heading_of(sibling) == plan.discipline else f"{plan.discipline}, {plan.title}",
-            plan.page,
-        )
-        for sibling in boards
-        for plan in (sibling.plan,)
-        if heading_of(sibling) == heading_of(board)
-    ]
+    heading = heading_of(board)
+    links = []
+    for plan in (sibling.plan for sibling in boards if heading_of(sibling) == heading):
+        title = plan.title if plan.discipline == heading else f"{plan.discipline}, {plan.title}"
+        links.append(Link(title, plan.page))
     return links if len(links) > 1 else []

@@ -14,11 +14,10 @@ from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.evidence import SUMMARY, Article, read_summary
-from triathlon_site.figures import PALETTE, Series, curves, radar
+from triathlon_site.figures import PALETTE, Series, curves
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._scores import share_of_maximum
-from triathlon_site.published import SAME, Places
 from triathlon_site.ranking import FAR, shift_summary
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, total
@@ -28,60 +27,15 @@ FIGURE_ROWS: Final = 30
 """Models in a figure with a row each."""
 MOST_MUTED: Final = 200
 """Lines in the background; more would make the page heavy."""
-BEST: Final = 1
-WORST: Final = 2
+BEST, WORST = 1, 2
 """Models at the ends of the ranking whose curves are named beside those that a page is about."""
 FEWEST_POINTS: Final = 3
 """Points below which a degradation curve is not drawn."""
 UNKNOWN: Final = Value(formats.NONE)
-
-
-@dataclass(frozen=True, slots=True)
-class FrontColumn:
-    """One column of the index, and of the table of all models where it has a title."""
-
-    id: str
-    name: str
-    """Its title where it stands alone, as among the scores that a model can be chosen by."""
-    tasks: int
-    """Binomial trials that stand for its noise in the index: no more than there are independent tasks.
-    Questions of one DREval program, and problems evolved from one seed, count as one trial. A task of the
-    loop scores between 0 and 1, so its variance is at most that of a binomial trial."""
-    board: str
-    """Id of the board that has the measured and recorded scores."""
-    column: str
-    """Id of the column of that board; empty for figures that others published alone."""
-    small: str = ""
-    """In the table, below its title; empty for a column that only links the others in the index."""
-    head: str = ""
-    """In the table, above `small`; empty for the name of the discipline."""
-    about: str = ""
-    """What it measures, in a few words that stand below its name."""
-    optional: bool = False
-    """Whether few models have it: the table shows it to who asks for it, and nothing is ranked by it."""
-    within: str = ""
-    """Its name in a sentence about such a choice."""
-    maximum: float = 100.0
-    """Of its scale on the page of choice."""
-    in_index: bool = True
-    """Whether it counts in the index; else it stands on the page of agreement only, and beside the others in
-    the table where it has no scores of a board."""
-    published: Places = ()
-    """Where its figures are published, if not where those of the board's column are, or in another order."""
-
-    @property
-    def discipline(self) -> str:
-        return self.board.partition("-")[0]
-
-    @property
-    def title(self) -> str:
-        """In the table; empty for a column that is not shown there."""
-        return (self.head or self.discipline.capitalize()) if self.small else ""
-
-    @property
-    def reported(self) -> Places:
-        """Published tables and the column in each; the first that has a figure counts."""
-        return self.published or SAME.get(self.column, ())
+Cells = Mapping[str, Value]
+"""The cells of a column, by id of a model."""
+Setting = tuple[Mapping[str, FileAggregate], Sequence[Metric]]
+"""The files of one setting by model, and the metrics that are shown of them."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +49,14 @@ class DisciplineView:
     """The meaning of a unit's outcome, in one sentence."""
     models_drawn: int = 5
     """Models in a figure of the board."""
-    figures: Callable[[Board, Sequence[str], Models], Iterator[Figure]] = lambda *_: iter(())
+    figures: Callable[[Board, Sequence[str], Models], Iterable[Figure]] = lambda *_: ()
     """The figures of these models on the board; the other models stay in the background."""
-    sections: Callable[[Board, Models], Iterator[Section]] = lambda *_: iter(())
+    sections: Callable[[Board, Models], Iterable[Section]] = lambda *_: ()
     """The smaller tables below the ranking."""
     articles: Mapping[type[UnitRecord], Article] = field(default_factory=dict)
     """How the evidence shows a unit, by the type of its record."""
     about_prompts: str = ""
     """How the prompts differ from the paper's, in one sentence."""
-    front: tuple[FrontColumn, ...] = ()
-    """The columns of the table of all models."""
 
 
 def model_table(
@@ -112,7 +64,7 @@ def model_table(
     text: str,
     models: Models,
     order: Iterable[str],
-    columns: Mapping[str, Mapping[str, Value]],
+    columns: Mapping[str, Cells],
     *,
     above: Sequence[Sequence[Value]] = (),
     figures: Iterable[Figure] = (),
@@ -135,6 +87,35 @@ def model_table(
     filled = [(*row, *[UNKNOWN] * (1 + len(columns) - len(row))) for row in above]
     drawn = tuple(figure for figure in figures if figure.svg)
     return Section(title, text, ("Model", *columns), (*filled, *rows), drawn)
+
+
+def settings_table(
+    title: str, text: str, models: Models, order: Sequence[str], settings: Mapping[str, Setting]
+) -> Iterator[Section]:
+    """Every setting of a board's suites with the models that have it: mean and spread over repeats.
+
+    The mean over the models stands first, where there are several. Nothing where no setting has results.
+    """
+    titles = list(dict.fromkeys(metric.title for _, metrics in settings.values() for metric in metrics))
+    rows: list[tuple[Value, ...]] = []
+    for setting, (files, metrics) in settings.items():
+        scores = {m: {one.title: repeats_of(file, one) for one in metrics} for m, file in files.items()}
+        shown = {metric.title: metric for metric in metrics}
+        if len(scores) > 1:
+            means = {
+                name: average_cell([of[name] for of in scores.values()], metric)
+                for name, metric in shown.items()
+            }
+            cells = [means.get(name, UNKNOWN) for name in titles]
+            rows.append((Value("Average", of_all=True), Value(setting), *cells, UNKNOWN))
+        for model in (*(m for m in order if m in scores), *sorted(scores.keys() - {*order})):
+            known = {name: repeats_cell(scores[model][name], metric) for name, metric in shown.items()}
+            cells = [known.get(name, UNKNOWN) for name in titles]
+            samples = count_cell(int(files[model].frame["sample"].max()) + 1)
+            name = Value(models[model].label, link=models[model].page)
+            rows.append((name, Value(setting), *cells, samples))
+    if rows:
+        yield Section(title, text, ("Model", "asked", *titles, "repeats"), tuple(rows))
 
 
 def count_cell(count: int) -> Value:
@@ -171,6 +152,13 @@ def difference_cells(differences: Mapping[str, Difference], maximum: float) -> d
 def score_cell(value: float, maximum: float, small: str = "", **details: float) -> Value:
     """A score, with the numbers of its small print by name."""
     return Value(formats.score(value, maximum), small, formats.in_unit(value, maximum), details)
+
+
+def range_cell(value: float, upper: float, maximum: float) -> Value:
+    """A score; where it is only known as a range, its upper end in a column of its own in the CSV."""
+    details = {} if upper == value else {"upper end": formats.in_unit(upper, maximum)}
+    text = formats.known_range(value, upper, maximum)
+    return Value(text, number=formats.in_unit(value, maximum), details=details)
 
 
 def repeats_of(file: FileAggregate, metric: Metric) -> Sequence[float]:
@@ -254,25 +242,22 @@ def curve_columns(board: Board) -> list[ColumnScores]:
 
 def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
     """Share of tasks, in per cent, that sustain 1…M loops; empty where it is not known."""
-    return _values(curve_columns(board), model) or ()
+    shares = [share_of_maximum(column, model) for column in curve_columns(board)]
+    known = tuple(share for share in shares if share is not None)
+    return known if len(known) == len(shares) else ()
 
 
-def curve_and_radar(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
-    """The degradation curves, then a radar of every ranked column beside the headline; none without data."""
-    axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
-    series = [Series(models[m].label, values) for m in shown if (values := _values(axes, m)) is not None]
-    svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
-    caption = "Every column of the board in per cent of its maximum; the ring with a number is the end."
-    figures = (_degradation_figure(board, shown, models), Figure(svg, caption))
-    yield from (figure for figure in figures if figure.svg)
-
-
-def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
+def curve_figures(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
     """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
     lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
-    order = list(lines)
-    labelled = [m for m in dict.fromkeys((*shown, *_ends(board, order))) if m in lines][:PALETTE]
-    muted = [model for model in order if model not in labelled]
+
+    def ran(ordered: Iterable[str]) -> Iterator[str]:
+        """Models whose replies mostly were programs that ran."""
+        return (model for model in ordered if mostly_ran(share_that_ran(board.files[model])))
+
+    ends = [*islice(ran(lines), BEST), *reversed(list(islice(ran(reversed(lines)), WORST)))]
+    labelled = [m for m in dict.fromkeys((*shown, *ends)) if m in lines][:PALETTE]
+    muted = [model for model in lines if model not in labelled]
     step = -(-len(muted) // MOST_MUTED) or 1
     series = [
         Series(models[model].label, lines[model], muted=model not in labelled)
@@ -284,19 +269,5 @@ def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> F
     )
     if muted:
         caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
-    return Figure(svg, caption)
-
-
-def _ends(board: Board, order: Sequence[str]) -> list[str]:
-    """The models at both ends of the ranking, of those whose replies mostly were programs that ran."""
-
-    def ran(models: Iterable[str]) -> Iterator[str]:
-        return (model for model in models if mostly_ran(share_that_ran(board.files[model])))
-
-    return [*islice(ran(order), BEST), *reversed(list(islice(ran(reversed(order)), WORST)))]
-
-
-def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...] | None:
-    """Scores in per cent of their maximum; None where a column has none of the model."""
-    values = [share for column in columns if (share := share_of_maximum(column, model)) is not None]
-    return tuple(values) if len(values) == len(columns) else None
+    if svg:
+        yield Figure(svg, caption)

@@ -1,4 +1,4 @@
-"""The runtime discipline on the pages: its four questions, and its variants."""
+"""The runtime discipline on the pages: its four questions, what is wrong with answers, its variants."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -7,51 +7,44 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime import without_libraries
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import Article
-from triathlon_site.figures import DotRow, arrows, bars, dots
+from triathlon_site.figures import DotRow, arrows, bars
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._scores import share_of_maximum
 from triathlon_site.pages.board._parts import (
     FIGURE_ROWS,
     UNKNOWN,
+    Cells,
     DisciplineView,
-    FrontColumn,
-    average_cell,
+    Setting,
     count_cell,
     difference_cells,
     model_table,
-    repeats_cell,
-    repeats_of,
+    own_files,
+    score_cell,
+    settings_table,
+    shown_units,
+    summaries_of,
 )
-from triathlon_site.pages.board._runtime_answers import (
-    Answer,
-    AnswerRow,
-    detail_sections,
-    mistake,
-    mistakes,
-    runtime_kinds,
-    runtime_reason,
-    runtime_rows,
-    runtime_summary,
-    wrong,
-)
-from triathlon_site.render import Figure, Section, Value
+from triathlon_site.pages.board._runtime_answers import ARTICLES, CONSTANTS, LINE_KINDS, STEPS
+from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
 AVERAGE: Final = "average_accuracy"
-TABLE_III: Final = {
-    metric: place
-    for place, metric in enumerate((*QUESTIONS[:1], "coverage_f1", *QUESTIONS[1:], AVERAGE, "ic"))
-}
+TABLE_III: Final = (*QUESTIONS[:1], "coverage_f1", *QUESTIONS[1:], AVERAGE, "ic")
 """The order of REval's columns."""
 PLAIN: Final = "as on this board"
 ALL_QUESTIONS: Final = {"runtime/dreval": 3152}
 """REval, table I."""
 MOST_BARS: Final = 12
 """Models whose bars fit beside each other."""
+MISTAKES: Final = ("another value", "another form", "no answer", "cut")
+MOST_MODELS: Final = 6
+"""Columns of the table of chains."""
+Summaries = Mapping[str, Mapping[str, Any]]
+"""By model."""
 
 
 def question_columns(board: Board) -> list[ColumnScores]:
@@ -61,30 +54,32 @@ def question_columns(board: Board) -> list[ColumnScores]:
 
 
 def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
-    """Bars of the best models, and dots of all where they are many."""
+    """Bars of the best models by average accuracy, as REval's figure 4."""
     average = [column for column in board.shown if column.column.id.endswith(f":{AVERAGE}")]
     columns = [*question_columns(board), *average, board.headline]
-    shown = sorted(shown, key=lambda m: [-column.scores[m].value for column in average if m in column.scores])
+    best = sorted(shown, key=lambda m: [-column.scores[m].value for column in average if m in column.scores])
     titles = [column.column.title for column in columns[:-1]]
-    rows = [DotRow(models[m].label, tuple(share_of_maximum(column, m) for column in columns)) for m in shown]
-    title = "The four questions and incremental consistency"
+    rows = [
+        DotRow(models[m].label, tuple(share_of_maximum(column, m) for column in columns))
+        for m in best[:MOST_BARS]
+    ]
     caption = "Bars: accuracy in each question, and average, in per cent. Line: incremental consistency."
-    if len(rows) <= MOST_BARS:
-        figures = [Figure(bars(title, titles, "IC", rows), caption)]
-    else:
-        best = f"the best {MOST_BARS}"
-        text = "Accuracy in each question, in per cent; the upright bar: IC, what holds together."
-        svg = bars(f"{title}: {best}", titles, "IC", rows[:MOST_BARS])
-        figures = [
-            Figure(svg, f"{caption} {best.capitalize()} models, by average."),
-            Figure(dots(title, (*titles, "IC"), rows), text),
-        ]
-    yield from (figure for figure in figures if figure.svg)
+    if len(best) > MOST_BARS:
+        caption += f" The best {MOST_BARS} models, by average."
+    if svg := bars("The four questions and incremental consistency", titles, "IC", rows):
+        yield Figure(svg, caption)
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
     """Details of the answers, questions that were not asked, chain of thought, all settings."""
-    yield from detail_sections(board, models)
+    if summaries := summaries_of(board, "mistakes"):
+        questions = {model: summary for model, summary in summaries.items() if summary.get("statements")}
+        if questions:
+            yield _constants(board, questions, models)
+        yield _mistaken_outputs(board, summaries, models)
+        if questions:
+            yield _lines(questions, models)
+            yield _chains(board.plan.suites[0].id, questions, models)
     for suite in board.plan.suites:
         files = board.of_suite(suite.id)
         if left_out := {model: file for model, file in files.items() if left_out_programs(file)}:
@@ -92,6 +87,120 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
     yield from _all_settings(board, models)
+
+
+def _score(board: Board, model: str, name: str) -> Value:
+    """The score of a model in a metric of the board's own suite."""
+    metric = next(metric for metric in board.plan.suites[0].metrics if metric.id == name)
+    part = total(own_files(board)[model], name)
+    return score_cell(metric.scale * part.numerator / part.denominator, metric.maximum)
+
+
+def _constants(board: Board, summaries: Summaries, models: Models) -> Section:
+    """What a model scores beside what the same answer to every question would score."""
+    metrics = {metric.id: metric for metric in board.plan.suites[0].metrics}
+    first = next(iter(summaries))
+    above: list[Value] = [Value("Always the same answer", of_all=True)]
+    columns: dict[str, Cells] = {}
+    for name, answer in (*((f"{step}_accuracy", answer) for step, answer in CONSTANTS.items()), ("ic", "")):
+        title = metrics[name].column or metrics[name].title
+        columns[title] = {model: _score(board, model, name) for model in summaries}
+        above.append(_score(board, first, f"constant_{name}"))
+        if answer:
+            columns[f"answers {answer}"] = {
+                model: score_cell(100 * summary["given"][answer] / summary["statements"], 100)
+                for model, summary in summaries.items()
+            }
+            above.append(score_cell(100.0, 100))
+    return model_table(
+        "Constant answers",
+        "What the answers YES, Nil and -1 to every question score without reading the program, and how often"
+        " each model gives them, in per cent. A model not above the first row has shown nothing there.",
+        models,
+        summaries,
+        columns,
+        above=(above,),
+    )
+
+
+def _mistaken_outputs(board: Board, summaries: Summaries, models: Models) -> Section:
+    """Wrong outputs by the kind of mistake, and how far IC could rise without the token limit."""
+    suite = board.plan.suites[0].id
+    columns: dict[str, Cells] = {
+        kind: {
+            model: shown_units(
+                models,
+                model,
+                suite,
+                summary["mistakes"]["output"].get(kind, 0),
+                kind if "answers" in summary else f"output: {kind}",
+            )
+            for model, summary in summaries.items()
+        }
+        for kind in MISTAKES
+    }
+    if any("most_ic" in summary for summary in summaries.values()):
+        for kind in MISTAKES[2:]:
+            columns[f"other questions, {kind}"] = {
+                model: count_cell(sum(summary["mistakes"][step].get(kind, 0) for step in STEPS))
+                for model, summary in summaries.items()
+            }
+        rises = {}
+        for model, summary in summaries.items():
+            most, now = summary["most_ic"], _score(board, model, "ic").number
+            if most is None or now is None:
+                rises[model] = Value("nothing was cut")
+            else:
+                rises[model] = Value(f"at most {formats.signed(max(0.0, most - now), 100)}", number=most)
+        columns["IC with more tokens"] = rises
+    return model_table(
+        "How wrong outputs are wrong",
+        "Another value than the program returned; a right or wrong value in another form than was asked for;"
+        " nothing that can be read; a reply that the token limit cut.",
+        models,
+        summaries,
+        columns,
+    )
+
+
+def _lines(summaries: Summaries, models: Models) -> Section:
+    """The share of right answers by kind of line."""
+    columns: dict[str, Cells] = {}
+    for kind in LINE_KINDS:
+        for place, title in enumerate(STEPS.values()):
+            counts = {model: summary["lines"][kind][place] for model, summary in summaries.items()}
+            columns[f"{kind}: {title}"] = {
+                model: score_cell(100 * right / of, 100, f"of {of}") if of else UNKNOWN
+                for model, (right, of) in counts.items()
+            }
+    return model_table(
+        "By kind of line",
+        "Right answers in per cent: about lines that the input executes and lines that it does not; about"
+        " returns, branches (if, for, while, try …) and all other lines.",
+        models,
+        summaries,
+        columns,
+    )
+
+
+def _chains(suite: str, summaries: Summaries, models: Models) -> Section:
+    """How often each pattern of right and wrong answers occurs."""
+    shown = {model: summaries[model] for model in list(summaries)[:MOST_MODELS]}
+    patterns = sorted({pattern for summary in shown.values() for pattern in summary["chains"]}, reverse=True)
+
+    def count(model: str, pattern: str) -> Value:
+        chains, statements = shown[model]["chains"], shown[model]["statements"]
+        return shown_units(models, model, suite, chains.get(pattern, 0), f"chain {pattern}", of=statements)
+
+    rows = [(Value(pattern), *(count(model, pattern) for model in shown)) for pattern in patterns]
+    text = (
+        "How often each chain occurs: 1 for a right answer to covered, state, next line, output. Only"
+        " 1111, 1110, 1100, 1000 and 0000 are consistent; in the others a right answer stands behind a wrong"
+        " one, although it needs what that one needs. A count opens the units that have such a chain."
+    )
+    return Section(
+        "Chains of answers", text, ("chain", *(models[model].label for model in shown)), tuple(rows)
+    )
 
 
 def left_out_programs(file: FileAggregate) -> Mapping[str, str]:
@@ -121,16 +230,22 @@ def _not_asked(suite: str, files: Mapping[str, FileAggregate], models: Models) -
     )
 
 
+def _columns(suite: SuiteEntry) -> list[Metric]:
+    return [metric for metric in suite.metrics if metric.role != "beside"]
+
+
 def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     metrics = [metric for metric in _columns(variant.entry) if not metric.id.endswith("_f1")]
     differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
     first = metrics[0]
     order = [model for model in board.models if model in differences[first]]
-    direct, thinking = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
-    rows = [
-        DotRow(models[m].label, (_ratio(direct[m], first), _ratio(thinking[m], first)))
-        for m in order[:FIGURE_ROWS]
-    ]
+
+    def in_per_cent(file: FileAggregate) -> float:
+        part = total(file, first.id)
+        return 100 * first.scale * part.numerator / (part.denominator or 1) / first.maximum
+
+    both = [board.of_suite(entry.id) for entry in (variant.plain, variant.entry)]
+    rows = [DotRow(models[m].label, tuple(in_per_cent(of[m]) for of in both)) for m in order[:FIGURE_ROWS]]
     svg = arrows(f"{first.title}, direct and with a chain of thought", ("direct", "chain of thought"), rows)
     return model_table(
         "With a chain of thought",
@@ -143,84 +258,26 @@ def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     )
 
 
-def _columns(suite: SuiteEntry) -> list[Metric]:
-    return [metric for metric in suite.metrics if metric.role != "beside"]
-
-
-def _ratio(file: FileAggregate, metric: Metric) -> float:
-    """The metric in per cent of its maximum."""
-    part = total(file, metric.id)
-    return 100 * metric.scale * part.numerator / (part.denominator or 1) / metric.maximum
-
-
 def _all_settings(board: Board, models: Models) -> Iterator[Section]:
-    """REval's table III in one piece: every setting that has results, the mean of its models first."""
+    """REval's table III in one piece."""
     plain = board.plan.suites[0]
     if plain.record is not RuntimeRecord:
         return
+    metrics = _columns(plain)
+    metrics.sort(key=lambda metric: TABLE_III.index(metric.id) if metric.id in TABLE_III else 0)
     of_plain = {model: file for model, file in board.of_suite(plain.id).items() if file.units}
-    settings = {PLAIN: of_plain} | {v.title: board.variants[v.entry.id] for v in variants_of(board)}
-    metrics = sorted(_columns(plain), key=lambda metric: TABLE_III.get(metric.id, 0))
-    rows: list[tuple[Value, ...]] = []
-    for setting, files in settings.items():
-        scores = {m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items()}
-        if len(scores) > 1:
-            by_metric = zip(*scores.values(), strict=True)
-            cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
-            rows.append((Value("Average", of_all=True), Value(setting), *cells, UNKNOWN))
-        for model in (*(m for m in board.models if m in scores), *sorted(scores.keys() - {*board.models})):
-            name = Value(models[model].label, link=models[model].page)
-            cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
-            rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))
-    text = (
+    settings: dict[str, Setting] = {PLAIN: (of_plain, metrics)}
+    settings |= {v.title: (board.variants[v.entry.id], metrics) for v in variants_of(board)}
+    yield from settings_table(
+        "All settings",
         "As REval’s table III: the mean and, over several repeats, its standard deviation, which says how"
-        " much sampling moves a score; how much the choice of programs does, the intervals above say."
+        " much sampling moves a score; how much the choice of programs does, the intervals above say.",
+        models,
+        board.models,
+        settings,
     )
-    if rows:
-        head = ("Model", "asked", *(metric.title for metric in metrics), "repeats")
-        yield Section("All settings", text, head, tuple(rows))
 
 
-OUTPUT: Final = FrontColumn(
-    id="runtime_output",
-    name="Runtime: CRUXEval output",
-    tasks=800,
-    board="runtime-cruxeval-output",
-    column="runtime/cruxeval-output:pass@1",
-    small="CRUXEval output",
-    about="says what a program returns",
-    within="runtime (CRUXEval output)",
-)
-INPUT: Final = FrontColumn(
-    id="runtime_input",
-    name="CRUXEval input pass@1",
-    tasks=800,
-    board="runtime-cruxeval-input",
-    column="runtime/cruxeval-input:pass@1",
-    small="CRUXEval input",
-    in_index=False,  # few models have it alone
-)
-CONSISTENCY: Final = FrontColumn(
-    id="runtime_consistency",
-    name="Runtime: DREval consistency",
-    tasks=154,
-    board="runtime-dreval",
-    column="runtime/dreval:ic",
-    small="DREval IC",
-    optional=True,
-    within="runtime (DREval)",
-)
-REVAL: Final = FrontColumn(
-    id="reval_ic",
-    name="REval’s IC, as published",
-    tasks=154,
-    board="runtime-dreval",
-    column="",  # REval's code has other right answers than ours
-    small="IC, published by REval",
-    optional=True,
-    in_index=False,
-    published=(("reval", "ic"),),
-)
 RUNTIME = DisciplineView(
     figures_title="Question by question",
     unit="program",
@@ -228,37 +285,13 @@ RUNTIME = DisciplineView(
     models_drawn=30,
     figures=question_figures,
     sections=runtime_sections,
-    articles={
-        RuntimeRecord: Article(
-            "board/runtime_unit", runtime_rows, runtime_kinds, runtime_reason, summary=runtime_summary
-        )
-    },
-    front=(OUTPUT, INPUT, CONSISTENCY, REVAL),
+    articles={RuntimeRecord: ARTICLES[RuntimeRecord]},
 )
-
 PREDICTION = DisciplineView(
     figures_title="Program by program",
     unit="program",
     endings="A unit is one answer about a program with one input.",
     sections=runtime_sections,
-    articles={
-        PredictionRecord: Article(
-            "board/runtime_unit",
-            rows=lambda record: [
-                AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
-            ],
-            kinds=lambda record: filter(None, [mistake(record.prediction)]),
-            reason=lambda record: wrong(record.prediction),
-            alike=lambda record: (
-                record.prediction.answer,
-                record.prediction.outcome,
-                record.prediction.why,
-            ),
-            summary=lambda records: {
-                "answers": len(records),
-                "mistakes": {"output": mistakes(one.prediction for one in records)},
-            },
-        )
-    },
+    articles={PredictionRecord: ARTICLES[PredictionRecord]},
 )
 """Of output and input prediction."""

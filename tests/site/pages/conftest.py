@@ -1,0 +1,23 @@
+"""Sites that several files of tests read, each gathered and rendered once a run."""
+
+import pytest
+
+from support.results import FakeModel
+from support.site import rendered_texts, rich_results
+from triathlon_site.build import gather
+from triathlon_site.pages import Gathered
+
+
+@pytest.fixture(scope="session")
+def rich(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    """Four models on every suite of our own, with every kind of variant; one of them solves nothing."""
+    root = tmp_path_factory.mktemp("rich")
+    skills = (("strong", 2.0, 0.95), ("middle", 0.5, 0.8), ("fair", 0.0, 0.9), ("weak", -9.0, 0.1))
+    models = [FakeModel(name, skill, keeps) for name, skill, keeps in skills]
+    return gather(rich_results(root, models, tasks=10), None, cache=root / "cache")
+
+
+@pytest.fixture(scope="session")
+def rich_pages(rich: Gathered) -> dict[str, str]:
+    """Its pages and data files, by path."""
+    return rendered_texts(rich)
