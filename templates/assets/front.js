@@ -34,7 +34,7 @@
       const ends = low && low !== high ? [make("small", {}, said(", "), low, said(" to "), make("span", {}, high))] : [];
       cell.replaceChildren(said("rank "), make("b", {}, rank), ...ends);
     }
-    Object.assign(item, { bold: undefined, small: undefined, label: undefined, rankText: undefined, ranked: undefined, keys: null });
+    item.keys = null;
   };
 
   const rankBy = (key) => {
@@ -50,7 +50,6 @@
     }
     for (const one of board.heads) one.classList.toggle("by", one === head);
     board.sort(column, "descending", false);
-    board.rerank();
     order.textContent = `All models, by ${title(head)}: ${head.dataset.about}`;
     const chart = charts.querySelector(`[data-by="${CSS.escape(key)}"]`);
     if (chart) for (const one of charts.children) one.classList.toggle("chosen", one === chart);

@@ -70,8 +70,8 @@
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
       const first = this.body.rows.length, later = laterRows(table);
-      this.rows = [...this.body.rows, ...later].map((row, index) => ({
-        row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
+      this.rows = [...this.body.rows, ...later].map((row) => ({
+        row, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
         top: "ofAll" in row.dataset, /* a mean stands above the models that it is of, whatever the order */
       }));
       this.order = this.rows;
@@ -301,60 +301,13 @@
         shown += item.shown;
       }
       this.place();
-      this.rerank();
       if (!this.status) return;
-      const part = shown < this.rows.length;
-      this.status.textContent = part
-        ? `${shown} of ${this.rows.length} ${this.noun}${shown && this.rows[0]?.rank ? `; ranks count these ${shown}` : ""}`
-        : `${shown} ${shown === 1 ? this.noun.slice(0, -1) : this.noun}`;
-      this.sayRanks(part && shown ? `of these ${shown}` : "");
+      const all = this.rows.length;
+      this.status.textContent = shown < all ? `${shown} of ${all} ${this.noun}` : `${all} ${all === 1 ? this.noun.slice(0, -1) : this.noun}`;
       this.showFilters();
       this.none.hidden = shown > 0;
       this.table.parentElement.hidden = !shown;
       this.none.replaceChildren(...shown ? [] : [`No ${this.noun.slice(0, -1)} matches ${this.wanted()}. `, this.clearButton()]);
-    }
-
-    /* The head of the ranks says what they count, where that is not the whole board. */
-    sayRanks(text) {
-      if (!this.rows[0]?.rank) return;
-      const head = this.heads[0].querySelector("button");
-      let note = head.querySelector("small");
-      if (!note) { if (!text) return; note = make("small"); head.append(note); }
-      note.textContent = text;
-    }
-
-    /* Ranks among the rows shown: higher places and ties as on the whole board. */
-    rerank() {
-      const part = this.rows.some((item) => !item.shown);
-      const all = this.rows.filter((item) => item.shown && item.rank && this.placeOf(item) !== null);
-      all.sort((a, b) => this.placeOf(a) - this.placeOf(b));
-      const ranked = all.filter((item) => !this.isBeside(item));
-      ranked.forEach((item, position) => {
-        const before = ranked[position - 1];
-        item.place = before && this.placeOf(before) === this.placeOf(item) ? before.place : position + 1;
-      });
-      all.forEach((item, position) => { if (this.isBeside(item)) item.place = position + 1; });
-      const counts = new Map();
-      for (const item of ranked) counts.set(item.place, (counts.get(item.place) ?? 0) + 1);
-      for (const item of this.rows) {
-        item.bold ??= item.rank?.querySelector("b") ?? false;
-        if (!item.bold || !item.shown) continue;
-        item.small ??= item.rank.querySelector("small") ?? false;
-        item.label ??= item.bold.textContent;
-        item.rankText ??= item.label;
-        const place = this.isBeside(item) ? `(${item.place})` : (counts.get(item.place) > 1 ? "=" : "") + item.place;
-        const text = part ? place : item.label;
-        if (item.rankText !== text) { item.bold.textContent = text; item.rankText = text; }
-        if (item.small && item.small.hidden !== part) item.small.hidden = part;
-      }
-    }
-
-    /* Rows of reported figures move no other's rank; theirs is the place among all rows. */
-    isBeside(item) { return "beside" in item.rank.dataset; }
-
-    placeOf(item) {
-      item.ranked ??= item.rank.dataset.v === "" ? NaN : Number(item.rank.dataset.v);
-      return Number.isNaN(item.ranked) ? null : item.ranked;
     }
 
     /* ---- columns ---- */

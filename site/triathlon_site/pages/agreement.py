@@ -216,7 +216,6 @@ def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name:
 
 
 def _table(matrix: Matrix) -> Section:
-    """Every pair of columns, as a table for data files."""
 
     def ends(low: float, high: float) -> Value:
         text = f"{formats.coefficient(low)} to {formats.coefficient(high)}"

@@ -7,7 +7,6 @@ told from whom is computed here; the script filters, sorts and shows. Every fron
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
-from triathlon_site.pages._scores import ShownScore
 from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
+from triathlon_site.pages.board import FrontColumn
 from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
 from triathlon_site.render import Draft, Page, as_script, formats
 from triathlon_site.uncertainty import Interval, share_interval
@@ -27,20 +26,9 @@ TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
 OPENNESS: Final = {True: "open", False: "closed", None: ""}
 FEWEST: Final = 5
-"""Models below which a usual question is left out: there is nothing to choose from."""
+"""Models below which a frontier is left out of the page: there is nothing to choose from."""
 NAMED: Final = 3
 """Models that a sentence names before it counts the others."""
-
-
-class ChoiceScore(NamedTuple):
-    """A score by which a model can be chosen."""
-
-    id: str
-    title: str
-    short: str
-    """As it stands within a sentence."""
-    maximum: float = 100.0
-    """10 or 100; the scale of the index has no end."""
 
 
 class ChoiceCost(NamedTuple):
@@ -57,8 +45,8 @@ class ChoiceCost(NamedTuple):
 
 
 SCORES: Final = (
-    *(ChoiceScore(of.id, of.name, of.within, of.maximum) for of in FRONT),
-    ChoiceScore(INDEX, "Index over all columns", "the index"),
+    *FRONT,
+    FrontColumn(INDEX, "Index over all columns", tasks=0, board="", column="", within="the index"),
 )
 PRICE: Final = ChoiceCost(
     "price", "List price of output, $ per million tokens", "cheapest", "price", "${} / M"
@@ -75,24 +63,18 @@ COSTS: Final = (
         "solved", "Measured cost of a solved task, $", "cheapest", "measured cost", "${} / solved task"
     ),
 )
-USUAL: Final[tuple[tuple[ChoiceCost, str, dict[str, str]], ...]] = (
-    (PRICE, "models", {}),
-    (SIZE, "open models", {"open": "open"}),
-    (SIZE, "open models under 10 B", {"open": "open", "size": "10"}),
-)
-"""The cost, the models in words, and the filters in the page's address of each usual question."""
 
 
 class ScoredModels(NamedTuple):
     """The models that have one score."""
 
-    score: ChoiceScore
+    score: FrontColumn
     frame: pd.DataFrame
     """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
     all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
     it is not known."""
     alike: NDArray[np.bool_]
-    """Models × models: whether the second, of no higher score, cannot be told from the first."""
+    """Models × models: whether the second may be as good as the first, so that it cannot be told from it."""
 
 
 def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
@@ -124,7 +106,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
 
 
 def scored_models(
-    table: AllModels, known: Mapping[str, Mapping[str, float]], score: ChoiceScore
+    table: AllModels, known: Mapping[str, Mapping[str, float]], score: FrontColumn
 ) -> ScoredModels | None:
     """The models with a place in the index that have this score; None where none has.
 
@@ -150,7 +132,6 @@ def scored_models(
         page=[row.info.page for row in rows],
         shown=[f"{value} ({low}–{high})" for value, low, high in texts],
         recommended=[row.info.usable is True and row.mostly_ran for row in rows],
-        open=[OPENNESS[row.info.open_weights] for row in rows],
     )
     for cost in COSTS:
         frame[cost.id] = np.array([known[row.name].get(cost.id, math.nan) for row in rows])
@@ -158,25 +139,21 @@ def scored_models(
     return ScoredModels(score, frame, alike)
 
 
-def _ends(rows: Sequence[ModelRow], score: ChoiceScore) -> tuple[NDArray[np.float64], list[list[str]]]:
-    """Of each model value, low and high on the scale of the choice, and as the boards show them."""
-    tasks = next(column.tasks for column in FRONT if column.id == score.id)
+def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.float64], list[list[str]]]:
+    """Of each model value, low and high on the scale of the choice, and as the boards show them.
+
+    Where no interval is known, it is that of a share of the column's tasks.
+    """
     ends, texts = [], []
-    for row in rows:
-        cell = row.cells[score.id]
-        span = _interval(cell, tasks)
+    for cell in (row.cells[score.id] for row in rows):
+        span = cell.interval
+        if span is None:
+            share = share_interval(cell.share * score.tasks, score.tasks)
+            span = Interval(share.low * cell.maximum, share.high * cell.maximum)
         value = float(np.round(score.maximum * cell.share, 9))
         ends.append((value, *(score.maximum * end / cell.maximum for end in (span.low, span.high))))
         texts.append([formats.score(end, cell.maximum) for end in (cell.value, span.low, span.high)])
     return np.array(ends), texts
-
-
-def _interval(cell: ShownScore, tasks: int) -> Interval:
-    """The score's interval, on its own scale; that of a share of so many tasks where none is known."""
-    if cell.interval:
-        return cell.interval
-    span = share_interval(cell.share * tasks, tasks)
-    return Interval(span.low * cell.maximum, span.high * cell.maximum)
 
 
 def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
@@ -206,29 +183,17 @@ def frontier(scored: ScoredModels, cost: ChoiceCost, among: "pd.Series[bool] | b
 
 
 def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
-    """For readers without scripts: the frontier by each usual cost, where enough models have the cost."""
-    frame = scored.frame
-    for cost, words, filters in USUAL:
-        among = frame["recommended"]
-        if "open" in filters:
-            among = among & (frame["open"] == filters["open"])
-        if "size" in filters:
-            among = among & (frame["size"] < float(filters["size"]))
-        asked = frontier(scored, cost, among)
-        if len(asked) < FEWEST:
-            continue
+    """For readers without scripts: the frontiers by price and by size, where enough models have these."""
+    for cost in (PRICE, SIZE):
+        asked = frontier(scored, cost, scored.frame["recommended"])
         best = asked[asked["undominated"]].sort_values("cost", kind="stable")
-        columns = best[["model", "page", "cost", "shown"]]
-        yield {
-            "title": f"{scored.score.title} by {cost.noun}",
-            "cost": cost,
-            "words": words,
-            "address": f"{PATH}?{urlencode({'score': scored.score.id, 'cost': cost.id, **filters})}",
-            "rows": [
-                (name, page, cost_text(cost, value), text)
-                for name, page, value, text in columns.itertuples(index=False)
-            ],
-        }
+        rows = best[["model", "page", "cost", "shown"]].itertuples(index=False)
+        if len(asked) >= FEWEST:
+            yield {
+                "title": f"{scored.score.name} by {cost.noun}",
+                "cost": cost,
+                "rows": [(name, page, cost_text(cost, value), text) for name, page, value, text in rows],
+            }
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
@@ -258,8 +223,11 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
 def _score(scored: ScoredModels, names: Sequence[str]) -> dict[str, Any]:
     """A score with its models, by their places among all; of each the rows that cannot be told from it."""
     places = {name: place for place, name in enumerate(names)}
-    frame = scored.frame
-    return scored.score._asdict() | {
+    score, frame = scored.score, scored.frame
+    return {
+        "id": score.id,
+        "title": score.name,
+        "short": score.within,
         "rows": [places[name] for name in frame["model"]],
         "value": frame["value"].tolist(),
         "shown": frame["shown"].tolist(),

@@ -82,7 +82,6 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
 
 
 def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, Any]:
-    """Models, columns, tasks and the addresses of their pages."""
     solving = {c.column.suites[0]: c.samples[0].clusters for _, c in columns.values() if _is_solving(c)}
     tasks = list(dict.fromkeys(solving.values()))
     measured = {id(joined) for joined in site.same.values()}

@@ -83,7 +83,6 @@ def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
 def _imported_row(
     site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str
 ) -> dict[str, Any]:
-    """One model on one board."""
     info, files = site.models[model], board.files[model]
     tasks, whole = (sum(counts) for counts in zip(*(file.task_counts for file in files), strict=True))
     return {

@@ -87,8 +87,6 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         # grades of the cells, and `again` where one was graded again here
         "marks": {cell.grade for cell in cells} | {"again" for cell in cells if cell.judged_again},
         "ranges": any(cell.upper is not None for cell in cells),
-        # columns that only link the others in the index
-        "linking": [column.name for column in FRONT if column not in SHOWN],
         "centre": CENTRE,
         "points": POINTS,
         "top": TOP,

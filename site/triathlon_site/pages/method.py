@@ -1,7 +1,6 @@
 """How everything is measured and computed; the prompts; the card of our own problems."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from typing import Final
 
@@ -11,7 +10,6 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
-from triathlon_runner.records import Manifest
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
@@ -25,14 +23,9 @@ NOT_RUN: Final = "not run"
 
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The method page, the prompts, and the card of our own problems."""
-    manifests: dict[str, list[Manifest]] = defaultdict(list)
-    for file in site.results.files:
-        if file.manifest and file.units:
-            manifests[file.suite].append(file.manifest)
+    integrity = {file.manifest.grader_integrity for file in site.results.files if file.manifest}
     values = {
-        # by suite, how many models have results, and the distinct conditions under which they were made
-        "facts": {suite: (len(own), _conditions(own)) for suite, own in manifests.items()},
-        "integrity": sorted({m.grader_integrity for own in manifests.values() for m in own} - {NOT_RUN}),
+        "integrity": sorted(integrity - {NOT_RUN}),
         "noise": suite_noise(site.results.files),
         "draws": DRAWS,
         "level": LEVEL,
@@ -52,18 +45,3 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     text = files(core).joinpath("README.md").read_text("utf-8")
     card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     yield Draft("core.html", "method/core", {"card": card})
-
-
-def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
-    """Data, its hash, protocol, sandbox, integrity of the grader: of each what occurs."""
-    rows = [
-        (
-            f"{m.data.name} {m.data.version}",
-            m.data.sha256,
-            str(m.protocol),
-            m.sandbox_level,
-            "" if m.grader_integrity == NOT_RUN else m.grader_integrity,
-        )
-        for m in manifests
-    ]
-    return [sorted(set(filter(None, values))) for values in zip(*rows, strict=True)]

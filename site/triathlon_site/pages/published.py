@@ -89,7 +89,6 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
 
 
 def _latex(table: PublishedTable) -> Page:
-    """The table as LaTeX."""
     ranks = ("Rank",) if table.headline else ()
     derived = table.derived
     head = (*ranks, "Model", *(c.title for c in table.columns), *(column.title for column in derived))
@@ -209,34 +208,29 @@ class Pair:
 
 def pairs(site: Gathered) -> Iterator[Pair]:
     """Every measured score of an official set with each figure that others report for it, by model."""
-    columns = [
-        (board, column)
-        for board in site.boards
-        if board.plan.family == "official"
-        for column in board.columns
-        if column.column.id in SAME
-    ]
-    for card in site.cards:
-        for snapshot in card.snapshots:
-            for board, column in columns:
-                yield from _pairs(site, snapshot, board, column)
+    official = (board for board in site.boards if board.plan.family == "official")
+    columns = [(board, column) for board in official for column in board.columns if column.column.id in SAME]
+    for snapshot in (one for card in site.cards for one in card.snapshots if one.joined):
+        for board, column in columns:
+            for model in snapshot.ids:
+                yield from _pairs(site, snapshot, model, board, column)
 
 
-def _pairs(site: Gathered, snapshot: ModelSnapshot, board: Board, column: ColumnScores) -> Iterator[Pair]:
-    for model in snapshot.ids:
-        score = column.shown(model)
-        if score is None or score.grade != MEASURED or snapshot.joined is None:
-            continue
-        suites = {suite for suite, _ in column.column.parts}
-        manifests = [f.manifest for f in board.files[model] if f.suite in suites and f.manifest]
-        for place in SAME[column.column.id]:
-            if figure := site.reported.figure(snapshot.joined, (place,)):
-                yield Pair(
-                    snapshot,
-                    f"{board.plan.discipline}: {column.column.title}",
-                    score,
-                    column.column.maximum,
-                    receipt_path(column, model),
-                    "; ".join(sorted({manifest.served_by for manifest in manifests})),
-                    figure.scaled(column.column.maximum),
-                )
+def _pairs(
+    site: Gathered, snapshot: ModelSnapshot, model: str, board: Board, column: ColumnScores
+) -> Iterator[Pair]:
+    score = column.shown(model)
+    if score is None or score.grade != MEASURED or snapshot.joined is None:
+        return
+    manifests = [f.manifest for f in board.files[model] if f.suite in column.column.suites and f.manifest]
+    for place in SAME[column.column.id]:
+        if figure := site.reported.figure(snapshot.joined, (place,)):
+            yield Pair(
+                snapshot,
+                f"{board.plan.discipline}: {column.column.title}",
+                score,
+                column.column.maximum,
+                receipt_path(column, model),
+                "; ".join(sorted({manifest.served_by for manifest in manifests})),
+                figure.scaled(column.column.maximum),
+            )

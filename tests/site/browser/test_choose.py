@@ -8,6 +8,18 @@ from triathlon_site.pages.choose import PATH
 from triathlon_site.render import Draft, installed_environment
 
 pytestmark = pytest.mark.browser
+TAKE_COSTLY = (
+    "Take Costly (200 B): of 5 usable open models with a known size it scores highest in loop,"
+    " 9.50 (9.10–9.90), and no other comes close enough to doubt it."
+)
+TAKE_MIDDLE = (
+    "Take Middle (4 B): the smallest of the 2 usable {} that cannot be told from the best in loop, Large with"
+    " 7.20 (6.80–7.60)."
+)
+SHIFTS = """window.shifts = [];
+new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifts.push(entry.value); })
+  .observe({ type: "layout-shift", buffered: true });"""
+NEXT_PAINT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture(scope="module")
@@ -29,25 +41,6 @@ def address(tmp_path_factory: pytest.TempPathFactory, draft: Draft) -> str:
     return (folder / PATH).as_uri()
 
 
-def test_the_script_shows_what_the_page_shows_without_it(page: Page, address: str, draft: Draft) -> None:
-    """Each usual question, opened by its address, has the frontier of the page."""
-    for question in draft.values["questions"]:
-        page.goto(f"{address}?{question['address'].partition('?')[2]}")
-        page.wait_for_selector("[data-shown]")
-        rows = page.locator("#choose tbody tr").all_inner_texts()
-        assert rows == ["\t".join((name, *texts)) for name, _, *texts in question["rows"]]
-
-
-TAKE_COSTLY = (
-    "Take Costly (200 B): of 5 usable open models with a known size it scores highest in loop,"
-    " 9.50 (9.10–9.90), and no other comes close enough to doubt it."
-)
-TAKE_MIDDLE = (
-    "Take Middle (4 B): the smallest of the 2 usable {} that cannot be told from the best in loop, Large with"
-    " 7.20 (6.80–7.60)."
-)
-
-
 @pytest.mark.parametrize(
     ("filters", "sentence"),
     [
@@ -61,6 +54,24 @@ def test_the_answer_is_a_sentence(page: Page, address: str, filters: str, senten
     page.goto(f"{address}?score=loop&cost=size&{filters}")
     page.wait_for_selector("[data-shown]")
     assert page.inner_text("#choose .verdict") == sentence
+
+
+def test_table_and_figure_are_the_frontier_of_the_page(page: Page, address: str, draft: Draft) -> None:
+    """The rows are those that the page has without the script; a link a model, those on the frontier with a
+    name beside; the ties with the best are shaded.
+    """
+    page.goto(f"{address}?score=loop&cost=size")
+    page.wait_for_selector("[data-shown]")
+    rows = page.locator("#choose tbody tr").all_inner_texts()
+    assert rows == ["\t".join((name, *texts)) for name, _, *texts in draft.values["questions"][0]["rows"]]
+    pages = page.locator("#choose svg a").evaluate_all(
+        "links => links.map((link) => link.getAttribute('href'))"
+    )
+    assert sorted(pages) == [f"models/{name}.html" for name in ("costly", "large", "middle", "small", "twin")]
+    names = page.locator("#choose svg .note").all_text_contents()
+    assert {"Costly", "Large", "Middle", "Small"} <= set(names)
+    assert page.locator("#choose svg .band").count() == 1
+    expect(page.locator("figcaption")).to_contain_text("1 without a known size is left out")
 
 
 def test_filters_stay_in_the_address(page: Page, address: str) -> None:
@@ -77,33 +88,12 @@ def test_filters_stay_in_the_address(page: Page, address: str) -> None:
     expect(answer).to_contain_text("take a filter away")
 
 
-def test_the_points_of_the_figure_are_named_and_lead_to_pages(page: Page, address: str) -> None:
-    """A link a model, those on the frontier with a name beside; the ties with the best are shaded."""
+@pytest.mark.parametrize(("width", "height"), [(412, 823), (1280, 800)])
+def test_nothing_visible_moves_while_it_loads(page: Page, address: str, width: int, height: int) -> None:
+    """What the script replaces starts under the window; the figure comes after the sentence above it."""
+    page.add_init_script(SHIFTS)
+    page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{address}?score=loop&cost=size")
     page.wait_for_selector("[data-shown]")
-    links = page.locator("#choose svg a")
-    pages = links.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
-    assert sorted(pages) == [f"models/{name}.html" for name in ("costly", "large", "middle", "small", "twin")]
-    names = page.locator("#choose svg .note").all_text_contents()
-    assert {"Costly", "Large", "Middle", "Small"} <= set(names)
-    assert page.locator("#choose svg .band").count() == 1
-    expect(page.locator("figcaption")).to_contain_text("1 without a known size is left out")
-
-
-SHIFTS = """window.shifts = [];
-new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifts.push(entry.value); })
-  .observe({ type: "layout-shift", buffered: true });"""
-
-
-NEXT_PAINT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-
-
-def test_nothing_visible_moves_while_the_page_loads(page: Page, address: str) -> None:
-    """The questions below start under the window; the figure comes after the sentence above it."""
-    page.add_init_script(SHIFTS)
-    for width, height in ((412, 823), (1280, 800)):
-        page.set_viewport_size({"width": width, "height": height})
-        page.goto(f"{address}?score=loop&cost=size")
-        page.wait_for_selector("[data-shown]")
-        page.evaluate(NEXT_PAINT)
-        assert page.evaluate("window.shifts") == []
+    page.evaluate(NEXT_PAINT)
+    assert page.evaluate("window.shifts") == []

@@ -23,7 +23,7 @@ MAIN = [
     "tasks/loop-core.html",
     "tasks/loop-core/1.html",
     "agreement.html",
-    "agreement/1-2.html",
+    "agreement-scatters.html",
     "compare.html",
     "published.html",
     "published/evaloop.html",
@@ -41,15 +41,11 @@ MAIN = [
 ]
 SAME_TEMPLATE = [
     "runtime.html",
-    "evolved.html",
     "translation.html",
-    "tasks/runtime-core/1.html",
     "published/evoeval.html",
     "published/reval.html",
-    "published/evalplus.html",
     "evidence/alpha/evolved-core-combine.html",
     "imported/foreign.html",
-    "evidence/imported+foreign/evolved-core-seeds.html",
 ]
 """Pages of a template that a page of MAIN is checked for."""
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1280), ("light", 360))
@@ -92,10 +88,6 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
     opened = context.new_page()
     opened.goto((site / "overall-core.html").as_uri())
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
-    opened.goto((site / "compare.html").as_uri())
-    assert opened.locator("#neighbours-core tbody tr").count() == 10
-    expect(opened.locator("noscript p")).to_be_visible()
-    opened.goto((site / "overall-core.html").as_uri())
     controls = "button:not([popovertarget]):visible, input:visible, select:visible"  # those need no script
     assert opened.locator(controls).count() == 0
     opened.goto((site / "loop.html").as_uri())
@@ -122,18 +114,16 @@ def test_sorting_by_keyboard(page: Page, site: Path) -> None:
             page.keyboard.press("Enter")
             assert names(page) == order.split()
             expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", direction)
-    assert "sort=-size.-model" in page.url
+    assert "sort=-size" in page.url
 
 
-def test_searching_and_filtering_rank_what_is_left(page: Page, site: Path) -> None:
-    """Ranks count the models shown and the table says so; their intervals, of the whole board, are gone."""
+def test_searching_and_filtering_leave_ranks_as_they_are(page: Page, site: Path) -> None:
+    """They are those among all models, which the status counts."""
     visit(page, (site / "overall-core.html").as_uri())
     narrow(page, "Organisation", "Other")
     assert names(page) == ["Gamma", "Delta"]
-    assert page.locator("td.rank:visible b").all_inner_texts() == ["1", "2"]
-    expect(page.get_by_role("columnheader").first).to_contain_text("of these 2")
-    expect(page.locator("td.rank small").filter(visible=True)).to_have_count(0)
-    expect(page.locator("output.status").last).to_have_text("2 of 5 models; ranks count these 2")
+    assert page.locator("td.rank:visible b").all_inner_texts() == ["3", "4"]
+    expect(page.locator("output.status").last).to_have_text("2 of 5 models")
     page.get_by_label("Find a model").fill("delt")
     assert names(page) == ["Delta"]
     page.get_by_label("Find a model").fill("")
@@ -188,21 +178,18 @@ def test_columns_of_one_model_alone_are_not_compared(page: Page, site: Path) -> 
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
-    """A curve and a shape a model in the page’s own figures; the large script comes by the button alone."""
+    """A curve a model in the page’s own figure; the large script comes by the button alone."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     visit(page, (site / "compare.html").as_uri() + "?m=alpha,beta,delta")
     expect(page.locator("#compare-figures .legend li")).to_have_text([" Alpha", " Beta", " Delta"])
     assert page.locator('[data-series="curve"] path').count() == 3
-    assert page.locator('[data-series="radar"] path').count() == 3
     assert not any("plotly" in url for url in asked)
-    expect(page.locator("#compare .lede")).to_have_count(1)
     assert page.locator("#compare .forest li").count() >= 2
     expect(page.locator("#compare-tables details")).to_have_count(3)
     page.get_by_role("button", name="Draw interactively").click()
     page.wait_for_selector(".plot .main-svg")
-    expect(page.locator(".plot")).to_have_count(2)
-    expect(page.locator("#compare-figures figure").first).to_be_hidden()  # the plots stand in their place
+    expect(page.locator("#compare-figures figure").first).to_be_hidden()  # the plot stands in its place
     assert page.locator(".plot .main-svg").first.evaluate(LINE) != "none"
 
 
@@ -212,24 +199,6 @@ LINE = """svg => {
   return getComputedStyle(text).fill;
 }"""
 """How plotly's text looks when a point is pointed at: a style of our figures must not make it hollow."""
-
-
-def test_a_scatter_is_drawn_by_plotly_when_asked(page: Page, site: Path) -> None:
-    """The page of two columns draws a point a model that has both, named, within the content policy; neither
-    the numbers nor the large script are loaded before.
-    """
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    visit(page, (site / "agreement/1-2.html").as_uri())
-    assert not any("plotly" in url or "agreement.js" in url for url in asked)
-    page.get_by_role("button", name="Draw interactively").click()
-    page.wait_for_selector(".plot .main-svg")
-    (trace,) = page.evaluate("document.querySelector('.plot').data")
-    texts = [text.split("<br>") for text in trace["text"]]
-    assert sorted(name for name, _, _ in texts) == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
-    assert [float(left.rpartition(": ")[2]) for _, left, _ in texts] == pytest.approx(trace["x"], abs=0.06)
-    assert len(trace["x"]) == len(trace["y"]) == page.locator("figure .dot").count()
-    expect(page.locator("figure").first).to_be_hidden()  # the plot stands in its place
 
 
 def test_from_a_score_to_its_receipt(page: Page, site: Path) -> None:
@@ -257,23 +226,3 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
     for one in (server, below):
         one.shutdown()
         one.server_close()
-
-
-def test_a_visitor_chooses_whose_curve_is_in_colour(page: Page, site: Path) -> None:
-    """A name picks a grey line, which gets a colour and its name; its button makes the line grey again."""
-    visit(page, (site / "published/evaloop.html").as_uri())
-    figure = page.locator("svg.curves")
-    grey = figure.locator(".line.muted:not([visibility])")
-    before = grey.count()
-    field, status = page.get_by_label("Show a model"), page.locator(".controls:has(datalist) output")
-    field.fill("no such model")
-    field.press("Enter")
-    expect(status).to_have_text("no grey line of that name")
-    field.fill(figure.locator(".line.muted title").first.text_content() or "")
-    field.press("Enter")
-    expect(grey).to_have_count(before - 1)
-    expect(figure.locator("g.c5 > text")).to_have_count(1)
-    expect(field).to_have_value("")
-    page.get_by_role("button", name="Remove").click()
-    expect(grey).to_have_count(before)
-    expect(figure.locator("g.c5")).to_have_count(0)

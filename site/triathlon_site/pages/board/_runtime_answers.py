@@ -72,7 +72,6 @@ def mistake(answer: AnswerRecord) -> str:
 
 
 def _mistakes(answers: Iterable[AnswerRecord]) -> dict[str, int]:
-    """How many are wrong in which way."""
     return dict(Counter(kind for answer in answers if (kind := mistake(answer))))
 
 

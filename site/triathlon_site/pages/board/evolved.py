@@ -204,7 +204,6 @@ def changes_by_kind(changes: Mapping[str, Mapping[str, analysis.Change]]) -> Ite
 
 
 def _changes(_board: Board, analyses: analysis.Measured, _models: Models) -> Iterator[Section]:
-    """The same problems in other words, and with helper functions, by kind of model."""
     yield from changes_by_kind({set_title(name): of for name, of in analyses.by_kind.items()})
 
 

@@ -193,7 +193,6 @@ def _about(comparison: Comparison, models: Models) -> str:
 
 
 def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
-    """What each attack does to pass@1, before and after."""
     metric = attacks[0].entry.metrics[0]
     plain = task_scores(board.of_suite(attacks[0].plain.id), metric.id)
     differences = {_titled(attack): variant_differences(board, attack, metric) for attack in attacks}

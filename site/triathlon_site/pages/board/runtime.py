@@ -7,18 +7,16 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime import without_libraries
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.figures import DotRow, arrows, bars
+from triathlon_site.figures import DotRow, bars
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._scores import share_of_maximum
 from triathlon_site.pages.board._parts import (
-    FIGURE_ROWS,
     UNKNOWN,
     Cells,
     DisciplineView,
     Setting,
     count_cell,
-    difference_cells,
     model_table,
     own_files,
     score_cell,
@@ -28,7 +26,7 @@ from triathlon_site.pages.board._parts import (
 )
 from triathlon_site.pages.board._runtime_answers import ARTICLES, CONSTANTS, LINE_KINDS, STEPS
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
+from triathlon_site.scores import Board, ColumnScores, total, variants_of
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
@@ -71,7 +69,7 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Details of the answers, questions that were not asked, chain of thought, all settings."""
+    """Details of the answers, questions that were not asked, all settings."""
     if summaries := summaries_of(board, "mistakes"):
         questions = {model: summary for model, summary in summaries.items() if summary.get("statements")}
         if questions:
@@ -84,8 +82,6 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
         files = board.of_suite(suite.id)
         if left_out := {model: file for model, file in files.items() if left_out_programs(file)}:
             yield _not_asked(suite.id, left_out, models)
-    for variant in variants_of(board, "style"):
-        yield _thinking(board, variant, models)
     yield from _all_settings(board, models)
 
 
@@ -97,7 +93,6 @@ def _score(board: Board, model: str, name: str) -> Value:
 
 
 def _constants(board: Board, summaries: Summaries, models: Models) -> Section:
-    """What a model scores beside what the same answer to every question would score."""
     metrics = {metric.id: metric for metric in board.plan.suites[0].metrics}
     first = next(iter(summaries))
     above: list[Value] = [Value("Always the same answer", of_all=True)]
@@ -164,7 +159,6 @@ def _mistaken_outputs(board: Board, summaries: Summaries, models: Models) -> Sec
 
 
 def _lines(summaries: Summaries, models: Models) -> Section:
-    """The share of right answers by kind of line."""
     columns: dict[str, Cells] = {}
     for kind in LINE_KINDS:
         for place, title in enumerate(STEPS.values()):
@@ -184,7 +178,6 @@ def _lines(summaries: Summaries, models: Models) -> Section:
 
 
 def _chains(suite: str, summaries: Summaries, models: Models) -> Section:
-    """How often each pattern of right and wrong answers occurs."""
     shown = {model: summaries[model] for model in list(summaries)[:MOST_MODELS]}
     patterns = sorted({pattern for summary in shown.values() for pattern in summary["chains"]}, reverse=True)
 
@@ -232,30 +225,6 @@ def _not_asked(suite: str, files: Mapping[str, FileAggregate], models: Models) -
 
 def _columns(suite: SuiteEntry) -> list[Metric]:
     return [metric for metric in suite.metrics if metric.role != "beside"]
-
-
-def _thinking(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = [metric for metric in _columns(variant.entry) if not metric.id.endswith("_f1")]
-    differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
-    first = metrics[0]
-    order = [model for model in board.models if model in differences[first]]
-
-    def in_per_cent(file: FileAggregate) -> float:
-        part = total(file, first.id)
-        return 100 * first.scale * part.numerator / (part.denominator or 1) / first.maximum
-
-    both = [board.of_suite(entry.id) for entry in (variant.plain, variant.entry)]
-    rows = [DotRow(models[m].label, tuple(in_per_cent(of[m]) for of in both)) for m in order[:FIGURE_ROWS]]
-    svg = arrows(f"{first.title}, direct and with a chain of thought", ("direct", "chain of thought"), rows)
-    return model_table(
-        "With a chain of thought",
-        "What thinking aloud changes, in points with a 95 % interval, on the programs that both have."
-        " Pale: the interval holds zero.",
-        models,
-        order,
-        {metric.title: difference_cells(found, metric.maximum) for metric, found in differences.items()},
-        figures=[Figure(svg, f"{first.title}, from direct answers to answers after a chain of thought.")],
-    )
 
 
 def _all_settings(board: Board, models: Models) -> Iterator[Section]:
