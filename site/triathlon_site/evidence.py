@@ -20,12 +20,9 @@ from triathlon_runner.unit_pages import evidence_page, model_slug, unit_anchor
 from triathlon_site.render import Environment, formats, show_control_characters
 from triathlon_site.render.formats import receipt_anchor
 
-LONGEST: Final = 600
-"""Tokens from which on a comparison costs more than it shows."""
-LONGEST_REASON: Final = 60
-"""Characters of each value in the list of units."""
-BEFORE: Final = 12
-"""Of these, before the first that differs, where equal ones are left out."""
+LONGEST: Final = 600  # tokens from which on a comparison costs more than it shows
+LONGEST_REASON: Final = 60  # characters of each value in the list of units
+BEFORE: Final = 12  # of these, before the first that differs, where equal ones are left out
 PACK_CHARACTERS: Final = 400_000
 """Of HTML in one pack: some 40 kB to load for one unit. Smaller ones are more files, and pack worse."""
 LINKS: Final = "links.html"
@@ -69,8 +66,7 @@ class Missing(NamedTuple):
     """A function that was asked for and that a program does not define."""
 
     name: str
-    defined: tuple[str, ...]
-    """What it defines instead."""
+    defined: tuple[str, ...]  # what it defines instead
 
 
 def missing_definition(program: str, verdict: Verdict | None) -> Missing | None:
@@ -141,8 +137,7 @@ class Article:
 
 Articles = Mapping[type[UnitRecord], Article]
 """By type of record; units of other types are shown field by field."""
-Tasks = Mapping[str, Sequence[UnitRecord]]
-"""The units of each task, in the order of their samples."""
+Tasks = Mapping[str, Sequence[UnitRecord]]  # the units of each task, in the order of their samples
 
 
 def render_tasks(
@@ -200,10 +195,8 @@ class Attempt(NamedTuple):
     """One model's units on one task; for runtime on one program."""
 
     task: str
-    outcome: str
-    """`passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units."""
-    address: str
-    """Of its evidence, from the root of the site; of a failed unit where there is one."""
+    outcome: str  # `passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units
+    address: str  # of its evidence, from the root of the site; of a failed unit where there is one
 
 
 def _attempts(records: Sequence[UnitRecord], address: Callable[[UnitRecord], str]) -> Iterator[Attempt]:

@@ -9,12 +9,9 @@ from markupsafe import Markup
 
 from triathlon_site.render import installed_environment
 
-PALETTE: Final = 8
-"""Classes c0…c7 of the style sheet; each also has a dash pattern of its own."""
-QUARTERS: Final = (0, 0.25, 0.5, 0.75, 1)
-"""Of each axis, where it has a number."""
-NOTHING: Final = Markup("")
-"""In place of a figure that would say nothing."""
+PALETTE: Final = 8  # classes c0…c7 of the style sheet; each also has a dash pattern of its own
+QUARTERS: Final = (0, 0.25, 0.5, 0.75, 1)  # of each axis, where it has a number
+NOTHING: Final = Markup("")  # in place of a figure that would say nothing
 
 
 def draw(template: str, title: str, width: float, height: float, **parts: Any) -> Markup:

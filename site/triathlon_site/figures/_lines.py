@@ -16,11 +16,9 @@ from markupsafe import Markup
 from triathlon_site.figures._base import NOTHING, PALETTE, draw, quarter_ticks
 from triathlon_site.render.formats import path_data
 
-PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"
-"""Name of the copy of plotly.js under `assets/`."""
+PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"  # name of the copy of plotly.js under `assets/`
 WIDTH, HEIGHT = 620, 300
-LEFT, RIGHT, TOP, BASE = 34, WIDTH - 216, 14, HEIGHT - 34
-"""Of curves, whose names stand at their ends."""
+LEFT, RIGHT, TOP, BASE = 34, WIDTH - 216, 14, HEIGHT - 34  # of curves, whose names stand at their ends
 LABEL_GAP: Final = 15.0
 CURVES_LAYOUT: Final = {
     "xaxis": {"dtick": 1, "title": {"text": "loop"}},

@@ -18,20 +18,14 @@ EDGES: Final = {"left": LEFT, "right": RIGHT, "top": TOP, "base": BASE, "size": 
 PRICES: Final = {"left": 34, "right": 426, "top": 24, "base": 170, "size": 206}
 """Edges of the figure of prices, for its template."""
 PRICES_WIDTH: Final = 440
-LEGEND: Final = 17
-"""Names may stand below the legend, above the plot."""
-PAD: Final = 14
-"""Between the ends of the axis of prices and the outermost points."""
-MOST_TICKS: Final = 8
-"""Numbers of a logarithmic axis, beyond which it has powers of ten alone."""
-NAMED: Final = 9
-"""Names that are tried: first the models that are the best at their price, then the best."""
+LEGEND: Final = 17  # names may stand below the legend, above the plot
+PAD: Final = 14  # between the ends of the axis of prices and the outermost points
+MOST_TICKS: Final = 8  # numbers of a logarithmic axis, beyond which it has powers of ten alone
+NAMED: Final = 9  # names that are tried: first the models that are the best at their price, then the best
 LOWEST_SHARE: Final = 0.75
 """Scores below this share of the best are counted and not drawn: they would press all others together."""
-LETTER: Final = 6.1
-"""Width of a letter of a name."""
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
+LETTER: Final = 6.1  # width of a letter of a name
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 Note = tuple[str, float, float, str]
 """A name that is drawn: its text, its place, which end of the text stands there."""
 
@@ -43,8 +37,7 @@ class Point:
     name: str
     x: float
     y: float
-    label: bool = False
-    """Named in the figure itself; every point is named when pointed at."""
+    label: bool = False  # named in the figure itself; every point is named when pointed at
 
 
 def scatter(
@@ -74,17 +67,12 @@ class PricePoint:
     """One model."""
 
     name: str
-    link: str
-    """Its page, from the site's root."""
-    price: float
-    """Dollars per million tokens of output; above 0."""
+    link: str  # its page, from the site's root
+    price: float  # dollars per million tokens of output; above 0
     score: float
-    colour: int | None = None
-    """Of the palette; None for grey."""
-    hollow: bool = False
-    """Whether its score was reported by others and not checked."""
-    gone: bool = False
-    """Whether it can no longer be used: a cross."""
+    colour: int | None = None  # of the palette; None for grey
+    hollow: bool = False  # whether its score was reported by others and not checked
+    gone: bool = False  # whether it can no longer be used: a cross
 
 
 def price_score(

@@ -18,8 +18,7 @@ BAR, SLIM, MANY = 11, 7, 8
 """Width of a bar, and of one in more than MANY groups: they keep the width of a figure, and its letters."""
 GRID_WIDTH, GRID_LEFT, GRID_ROW, GRID_TOP = 1000, 180, 15, 22
 WIDEST: Final = 14.0
-WIDTH_FOR_GAP: Final = 5
-"""Width of a cell of the grid from which on there is a gap to the next."""
+WIDTH_FOR_GAP: Final = 5  # width of a cell of the grid from which on there is a gap to the next
 
 
 @dataclass(frozen=True, slots=True)

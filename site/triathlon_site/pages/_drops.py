@@ -11,22 +11,18 @@ from triathlon_site.scores import Board, ColumnScores, set_title
 
 MOST: Final = 8
 MOST_OF_A_KIND: Final = 2
-FEWEST_ANSWERS: Final = 50
-"""About a kind of line, below which its share says little."""
+FEWEST_ANSWERS: Final = 50  # about a kind of line, below which its share says little
 
 
 class Drop(NamedTuple):
     """Two scores of one model, in per cent, of which the second is lower."""
 
-    first: str
-    """What was asked at first, in words."""
+    first: str  # what was asked at first, in words
     before: float
     second: str
     after: float
-    task: str
-    """One that is failed in the second; empty where none is known."""
-    path: str
-    """Of its evidence."""
+    task: str  # one that is failed in the second; empty where none is known
+    path: str  # of its evidence
 
     @property
     def points(self) -> float:

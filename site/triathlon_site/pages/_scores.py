@@ -125,14 +125,10 @@ class ReportedTables:
 class Place:
     """The place of one model in one column."""
 
-    sort: float
-    """Places in this order are in the order of the scores."""
-    rank: Rank | None = None
-    """Among the scores of one protocol, or in the index."""
-    among_all: int | None = None
-    """The place among all figures, where there is no rank."""
-    beside: bool = True
-    """Whether others in the column have a rank: then this place stands in brackets."""
+    sort: float  # places in this order are in the order of the scores
+    rank: Rank | None = None  # among the scores of one protocol, or in the index
+    among_all: int | None = None  # the place among all figures, where there is no rank
+    beside: bool = True  # whether others in the column have a rank: then this place stands in brackets
 
     @property
     def text(self) -> str:

@@ -50,10 +50,8 @@ class ModelSnapshot:
 class ModelCard:
     """One row of the table of all models, and one page."""
 
-    info: ModelInfo
-    """With the name of the row and the id of the page."""
-    snapshots: tuple[ModelSnapshot, ...]
-    """The newest first, those without a month last."""
+    info: ModelInfo  # with the name of the row and the id of the page
+    snapshots: tuple[ModelSnapshot, ...]  # the newest first, those without a month last
 
     @property
     def ids(self) -> list[str]:
@@ -67,8 +65,7 @@ class ModelCard:
         return [*self.ids, *((table, row.name) for joined in published for table, row in joined.rows.items())]
 
 
-Doubt = tuple[ModelCard, str]
-"""Another card that may be the same model, and why the two are not joined."""
+Doubt = tuple[ModelCard, str]  # another card that may be the same model, and why the two are not joined
 
 
 @dataclass(frozen=True)

@@ -25,25 +25,20 @@ from triathlon_site.render import Draft, Figure, Section, Value, formats
 PATH: Final = "agreement.html"
 SCATTERS: Final = "agreement-scatters.html"
 MOST_SCATTERS: Final = 15
-MOST_LABELS: Final = 12
-"""Models that a scatter names; of more, pointing at a dot names it."""
-FEWEST: Final = 3
-"""Models below which two orders always agree or disagree completely."""
+MOST_LABELS: Final = 12  # models that a scatter names; of more, pointing at a dot names it
+FEWEST: Final = 3  # models below which two orders always agree or disagree completely
 
 
 @dataclass(frozen=True)
 class AgreementColumn:
     """A column of a board or of the table of all models."""
 
-    title: str
-    """Clear among all: `Loop ASL (MBPP+)`."""
+    title: str  # clear among all: `Loop ASL (MBPP+)`
     maximum: float
-    values: Mapping[str, float]
-    """By model, its score as it is shown."""
+    values: Mapping[str, float]  # by model, its score as it is shown
     discipline: str
     headline: bool = True
-    reported: frozenset[str] = frozenset()
-    """Models whose score here is a reported figure."""
+    reported: frozenset[str] = frozenset()  # models whose score here is a reported figure
 
 
 class Pair(NamedTuple):
@@ -52,8 +47,7 @@ class Pair(NamedTuple):
     left: AgreementColumn
     right: AgreementColumn
     correlation: Correlation
-    reported: int
-    """How many of the models have a reported figure in either column."""
+    reported: int  # how many of the models have a reported figure in either column
 
     @property
     def title(self) -> str:

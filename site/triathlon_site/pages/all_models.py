@@ -82,28 +82,35 @@ def all_models(site: Gathered) -> AllModels:
     The index compares snapshots: a row has that of its snapshot with the most columns.
     """
     counted = {column.id for column in FRONT}
-    cards = [(card, rows) for card, rows in _card_rows(site, (*FRONT, *BESIDE)) if rows]
-    scored = [row for _, rows in cards for _, row in rows if counted & row.cells.keys()]
-    place_of = {id(row): place for place, row in enumerate(scored)}
-    leads = [
-        max(
-            (row for _, row in rows if id(row) in place_of),
-            key=lambda row: len(counted & row.cells.keys()),
-            default=None,
-        )
-        for _, rows in cards
-    ]
-    merged = [_merged(site, card, rows) for card, rows in cards]
-    index = _index(scored)
-    if index:
-        index = index.among([place_of[id(lead)] for lead in leads if lead])
-    ranked, index = _ranked([row for row, lead in zip(merged, leads, strict=True) if lead], index)
-    others = [row for row, lead in zip(merged, leads, strict=True) if not lead]
+    indexed: list[tuple[ModelRow, int]] = []
+    """Rows with a place in the index, and that of their snapshot with the most columns."""
+    others: list[ModelRow] = []
+    snapshots: list[ModelRow] = []
+    for card, rows in _card_rows(site, (*FRONT, *BESIDE)):
+        if not rows:
+            continue
+        merged = _merged(site, card, rows)
+        scored = [row for _, row in rows if counted & row.cells.keys()]
+        if scored:
+            columns = [len(counted & row.cells.keys()) for row in scored]
+            indexed.append((merged, len(snapshots) + columns.index(max(columns))))
+        else:
+            others.append(merged)
+        snapshots += scored
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
-    return AllModels((*ranked, *others), index, scored)
+    if not indexed:
+        return AllModels(tuple(others), None, snapshots)
+    index = _index(snapshots).among([place for _, place in indexed])
+    places = [
+        (place.rank.rank, row.name.lower()) for place, (row, _) in zip(index.rows, indexed, strict=True)
+    ]
+    order = sorted(range(len(indexed)), key=places.__getitem__)
+    ordered = replace(index, rows=tuple(index.rows[n] for n in order), draws=index.draws[:, order])
+    ranked = [replace(indexed[n][0], index=index.rows[n]) for n in order]
+    return AllModels((*ranked, *others), ordered, snapshots)
 
 
-def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
+def model_rows(site: Gathered, columns: Sequence[FrontColumn]) -> list[ModelRow]:
     """Every snapshot of every model with its cells in these columns, in no order and without an index."""
     rows = [(one, row) for _, rows in _card_rows(site, columns) for one, row in rows]
     counts = Counter(row.name for _, row in rows)
@@ -152,7 +159,7 @@ def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot,
     cells: dict[str, ShownScore] = {}
     missing: dict[str, str] = {}
     for snapshot, row in rows:
-        missing |= {name: text for name, text in row.missing.items() if name not in missing}
+        missing = dict(row.missing) | missing
         for name, cell in row.cells.items():
             if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
                 note = "; ".join(filter(None, (cell.note, snapshot.label)))
@@ -181,27 +188,21 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
     score = score_in(scores, model) if scores else None
     if board is None or scores is None or score is None or score.apart == UNITS_ARE_OPEN:
         return None
-    date = site.newest(model, {suite for suite, _ in scores.column.parts})
+    date = site.newest(model, set(scores.column.suites))
     part = board.part_run(model) if scores is board.headline else ""
     regraded = "graded again here" if score.judged_again else ""
     note = ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks")))
-    tasks = min(column.tasks, _independent_tasks(scores, model))
+    # problems made from one seed count once
+    seeds: set[str] = set()
+    for sample in scores.samples:
+        for place in np.flatnonzero(sample.denominators[sample.models.index(model)]):
+            seeds.update(sample.origins[place])
+    tasks = min(column.tasks, len(seeds) or scores.apart[model].tasks)
     return replace(score, date=date, note=note, tasks=tasks)
 
 
-def _independent_tasks(column: ColumnScores, model: str) -> int:
-    """Seeds of the tasks that the model's score rests on: problems made from one seed count once."""
-    seeds: set[str] = set()
-    for sample in column.samples:
-        for place in np.flatnonzero(sample.denominators[sample.models.index(model)]):
-            seeds.update(sample.origins[place])
-    return len(seeds) or column.apart[model].tasks
-
-
-def _index(rows: Sequence[ModelRow]) -> Index | None:
+def _index(rows: Sequence[ModelRow]) -> Index:
     """The index of rows that have a cell in one of its columns, in their order."""
-    if not rows:
-        return None
     cells = [[row.cells.get(column.id) for column in FRONT] for row in rows]
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
@@ -210,16 +211,6 @@ def _index(rows: Sequence[ModelRow]) -> Index | None:
     # in years; the middle of a year without a month, nan for an empty text
     released = [int(day) + 0.5 if len(day) == 4 else years(day[:7]) for day in days]
     return compute_index(shares, tasks, np.array(released))
-
-
-def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRow], Index | None]:
-    """The rows in the order of their index, and the index in the same order."""
-    if index is None:
-        return [], None
-    places = [(place.rank.rank, row.name.lower()) for place, row in zip(index.rows, rows, strict=True)]
-    order = sorted(range(len(rows)), key=places.__getitem__)
-    ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
-    return [replace(rows[place], index=index.rows[place]) for place in order], ordered
 
 
 def default_column(rows: Sequence[ModelRow]) -> FrontColumn | None:
@@ -253,11 +244,11 @@ def in_order(rows: Sequence[ModelRow], first: FrontColumn | None) -> list[ModelR
 def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Place]:
     """The places in a column, by name of a model that has a score or figure in it."""
     cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
-    graded = {name: cell for name, cell in cells.items() if cell.rank}
+    places = {name: Place(cell.rank.rank, cell.rank) for name, cell in cells.items() if cell.rank}
     others = {name: cell for name, cell in cells.items() if not cell.rank}
-    places = {name: Place(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
-    middles, values = ([cell.middle for cell in cells.values()] for cells in (graded, others))
-    if not graded:
+    values = [cell.middle for cell in others.values()]
+    if not places:
         alone = zip(others, smallest_ranks(values), strict=True)
         return {name: Place(place, among_all=place, beside=False) for name, place in alone if place}
-    return places | {name: place_beside(cell.middle, middles, values) for name, cell in others.items()}
+    graded = [cells[name].middle for name in places]
+    return places | {name: place_beside(cell.middle, graded, values) for name, cell in others.items()}

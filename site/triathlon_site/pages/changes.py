@@ -11,8 +11,7 @@ from triathlon_site.render import Draft
 PATH: Final = "changes.html"
 FEED: Final = "changes.xml"
 FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
-MOST_NAMED: Final = 6
-"""Suites or models named in a sentence."""
+MOST_NAMED: Final = 6  # suites or models named in a sentence
 FEW: Final = 8
 """Up to this many changes of rank that other models caused are listed with all events; more are folded."""
 Line = tuple[str, str, str, str]

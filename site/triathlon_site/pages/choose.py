@@ -25,10 +25,8 @@ DATA: Final = "data/choose.js"
 TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
 OPENNESS: Final = {True: "open", False: "closed", None: ""}
-FEWEST: Final = 5
-"""Models below which a frontier is left out of the page: there is nothing to choose from."""
-NAMED: Final = 3
-"""Models that a sentence names before it counts the others."""
+FEWEST: Final = 5  # models below which a frontier is left out of the page: there is nothing to choose from
+NAMED: Final = 3  # models that a sentence names before it counts the others
 
 
 class ChoiceCost(NamedTuple):
@@ -36,12 +34,9 @@ class ChoiceCost(NamedTuple):
 
     id: str
     title: str
-    least: str
-    """Word for the model with the lowest value: `cheapest`."""
-    noun: str
-    """Word for it in a sentence: `a known price`."""
-    unit: str
-    """`{}` stands for the value."""
+    least: str  # word for the model with the lowest value: `cheapest`
+    noun: str  # word for it in a sentence: `a known price`
+    unit: str  # `{}` stands for the value
 
 
 SCORES: Final = (

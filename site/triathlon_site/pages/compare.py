@@ -25,10 +25,8 @@ from triathlon_site.pages.tasks import suite_page
 from triathlon_site.render import Draft, Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores
 
-INDEX: Final = "data/compare.js"
-"""Not in the folder of the models' files, where a model may have any name."""
-Columns = Mapping[str, tuple[Board, ColumnScores]]
-"""By id of the board and of the column."""
+INDEX: Final = "data/compare.js"  # not in the folder of the models' files, where a model may have any name
+Columns = Mapping[str, tuple[Board, ColumnScores]]  # by id of the board and of the column
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:

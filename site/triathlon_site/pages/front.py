@@ -31,21 +31,16 @@ from triathlon_site.uncertainty import Interval
 TABLE: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
 REST: Final = "data/front-rows-{}.js"
-IN_PAGE: Final = 60
-"""Rows in the page itself; the others are in scripts beside it."""
-IN_SCRIPT: Final = 40
-"""Rows in each of them: a phone would stand still for a script of more."""
+IN_PAGE: Final = 60  # rows in the page itself; the others are in scripts beside it
+IN_SCRIPT: Final = 40  # rows in each of them: a phone would stand still for a script of more
 SNAPSHOTS: Final = "data/all-snapshots.csv"
 """A line a snapshot, none with cells of two: what the index was fitted to."""
 INDEX: Final = "index"
-TOP: Final = 20
-"""Rows of which the first line counts those that can no longer be used."""
-BEST: Final = 8
-"""Rows of a chart: all on a phone, the first five beside other charts."""
+TOP: Final = 20  # rows of which the first line counts those that can no longer be used
+BEST: Final = 8  # rows of a chart: all on a phone, the first five beside other charts
 FEWEST_FOR_BAND: Final = 5
 """Models of one protocol from which on the chart shows which cannot be told from the best."""
-FEWEST_FOR_PRICES: Final = 5
-"""Points from which on prices against scores are a picture."""
+FEWEST_FOR_PRICES: Final = 5  # points from which on prices against scores are a picture
 _MOST_INTERVALS: Final = 4
 
 

@@ -26,8 +26,7 @@ from triathlon_site.render import Draft, formats
 from triathlon_site.scores import Board
 from triathlon_site.tasks import score_noise, solving_metric
 
-USUAL: Final = tuple(Outcome)[:-1]
-"""Outcomes that have a column even where no unit ended so."""
+USUAL: Final = tuple(Outcome)[:-1]  # outcomes that have a column even where no unit ended so
 
 
 def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelRow]) -> Iterator[Draft]:

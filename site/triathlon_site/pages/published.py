@@ -23,12 +23,10 @@ from triathlon_site.reproduction_plan import PAPERS
 from triathlon_site.scores import Board, ColumnScores, Score
 from triathlon_site.uncertainty import Interval
 
-TRUTH: Final = "truth.html"
-"""How true are our measurements?"""
+TRUTH: Final = "truth.html"  # how true are our measurements?
 COLOURED: Final = 5
 MOST_BARS: Final = 16
-KINDS: Final[dict[str, ModelKind]] = {"1": "instruct", "0": "base"}
-"""By the cell of the column `prompted`."""
+KINDS: Final[dict[str, ModelKind]] = {"1": "instruct", "0": "base"}  # by the cell of the column `prompted`
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
@@ -171,14 +169,11 @@ class Pair:
     """One figure of ours and one that others report for the same model and quantity."""
 
     snapshot: ModelSnapshot
-    column: str
-    """Discipline and title."""
+    column: str  # discipline and title
     own: Score
     maximum: float
-    receipt: str
-    """Address of the receipt of ours."""
-    served: str
-    """How the model was served here, by its manifests."""
+    receipt: str  # address of the receipt of ours
+    served: str  # how the model was served here, by its manifests
     reported: ShownScore
 
     @property

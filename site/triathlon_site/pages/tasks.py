@@ -14,11 +14,9 @@ from triathlon_site.render import Draft, Figure, Page, as_script
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
 
-INDEX: Final = "data/tasks.js"
-"""A script, because a page opened from a file may load nothing else."""
+INDEX: Final = "data/tasks.js"  # a script, because a page opened from a file may load nothing else
 GRID_MODELS: Final = 40
-ENTRIES_A_PAGE: Final = 1200
-"""Models × tasks on one page of details: about 100 kB."""
+ENTRIES_A_PAGE: Final = 1200  # models × tasks on one page of details: about 100 kB
 
 
 @dataclass(frozen=True)
@@ -26,11 +24,9 @@ class SuitePage:
     """One suite with all its tasks."""
 
     board: Board
-    found: SuiteTasks
-    """Its tasks, the easiest first."""
+    found: SuiteTasks  # its tasks, the easiest first
     path: str
-    unit: str
-    """The word for a task: `task` or `program`."""
+    unit: str  # the word for a task: `task` or `program`
 
     @property
     def step(self) -> int:

@@ -15,8 +15,7 @@ from markupsafe import Markup
 
 from triathlon_site.render.formats import FILTERS
 
-MISSING: Final = "404.html"
-"""What hosts of static pages show for an address that leads nowhere."""
+MISSING: Final = "404.html"  # what hosts of static pages show for an address that leads nowhere
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters, and those that turn the direction of what follows them, digits of scores included."""
 
@@ -122,8 +121,7 @@ class Page:
 
     path: str
     content: str
-    raw: bytes | None = None
-    """In place of the content where the file is not a text."""
+    raw: bytes | None = None  # in place of the content where the file is not a text
 
     @property
     def bytes(self) -> bytes:
@@ -150,8 +148,7 @@ class Link:
 
     title: str
     path: str
-    also: tuple[str, ...] = ()
-    """Other pages that stand under this link."""
+    also: tuple[str, ...] = ()  # other pages that stand under this link
 
     def leads_to(self, page: str) -> bool:
         """Whether `page`, or the folder that it lies in, is what this link opens."""

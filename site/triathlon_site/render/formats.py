@@ -16,8 +16,7 @@ from triathlon_site.uncertainty import Interval
 
 NONE: Final = "–"
 MINUS: Final = "−"
-LONGEST_TEXT: Final = 12_000
-"""Of a longer text, beginning and end are shown: the results file has it whole."""
+LONGEST_TEXT: Final = 12_000  # of a longer text, beginning and end are shown: the results file has it whole
 KEPT_AT_END: Final = 2_000
 _SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
 _BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}

@@ -16,8 +16,7 @@ from triathlon_site.scores import Board
 UNCHANGED: Final = "lost with an unchanged prompt"
 FIXED: Final = "fixed prompt"
 EXAMPLE: Final = "fails an example of its own"
-LONGEST: Final = 80
-"""Characters of the words that went, in a list."""
+LONGEST: Final = 80  # characters of the words that went, in a list
 
 
 class Scene(NamedTuple):
@@ -26,12 +25,9 @@ class Scene(NamedTuple):
     first: int
     last: int
     step: LoopStep
-    words: Sequence[Words]
-    """The prompt, with what came and what went since the loop before."""
-    before: LoopStep | None
-    """The loop before the one in which the task was lost; None elsewhere."""
-    same_prompt: bool
-    """Whether the model was asked the same as in the loop before."""
+    words: Sequence[Words]  # the prompt, with what came and what went since the loop before
+    before: LoopStep | None  # the loop before the one in which the task was lost; None elsewhere
+    same_prompt: bool  # whether the model was asked the same as in the loop before
 
 
 def film(record: LoopRecord) -> list[Scene]:

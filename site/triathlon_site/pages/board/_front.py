@@ -74,5 +74,4 @@ def _columns() -> tuple[FrontColumn, ...]:
     )
 
 
-FRONT: Final = _columns()
-"""In the order of the table."""
+FRONT: Final = _columns()  # in the order of the table

@@ -23,17 +23,13 @@ from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, total
 from triathlon_site.uncertainty import Difference
 
-FIGURE_ROWS: Final = 30
-"""Models in a figure with a row each."""
-MOST_MUTED: Final = 200
-"""Lines in the background; more would make the page heavy."""
+FIGURE_ROWS: Final = 30  # models in a figure with a row each
+MOST_MUTED: Final = 200  # lines in the background; more would make the page heavy
 BEST, WORST = 1, 2
 """Models at the ends of the ranking whose curves are named beside those that a page is about."""
-FEWEST_POINTS: Final = 3
-"""Points below which a degradation curve is not drawn."""
+FEWEST_POINTS: Final = 3  # points below which a degradation curve is not drawn
 UNKNOWN: Final = Value(formats.NONE)
-Cells = Mapping[str, Value]
-"""The cells of a column, by id of a model."""
+Cells = Mapping[str, Value]  # the cells of a column, by id of a model
 Setting = tuple[Mapping[str, FileAggregate], Sequence[Metric]]
 """The files of one setting by model, and the metrics that are shown of them."""
 

@@ -46,8 +46,7 @@ class Answer(NamedTuple):
 
     question: str
     answer: AnswerRecord
-    right_so_far: bool
-    """Whether all before it in its chain are right."""
+    right_so_far: bool  # whether all before it in its chain are right
 
 
 class AnswerRow(NamedTuple):
@@ -56,8 +55,7 @@ class AnswerRow(NamedTuple):
     line: int | None
     variable: str
     answers: Sequence[Answer]
-    chain: str
-    """Which of the four answers are right: `1010`."""
+    chain: str  # which of the four answers are right: `1010`
 
 
 def mistake(answer: AnswerRecord) -> str:

@@ -32,8 +32,7 @@ from triathlon_site.pages.board._parts import (
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, task_scores, total, variant_differences, variants_of
 
-TITLES: Final = {"upper": "upper case"}
-"""Of settings whose short name says too little."""
+TITLES: Final = {"upper": "upper case"}  # of settings whose short name says too little
 SENSITIVITY: Final = {"prompts": "Other summary prompts", "temperatures": "Other temperatures"}
 AS_ASKED: Final = "as asked"
 OWN_PROMPTS: Final = "own-prompts"

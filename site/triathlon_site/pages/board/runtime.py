@@ -34,15 +34,11 @@ AVERAGE: Final = "average_accuracy"
 TABLE_III: Final = (*QUESTIONS[:1], "coverage_f1", *QUESTIONS[1:], AVERAGE, "ic")
 """The order of REval's columns."""
 PLAIN: Final = "as on this board"
-ALL_QUESTIONS: Final = {"runtime/dreval": 3152}
-"""REval, table I."""
-MOST_BARS: Final = 12
-"""Models whose bars fit beside each other."""
+ALL_QUESTIONS: Final = {"runtime/dreval": 3152}  # REval, table I
+MOST_BARS: Final = 12  # models whose bars fit beside each other
 MISTAKES: Final = ("another value", "another form", "no answer", "cut")
-MOST_MODELS: Final = 6
-"""Columns of the table of chains."""
-Summaries = Mapping[str, Mapping[str, Any]]
-"""By model."""
+MOST_MODELS: Final = 6  # columns of the table of chains
+Summaries = Mapping[str, Mapping[str, Any]]  # by model
 
 
 def question_columns(board: Board) -> list[ColumnScores]:
