@@ -9,13 +9,8 @@
   ];
   /* Filters of one press: name, value, text. */
   const QUICK = [["usable", "usable", "usable today"], ["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
-  const SEVERAL = "two of these or more";
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
-  const offers = (name, value) => {
-    if (name !== "has" && name !== "grade") return [name === "run" ? value.slice(0, 7) : value];
-    const words = value.split(" ").filter(Boolean);
-    return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
-  };
+  const offers = (name, value) => name === "has" || name === "grade" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.exports import table_files
@@ -20,7 +21,7 @@ from triathlon_site.pages.all_models import model_rows
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.published import PublishedColumn, PublishedTable
-from triathlon_site.render import Draft, Figure, Section, Value, formats
+from triathlon_site.render import Draft, Section, Value, formats
 
 PATH: Final = "agreement.html"
 SCATTERS: Final = "agreement-scatters.html"
@@ -114,12 +115,12 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         yield Draft(SCATTERS, "agreement/scatters", {"pairs": figures, "page": PATH})
 
 
-def _scatter(pair: Pair, names: Mapping[str, str]) -> Figure:
+def _scatter(pair: Pair, names: Mapping[str, str]) -> Markup:
     """The models that both columns have, each a dot; named beside it where they are few."""
     left, right = pair.left, pair.right
     both = [model for model in left.values if model in right.values and model in names]
     labelled = len(both) <= MOST_LABELS
-    svg = scatter(
+    return scatter(
         f"{right.title} against {left.title}",
         [Point(names[model], left.values[model], right.values[model], label=labelled) for model in both],
         x_title=left.title,
@@ -127,7 +128,6 @@ def _scatter(pair: Pair, names: Mapping[str, str]) -> Figure:
         x_maximum=left.maximum,
         y_maximum=right.maximum,
     )
-    return Figure(svg, "One dot a model; pointing at one names it.")
 
 
 def graded_matrix(site: Gathered) -> Matrix:

@@ -162,8 +162,7 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
     copied = text.input_value().splitlines()
     assert copied[0].startswith("All models, by Loop") and "results as of 2026" in copied[1]
     assert (
-        copied[3].startswith("| Rank | Model | Id | Loop")
-        and len([x for x in copied if "steady-" in x]) == 6
+        copied[3].startswith("| Rank | Model | Id | Loop") and len([x for x in copied if "steady-" in x]) == 6
     )
     page.get_by_role("button", name="Tab-separated").click()
     head, *rows = text.input_value().splitlines()
@@ -216,21 +215,6 @@ def test_a_discipline_opens_a_board_of_one_line_a_row(page: Page, site: Path) ->
     settle(page)
     assert max(page.evaluate(heights)) > 40
     expect(page.get_by_role("button", name="Details")).to_have_attribute("aria-pressed", "true")
-
-
-def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) -> None:
-    """Filters choose among all rows by grade and by having two disciplines or more."""
-    visit(page, (site / "index.html").as_uri())
-    page.get_by_role("button", name="show all").click()
-    rows = page.locator("table.board tbody tr")
-    whole = rows.count()
-    assert whole > 240
-    narrow(page, "Results in", "two of these or more")
-    several = rows.count()
-    assert 0 < several < whole
-    assert all(" " in (row.get_attribute("data-has") or "") for row in rows.all())
-    narrow(page, "Results in", "runtime")
-    assert all("runtime" in (row.get_attribute("data-has") or "") for row in rows.all())
 
 
 def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) -> None:

@@ -1,6 +1,5 @@
 """The built site in a real browser, opened from files unless a test says otherwise."""
 
-import json
 import re
 import threading
 from pathlib import Path
@@ -161,20 +160,6 @@ def test_comparing(page: Page, site: Path) -> None:
     visit(page, (site / "models/gamma.html").as_uri())
     page.get_by_role("link", name="Compare with others").click()
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Gamma to Alpha?")
-
-
-def test_columns_of_one_model_alone_are_not_compared(page: Page, site: Path) -> None:
-    """A row wants two values; how many columns have one only is said below."""
-    script = (site / "data/compare/beta.js").read_text()
-    model = json.loads(script[script.index("{") : script.rindex("}") + 1])
-    left, model["columns"] = len(model["columns"]) - 3, model["columns"][:3]
-    changed = f"window.triathlonModel({json.dumps(model)});"
-    page.route("**/beta.js", lambda route: route.fulfill(body=changed, content_type="text/javascript"))
-    visit(page, (site / "compare.html").as_uri() + "?m=alpha,beta")
-    expect(page.locator("#compare-tables tbody tr:has(td.score)")).to_have_count(3)
-    expect(page.locator("#compare-tables .footnote")).to_have_text(
-        f"{left} columns that only one of them has: on its own page."
-    )
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:

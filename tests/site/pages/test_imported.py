@@ -43,26 +43,22 @@ def test_imported_evidence_is_apart_and_can_be_reached(out: Path) -> None:
     assert 'href="../../models/weak.html"' in measured and "not measured here" not in measured
 
 
-def test_a_part_and_the_logs_own_verdicts_are_shown(tmp_path: Path) -> None:
-    """Beside the score of how many tasks it is; beside the log its status and whose verdicts differ."""
+def test_a_part_the_logs_own_verdicts_and_faults_are_shown(tmp_path: Path) -> None:
+    """Beside the score of how many tasks it is; beside the log its status and whose verdicts differ; a fault
+    is named with the file as it lies in the results folder.
+    """
     results = imported_results(small_results(tmp_path / "results"))
     path = results / "imported/runs/foreign/evolved/core-seeds.manifest.json"
     manifest = json.loads(path.read_text())
     manifest["origin"] |= {"status": "cancelled", "verdicts": "equal in 11 of 12; <a>: theirs passed"}
     path.write_text(json.dumps(manifest | {"tasks_in_suite": 30}))
-    build_small(tmp_path)
+    broken = results / "imported/runs/weak/evolved/core-seeds.jsonl"
+    broken.write_text("nonsense\n" + broken.read_text())
+    (notice,) = build_small(tmp_path).notices
+    place = "imported/runs/weak/evolved/core-seeds.jsonl, line 1: "
+    assert str(notice).startswith(f"{place}expected a JSON object, got 'nonsense'; ")
     assert "models/foreign.html" not in (tmp_path / "_site/imported.html").read_text()
     page = page_text(tmp_path / "_site/imported.html")
     assert page.count(" of 30 tasks") == 1 and "12 of 30 tasks" in page
     assert "the log says of itself: cancelled" in page
     assert "the log’s own verdicts: equal in 11 of 12; &lt;a&gt;: theirs passed" in page
-
-
-def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:
-    """With the file as it lies in the results folder."""
-    results = imported_results(small_results(tmp_path / "results"))
-    path = results / "imported/runs/foreign/evolved/core-seeds.jsonl"
-    path.write_text("nonsense\n" + path.read_text())
-    (notice,) = build_small(tmp_path).notices
-    place = "imported/runs/foreign/evolved/core-seeds.jsonl, line 1: "
-    assert str(notice).startswith(f"{place}expected a JSON object, got 'nonsense'; ")
