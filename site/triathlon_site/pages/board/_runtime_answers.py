@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from triathlon_runner.records import AnswerRecord, Outcome, PredictionRecord, RuntimeRecord
+from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord
 from triathlon_runner.runtime import chains
 from triathlon_site.evidence import Article, expected_and_got
 
@@ -168,9 +168,9 @@ def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     return 100 * sum(scores) / len(scores) if cut and scores else None
 
 
-_QUESTIONS: Final = Article("board/runtime_unit", _rows, _kinds, _reason, summary=_summary)
+QUESTIONS_ARTICLE: Final = Article("board/runtime_unit", _rows, _kinds, _reason, summary=_summary)
 """How four questions about a program are shown."""
-_PREDICTION: Final = Article(
+PREDICTION_ARTICLE: Final = Article(
     "board/runtime_unit",
     rows=lambda record: [
         AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
@@ -184,4 +184,3 @@ _PREDICTION: Final = Article(
     },
 )
 """How one answer about a program is shown."""
-ARTICLES: Final = {RuntimeRecord: _QUESTIONS, PredictionRecord: _PREDICTION}

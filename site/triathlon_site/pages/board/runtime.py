@@ -24,7 +24,13 @@ from triathlon_site.pages.board._parts import (
     shown_units,
     summaries_of,
 )
-from triathlon_site.pages.board._runtime_answers import ARTICLES, CONSTANTS, LINE_KINDS, STEPS
+from triathlon_site.pages.board._runtime_answers import (
+    CONSTANTS,
+    LINE_KINDS,
+    PREDICTION_ARTICLE,
+    QUESTIONS_ARTICLE,
+    STEPS,
+)
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, total, variants_of
 
@@ -250,13 +256,13 @@ RUNTIME = DisciplineView(
     models_drawn=30,
     figures=question_figures,
     sections=runtime_sections,
-    articles={RuntimeRecord: ARTICLES[RuntimeRecord]},
+    articles={RuntimeRecord: QUESTIONS_ARTICLE},
 )
 PREDICTION = DisciplineView(
     figures_title="Program by program",
     unit="program",
     endings="A unit is one answer about a program with one input.",
     sections=runtime_sections,
-    articles={PredictionRecord: ARTICLES[PredictionRecord]},
+    articles={PredictionRecord: PREDICTION_ARTICLE},
 )
 """Of output and input prediction."""
