@@ -85,8 +85,10 @@ def test_a_translation_says_where_it_breaks(rich: Gathered) -> None:
 
 
 def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str, str]) -> None:
-    """Every setting in one table, below an average of its models."""
-    settings = sections(rich, "runtime-core")["All settings"]
+    """Differences to direct answers; every setting in one table, below an average of its models."""
+    found = sections(rich, "runtime-core")
+    assert len(found["With a chain of thought"].rows) == 4
+    settings = found["All settings"]
     assert settings.head[:4] == ("Model", "asked", "Coverage", "Coverage F1")
     for setting in ("as on this board", "cot", "sampled"):
         first, *rest = [row for row in settings.rows if row[1].text == setting]

@@ -17,6 +17,7 @@ from triathlon_site.pages.board._parts import (
     DisciplineView,
     Setting,
     count_cell,
+    difference_cells,
     model_table,
     own_files,
     score_cell,
@@ -32,7 +33,7 @@ from triathlon_site.pages.board._runtime_answers import (
     STEPS,
 )
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, ColumnScores, total, variants_of
+from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
@@ -71,7 +72,7 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Details of the answers, questions that were not asked, all settings."""
+    """Details of the answers, questions that were not asked, chain of thought, all settings."""
     if summaries := summaries_of(board, "mistakes"):
         questions = {model: summary for model, summary in summaries.items() if summary.get("statements")}
         if questions:
@@ -84,6 +85,8 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
         files = board.of_suite(suite.id)
         if left_out := {model: file for model, file in files.items() if left_out_programs(file)}:
             yield _not_asked(suite.id, left_out, models)
+    for variant in variants_of(board, "style"):
+        yield _thinking(board, variant, models)
     yield from _all_settings(board, models)
 
 
@@ -227,6 +230,19 @@ def _not_asked(suite: str, files: Mapping[str, FileAggregate], models: Models) -
 
 def _columns(suite: SuiteEntry) -> list[Metric]:
     return [metric for metric in suite.metrics if metric.role != "beside"]
+
+
+def _thinking(board: Board, variant: Variant, models: Models) -> Section:
+    metrics = [metric for metric in _columns(variant.entry) if not metric.id.endswith("_f1")]
+    differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
+    return model_table(
+        "With a chain of thought",
+        "What thinking aloud changes, in points with a 95 % interval, on the programs that both have."
+        " Pale: the interval holds zero.",
+        models,
+        [model for model in board.models if model in differences[metrics[0]]],
+        {metric.title: difference_cells(found, metric.maximum) for metric, found in differences.items()},
+    )
 
 
 def _all_settings(board: Board, models: Models) -> Iterator[Section]:
