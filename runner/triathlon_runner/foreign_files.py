@@ -15,6 +15,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO, Any, Final
@@ -45,7 +46,10 @@ _NOT_READ: Final = (
     (b"ustar", 257, "a tar archive; unpack it, and name the folder"),
     (b"PAR1", 0, "a Parquet file; write its rows as JSON lines"),
 )
-_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE_SURROGATE: Final = re.compile(
+    rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""Half a pair of JSON's escapes, such as `\\ud800`; group 1: an escaped backslash, or a whole pair."""
 _WORDS: Final = (
     (r"Value error, ", ""),
     (r"Input should be (?=greater|less)", "expected a number "),
@@ -60,8 +64,6 @@ _WORDS: Final = (
     (r"\w+ should have at least (\d+) items? after validation.*", r"expected at least \1 of these"),
 )
 """What stands in pydantic's messages, and what it means to somebody who writes the file."""
-
-
 _Stream = IO[bytes] | BufferedIOBase
 
 
@@ -71,13 +73,20 @@ class UnreadableFileError(UserError):
 
 def read_file(path: Path) -> bytes:
     """Returns the text of a file as UTF-8 without a byte order mark, unpacked."""
+    with _naming(path), path.open("rb") as file:
+        return as_utf8(unpacked(_bounded(file)))
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Makes one error, with the path, of all that reading and unpacking raise."""
     try:
-        with path.open("rb") as file:
-            return as_utf8(unpacked(_bounded(file)))
+        yield
     except UnreadableFileError as error:
         raise UnreadableFileError(f"cannot read {str(path)!r}: {error}") from None
-    except OSError as error:
-        raise UnreadableFileError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    except (*_MANGLED, NotImplementedError, RuntimeError) as error:  # RuntimeError: a password is needed
+        why = error.strerror if isinstance(error, OSError) else None
+        raise UnreadableFileError(f"cannot read {str(path)!r}: {why or _damaged(error)}") from None
 
 
 def unpacked(data: bytes) -> bytes:
@@ -90,8 +99,8 @@ def unpacked(data: bytes) -> bytes:
         return data
     try:
         return _bounded(opener(BytesIO(data)))
-    except _MANGLED as error:
-        raise UnreadableFileError(f"it cannot be unpacked: {error}; is the file whole?") from None
+    except (*_MANGLED, NotImplementedError, RuntimeError) as error:
+        raise UnreadableFileError(_damaged(error)) from None
 
 
 def as_utf8(data: bytes) -> bytes:
@@ -122,11 +131,7 @@ def parse_foreign_json(text: bytes) -> Any:
     Raises:
         ValueError: it is no JSON, or is nested too deeply.
     """
-    value = parse_json(text)
-    try:
-        return _without_surrogates(value) if _SURROGATE.search(text) else value
-    except RecursionError as error:
-        raise ValueError(str(error)) from None
+    return parse_json(_LONE_SURROGATE.sub(lambda found: found[1] or rb"\ufffd", text))
 
 
 def json_document(content: bytes) -> Any:
@@ -142,27 +147,6 @@ def _parsed(text: bytes) -> Any:
         return parse_foreign_json(text)
     except ValueError:
         return None
-
-
-def in_words(fault: Mapping[str, Any]) -> str:
-    """Returns what pydantic found, without its terms; of many allowed values the first two."""
-    if fault["type"] == "enum":
-        first, second = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
-        return f"expected one of {first}, {second}, …"
-    message = str(fault["msg"])
-    for pattern, words in _WORDS:
-        message = re.sub(f"^{pattern}" if pattern[0].isupper() else pattern, words, message)
-    return message
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-    return value
 
 
 def json_lines(path: Path, content: bytes | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -195,10 +179,9 @@ def json_lines(path: Path, content: bytes | None = None) -> Iterator[tuple[str, 
 def as_object(text: bytes, where: str) -> dict[str, Any]:
     """Parses one JSON object."""
     try:
-        document = parse_foreign_json(text)
+        return object_of(parse_foreign_json(text), where)
     except ValueError as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
-    return object_of(document, where)
 
 
 def object_of(value: Any, where: str) -> dict[str, Any]:
@@ -208,32 +191,36 @@ def object_of(value: Any, where: str) -> dict[str, Any]:
     return value or {}
 
 
+def in_words(fault: Mapping[str, Any]) -> str:
+    """Returns what pydantic found, without its terms; of many allowed values the first two."""
+    if fault["type"] == "enum":
+        first, second = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
+        return f"expected one of {first}, {second}, …"
+    message = str(fault["msg"])
+    for pattern, words in _WORDS:
+        message = re.sub(f"^{pattern}" if pattern[0].isupper() else pattern, words, message)
+    return message
+
+
 def members(path: Path) -> list[str] | None:
     """Returns the names in a zip file; None for another kind of file."""
-    try:
+    with _naming(path):
         if not is_zipfile(path):
             return None
         with ZipFile(path) as archive:
             return archive.namelist()
-    except (*_MANGLED, NotImplementedError) as error:
-        raise _damaged(path, error) from None
 
 
 def read_members(path: Path, names: Sequence[str]) -> Iterator[bytes]:
     """Yields the content of members of a zip file, in the order of their names here."""
     size = 0
-    try:
-        with ZipFile(path) as archive:
-            for name in names:
-                content = _bounded(_member(archive, archive.getinfo(name)))
-                size += len(content)
-                if size > MOST_BYTES_OF_MEMBERS:
-                    raise _too_large(MOST_BYTES_OF_MEMBERS)
-                yield as_utf8(content)
-    except UnreadableFileError as error:
-        raise UnreadableFileError(f"cannot read {str(path)!r}: {error}") from None
-    except (*_MANGLED, NotImplementedError, RuntimeError) as error:  # RuntimeError: a password is needed
-        raise _damaged(path, error) from None
+    with _naming(path), ZipFile(path) as archive:
+        for name in names:
+            content = _bounded(_member(archive, archive.getinfo(name)))
+            size += len(content)
+            if size > MOST_BYTES_OF_MEMBERS:
+                raise _too_large(MOST_BYTES_OF_MEMBERS)
+            yield as_utf8(content)
 
 
 def files_below(folder: Path, pattern: str = "*") -> Iterator[Path]:
@@ -276,8 +263,8 @@ def _too_large(most: int) -> UnreadableFileError:
     return UnreadableFileError(f"expected at most {most >> 20} MiB unpacked, got more; split it")
 
 
-def _damaged(path: Path, error: Exception) -> UnreadableFileError:
-    return UnreadableFileError(f"{path}: cannot be unpacked: {error}; is the file whole?")
+def _damaged(error: Exception) -> str:
+    return f"it cannot be unpacked: {error}; is the file whole?"
 
 
 def _only_member(file: BytesIO) -> _Stream:
@@ -288,10 +275,7 @@ def _only_member(file: BytesIO) -> _Stream:
         raise UnreadableFileError(
             f"it is a zip of {len(infos)} files ({names}); unpack it, and name the folder"
         )
-    try:
-        return _member(archive, infos[0])
-    except (NotImplementedError, RuntimeError) as error:
-        raise BadZipFile(str(error)) from None
+    return _member(archive, infos[0])
 
 
 def _member(archive: ZipFile, info: ZipInfo) -> _Stream:

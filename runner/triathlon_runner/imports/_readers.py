@@ -16,8 +16,9 @@ from triathlon_runner.imports._units import (
     ForeignAnswers,
     ForeignLoop,
     ForeignSample,
+    are_texts,
+    part,
     task_name,
-    text_of,
 )
 from triathlon_runner.records import Reply
 from triathlon_runner.replies import extract_program
@@ -37,16 +38,16 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
     for number, row in enumerate(sample_rows(path), start=1):
         if row.fault:
             yield ForeignSample(row.broken_at or row.task_id, "", error=row.fault)
-        else:
-            where, subset = f"{path}, sample {number}", row.fields.get("subset")
-            yield ForeignSample(
-                row.task_id,
-                row.text,
-                is_program=True,
-                completes=row.completes,
-                subset="" if subset is None else text_of(row.fields, "subset", where),
-                theirs=their_verdict(row.fields),
-            )
+            continue
+        has_subset = row.fields.get("subset") is not None
+        yield ForeignSample(
+            row.task_id,
+            row.text,
+            is_program=True,
+            completes=row.completes,
+            subset=part(row.fields, f"{path}, sample {number}", "subset") if has_subset else "",
+            theirs=their_verdict(row.fields),
+        )
 
 
 def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
@@ -55,59 +56,45 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
     A log has each reply once for each filter: the programs of the chosen one are read; where none is chosen
     those of the first, and the others are named.
     """
-    first: Any = None
     rows = list(json_lines(path))
-    if chosen is not None:
-        filters = dict.fromkeys(str(row.get("filter")) for _, row in rows)
-        rows = [(where, row) for where, row in rows if row.get("filter") == chosen]
-        if not rows:
-            raise UserError(f"{path}: expected --filter as one of {', '.join(filters)}, got {chosen!r}")
+    filters = list(dict.fromkeys(str(row.get("filter")) for _, row in rows))
+    if chosen is not None and chosen not in filters:
+        raise UserError(f"{path}: expected --filter as one of {', '.join(filters)}, got {chosen!r}")
     for where, row in rows:
-        doc = row.get("doc")
-        task_id = task_name(doc.get("task_id")) if isinstance(doc, dict) else None
-        if not isinstance(doc, dict) or task_id is None:
-            raise UserError(f"{where}: expected doc.task_id as humaneval or mbpp has it, got {doc!r:.80}")
-        first = row.get("filter") if first is None else first
-        programs = _texts(row.get("filtered_resps"))
+        name = str(row.get("filter"))
+        if chosen not in (None, name):
+            continue
+        task_id = str(part(row, where, "doc", "task_id", kind=str | int))
+        programs, replies = _texts(row.get("filtered_resps")), _texts(row.get("resps")) or []
         if programs is None:
-            raise UserError(
-                f"{where}: expected programs in filtered_resps, got {row.get('filtered_resps')!r:.80}"
-            )
-        if row.get("filter") != first:
+            got = row.get("filtered_resps")
+            raise UserError(f"{where}: expected programs in filtered_resps, got {got!r:.80}")
+        if chosen is None and name != filters[0]:
             why = (
-                f"it is of the filter {row.get('filter')!r}; {first!r}, the first of the log, is read, and"
+                f"it is of the filter {name!r}; {filters[0]!r}, the first of the log, is read, and"
                 " --filter chooses another"
             )
             yield from (ForeignSample(task_id, "", error=why) for _ in programs)
             continue
-        replies = _texts(row.get("resps")) or []
         shares = [value for key, value in row.items() if re.fullmatch("pass(@|_at_)1", key)]
         # Of all programs of the row: none where only some of them passed.
         passed = bool(shares[0]) if shares and shares[0] in (0, 1) else None
-        prompt, name = str(doc.get("prompt", doc.get("text", ""))), str(doc.get("entry_point", ""))
+        doc = row["doc"]
+        prompt, entry_point = str(doc.get("prompt", doc.get("text", ""))), str(doc.get("entry_point", ""))
         for program, reply in zip_longest(programs, replies[: len(programs)], fillvalue=""):
-            yield ForeignSample(
-                task_id,
-                _unless_lost(program, reply, name, prompt),
-                prompt,
-                is_program=True,
-                about=json.dumps(doc, ensure_ascii=False),
-                theirs=TheirVerdict(passed),
-            )
-
-
-def _unless_lost(program: str, reply: str, entry_point: str, prompt: str) -> str:
-    """Returns a filtered program or, where the filter lost so much that it does not parse, the reply's."""
-    if not entry_point or reply.strip() in program or parse_or_none(program):
-        return program
-    return extract_program(Reply(text=reply), entry_point=entry_point, prompt=prompt).program or program
+            text = program
+            if entry_point and reply.strip() not in program and not parse_or_none(program):
+                # the filter lost so much that it does not parse
+                found = extract_program(Reply(text=reply), entry_point=entry_point, prompt=prompt)
+                text = found.program or program
+            about, theirs = json.dumps(doc, ensure_ascii=False), TheirVerdict(passed)
+            yield ForeignSample(task_id, text, prompt, is_program=True, about=about, theirs=theirs)
 
 
 def _texts(value: Any) -> list[str] | None:
     """Returns the texts of a row: the harness writes a list of them, or that list in another list."""
-    nested = isinstance(value, list) and value and isinstance(value[0], list)
-    texts = value[0] if nested else value
-    return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else None
+    texts = value[0] if isinstance(value, list) and value and isinstance(value[0], list) else value
+    return texts if are_texts(texts) else None
 
 
 def read_evaloop(path: Path) -> Iterator[Foreign]:
@@ -117,22 +104,17 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
             raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
         sustained_loops = int(count) if re.fullmatch(r"\d{1,9}", count) else None
         for task in tasks:
-            yield _loop(task, sustained_loops, f"{path}, key {count!r}")
-
-
-def _loop(task: Any, sustained_loops: int | None, where: str) -> ForeignLoop:
-    if not isinstance(task, dict) or not isinstance(task.get("cycles"), list):
-        raise UserError(f"{where}: expected a task with its cycles, got {task!r:.80}")
-    task_id, first_prompt = text_of(task, "task_id", where), text_of(task, "initial_prompt", where)
-    assertions = "\n".join(line for line in first_prompt.split("\n") if line.startswith("assert"))
-    programs, sentences = [], []
-    for cycle in task["cycles"]:
-        programs.append(text_of(cycle, "code_output", f"{where}, {task_id}"))
-        # The next prompt: the sentence and the assertions, in the quotes of a docstring.
-        prompt = text_of(cycle, "summary_output", f"{where}, {task_id}").strip()
-        inside = prompt.removeprefix('"""').removesuffix('"""').strip("\n")
-        sentences.append(inside.removesuffix(assertions).strip())
-    return ForeignLoop(task_id, tuple(programs), tuple(sentences), sustained_loops)
+            where = f"{path}, key {count!r}"
+            task_id, first_prompt = (part(task, where, key) for key in ("task_id", "initial_prompt"))
+            assertions = "\n".join(line for line in first_prompt.split("\n") if line.startswith("assert"))
+            programs, sentences = [], []
+            for cycle in part(task, where, "cycles", kind=list):
+                programs.append(part(cycle, f"{where}, {task_id}", "code_output"))
+                # The next prompt: the sentence and the assertions, in the quotes of a docstring.
+                prompt = part(cycle, f"{where}, {task_id}", "summary_output").strip()
+                inside = prompt.removeprefix('"""').removesuffix('"""').strip("\n")
+                sentences.append(inside.removesuffix(assertions).strip())
+            yield ForeignLoop(task_id, tuple(programs), tuple(sentences), sustained_loops)
 
 
 def read_reval(path: Path) -> Iterator[Foreign]:
@@ -159,16 +141,12 @@ def _newest_log(folder: Path, task: str) -> dict[tuple[str, int], tuple[str, ...
             continue
         try:
             for generation in row.get("generation") or ():
+                texts = [result["generated"] for result in generation["results"]]
                 unit = (str(row["task_id"]), int(generation["input_idx"]))
-                replies[unit] = tuple(_generated(result) for result in generation["results"])
+                replies[unit] = tuple(text if isinstance(text, str) else json.dumps(text) for text in texts)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise UserError(f"{where}: expected REval's results, got {error!r}") from None
     return replies
-
-
-def _generated(result: dict[str, Any]) -> str:
-    text = result["generated"]
-    return text if isinstance(text, str) else json.dumps(text)
 
 
 def cruxeval_model_and_suite(log: Path) -> tuple[str, str] | None:
@@ -195,7 +173,7 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
     model_and_suite = cruxeval_model_and_suite(path)
     asks_input = "input" in model_and_suite[1] if model_and_suite else None
     for task_id, texts in answers.items():
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        if not are_texts(texts):
             raise UserError(f"{path}, {task_id}: expected a list of answers, got {texts!r:.80}")
         verdicts = _verdicts(scored.get(task_id), texts, asks_input=asks_input)
         for text, passed in zip(texts, verdicts, strict=True):
@@ -230,39 +208,43 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
     Raises:
         UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
     """
-    answers: dict[str, list[dict[str, Any]]] = {}
+    answers: dict[str, dict[str, list[str]]] = {}
+    tasks: dict[str, str] = {}
     for where, row in json_lines(path):
         metadata = object_of(row.get("metadata"), f"{where}, metadata")
+        # without the metadata's task id, the sample's id without the sample's number
+        task_id = task_name(metadata.get("task_id")) or part(row, where, "sample_id").partition("#")[0]
         if "question" in metadata:
-            unit = text_of(row, "sample_id", where).rpartition("#")[0]
-            answers.setdefault(unit, []).append(row)
+            unit = part(row, where, "sample_id").rpartition("#")[0]
+            kind = str(metadata["question"]).partition("-")[0]
+            if kind not in QUESTIONS:
+                raise UserError(f"{where}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
+            tasks.setdefault(unit, task_id)
+            replies = answers.setdefault(unit, {each: [] for each in QUESTIONS})
+            replies[kind].append(_last_reply(row, where))
         elif row.get("interaction_type") == "multi_turn":
-            yield _conversation(row, where)
+            yield _conversation(row, task_id, where)
         else:
-            task_id, reply = _sample_task(row, where), _last_reply(row, where)
             prompt = object_of(row.get("input"), f"{where}, input").get("raw")
-            yield ForeignSample(task_id, reply, prompt if isinstance(prompt, str) else "")
-    for unit, rows in answers.items():
-        yield _joined_answers(rows, f"{path}, {unit}")
-
-
-def _sample_task(row: dict[str, Any], where: str) -> str:
-    """Returns the metadata's task id; without one, the sample's id without the sample's number."""
-    task_id = object_of(row.get("metadata"), f"{where}, metadata").get("task_id")
-    return task_id if isinstance(task_id, str) else text_of(row, "sample_id", where).partition("#")[0]
+            yield ForeignSample(task_id, _last_reply(row, where), prompt if isinstance(prompt, str) else "")
+    for unit, replies in answers.items():
+        if len(replies["output"]) != 1:
+            count = len(replies["output"])
+            raise UserError(f"{path}, {unit}: expected one output question, got {count}")
+        yield ForeignAnswers(tasks[unit], replies)
 
 
 def _last_reply(row: dict[str, Any], where: str) -> str:
     replies = object_of(row.get("output"), f"{where}, output").get("raw")
-    if not isinstance(replies, list) or not replies or not all(isinstance(text, str) for text in replies):
+    if not are_texts(replies) or not replies:
         raise UserError(
             f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
             " outcome cannot be graded here: its figure is a reported one, for a table in results/published/"
         )
-    return str(replies[-1])
+    return replies[-1]
 
 
-def _conversation(row: dict[str, Any], where: str) -> ForeignLoop:
+def _conversation(row: dict[str, Any], task_id: str, where: str) -> ForeignLoop:
     """A user's message begins a loop; its replies are the program and, where there is one, the summary."""
     loops: list[list[str]] = []
     messages = row.get("messages")
@@ -277,21 +259,6 @@ def _conversation(row: dict[str, Any], where: str) -> ForeignLoop:
             f"{where}: expected messages of a loop (user, program, summary), got {len(loops)} questions with"
             f" {[len(replies) for replies in loops][:10]} replies"
         )
-    return ForeignLoop(
-        _sample_task(row, where),
-        programs=tuple(replies[0] for replies in loops),
-        sentences=tuple(replies[1] if len(replies) == 2 else "" for replies in loops),
-        replies=True,
-    )
-
-
-def _joined_answers(rows: list[dict[str, Any]], where: str) -> ForeignAnswers:
-    replies: dict[str, list[str]] = {kind: [] for kind in QUESTIONS}
-    for row in rows:
-        kind = str(row["metadata"]["question"]).partition("-")[0]
-        if kind not in replies:
-            raise UserError(f"{where}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
-        replies[kind].append(_last_reply(row, where))
-    if len(replies["output"]) != 1:
-        raise UserError(f"{where}: expected one output question, got {len(replies['output'])}")
-    return ForeignAnswers(_sample_task(rows[0], where), replies)
+    programs = tuple(replies[0] for replies in loops)
+    sentences = tuple(replies[1] if len(replies) == 2 else "" for replies in loops)
+    return ForeignLoop(task_id, programs, sentences, replies=True)

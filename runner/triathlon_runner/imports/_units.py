@@ -8,17 +8,16 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.foreign_files import object_of, parse_json
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.grading import NO_VERDICT, Comparison, Grader, TheirVerdict, base_outcome
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import (
-    AnswerRecord,
     EvolvedRecord,
     Finish,
     LoopRecord,
@@ -85,11 +84,11 @@ class ForeignAnswers:
     """By the kind of question: coverage, state and path have one for each statement, output has one."""
 
 
+Foreign = ForeignSample | ForeignLoop | ForeignAnswers
 WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "human-eval", "bigcode", "lm-eval"})
 """Formats whose samples are programs to be graded as they are, not replies."""
 QUESTIONS: Final = ("coverage", "state", "path", "output")
 """REval's four kinds of question."""
-Foreign = ForeignSample | ForeignLoop | ForeignAnswers
 
 
 def task_name(value: Any) -> str | None:
@@ -97,12 +96,25 @@ def task_name(value: Any) -> str | None:
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else None
 
 
-def text_of(row: Any, key: str, where: str) -> str:
-    """Returns a text field of an object."""
-    value = object_of(row, where).get(key)
-    if not isinstance(value, str):
-        raise UserError(f"{where}: expected the text {key!r}, got {value!r:.80}; is this the right format?")
-    return value
+def part(value: Any, where: str, *keys: str | int, kind: Any = str) -> Any:
+    """Returns a part of a log's JSON value, of this type; a UserError says what stands there instead."""
+    found = value
+    try:
+        for key in keys:
+            found = found[key]
+    except (LookupError, TypeError):
+        found = None
+    if not isinstance(found, kind) or isinstance(found, bool):
+        place, name = ".".join(map(str, keys)), getattr(kind, "__name__", str(kind))
+        is_missing = found is None and isinstance(value, dict)
+        got = f"an object with {sorted(value)[:8]}" if is_missing else f"{found!r:.80}"
+        raise UserError(f"{where}: expected {place} ({name}), got {got}; is this the right format?")
+    return found
+
+
+def are_texts(value: Any) -> TypeGuard[list[str]]:
+    """Returns whether a value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 class CachingGrader:
@@ -113,14 +125,13 @@ class CachingGrader:
         self._grader, self._file = grader, file
         verdicts: dict[str, Verdict] = {}
         self._verdicts = Once(verdicts)
-        if file is None:
-            return
         line = b""
         try:
-            set_torn_line_aside(file)
-            for line in file.read_bytes().splitlines() if file.exists() else ():
-                key, text = parse_json(line)
-                verdicts[key] = Verdict.model_validate_json(text)
+            if file is not None and file.exists():
+                set_torn_line_aside(file)
+                for line in file.read_bytes().splitlines():
+                    key, text = parse_json(line)
+                    verdicts[key] = Verdict.model_validate_json(text)
         except (OSError, ValueError, TypeError) as error:
             raise UserError(
                 f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
@@ -163,10 +174,10 @@ class CachingGrader:
 
 async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
     """Returns the record of a foreign unit, graded by us; raises as `replayed`."""
-    if isinstance(unit, ForeignSample) and unit.is_program:
-        return await _program(unit, sample, work, grader)
     if isinstance(unit, ForeignAnswers):
         return await replayed(await _answers(unit, work, grader), work, grader)
+    if isinstance(unit, ForeignSample) and unit.is_program:
+        return await _program(unit, sample, work, grader)
     return await replayed(ungraded(unit, sample, work), work, grader)
 
 
@@ -182,7 +193,7 @@ async def _program(unit: ForeignSample, sample: int, work: Work, grader: Grader)
     suite = work.built.suite
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
-    problem = next(problem for problem in suite.functions() if problem.task_id == unit.task_id)
+    problem = _problem(suite, unit.task_id)
     program = problem.prompt + unit.text if unit.text and unit.completes else unit.text
     changes: dict[str, Any] = {"program": program, "parents": problem.parents, "reply": Reply(text=program)}
     if program.strip():
@@ -191,19 +202,19 @@ async def _program(unit: ForeignSample, sample: int, work: Work, grader: Grader)
     return ungraded(unit, sample, work).model_copy(update=changes)
 
 
+def _problem(suite: Programs, task_id: str) -> FunctionProblem:
+    return next(problem for problem in suite.functions() if problem.task_id == task_id)
+
+
 def ungraded(unit: ForeignSample | ForeignLoop, sample: int, work: Work) -> EvolvedRecord | LoopRecord:
     """Returns a record of a unit's replies that are not graded yet."""
-    common: dict[str, Any] = {
-        "suite": work.suite_id,
-        "model": work.row.id,
-        "task_id": unit.task_id,
-        "sample": sample,
-        "protocol": work.protocol,
-        "outcome": Outcome.NO_ANSWER if isinstance(unit, ForeignSample) else Outcome.PASSED,
-    }
+    common: dict[str, Any] = {"suite": work.suite_id, "model": work.row.id, "protocol": work.protocol}
+    common |= {"task_id": unit.task_id, "sample": sample}
     if isinstance(unit, ForeignSample):
-        reply = Reply(text=unit.text, finish=Finish.LENGTH if unit.cut else Finish.STOP)
-        return EvolvedRecord(**common, prompt=unit.prompt, reply=reply, program="", verdict=None)
+        common |= {"outcome": Outcome.NO_ANSWER, "prompt": unit.prompt, "program": "", "verdict": None}
+        return EvolvedRecord(
+            **common, reply=Reply(text=unit.text, finish=Finish.LENGTH if unit.cut else Finish.STOP)
+        )
     steps = tuple(
         LoopStep(
             loop=number,
@@ -216,7 +227,8 @@ def ungraded(unit: ForeignSample | ForeignLoop, sample: int, work: Work) -> Evol
         )
         for number, (program, sentence) in enumerate(zip(unit.programs, unit.sentences, strict=True), start=1)
     )
-    return LoopRecord(**common, max_loops=len(steps), sustained_loops=len(steps), loops=steps)
+    common |= {"max_loops": len(steps), "sustained_loops": len(steps)}
+    return LoopRecord(**common, outcome=Outcome.PASSED, loops=steps)
 
 
 def _fenced(program: str) -> str:
@@ -228,41 +240,36 @@ def _fenced(program: str) -> str:
 async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Returns the record of our questions about a unit, with the log's replies in the same order."""
     model = DryRunModel(work.row.id, work.row.kind)
-    questions = await work.built.suite.run(UnitRun(unit.task_id, 0, model, grader, work.protocol))
-    assert isinstance(questions, RuntimeRecord)
+    record = await work.built.suite.run(UnitRun(unit.task_id, 0, model, grader, work.protocol))
+    assert isinstance(record, RuntimeRecord)
     *kinds, _ = QUESTIONS
     counts = {kind: len(unit.replies[kind]) for kind in kinds}
-    if set(counts.values()) != {len(questions.statements)}:
+    if set(counts.values()) != {len(record.statements)}:
         raise NotInEvidenceError(
-            f"we ask about {len(questions.statements)} statements, the log has {counts['coverage']} coverage,"
+            f"we ask about {len(record.statements)} statements, the log has {counts['coverage']} coverage,"
             f" {counts['state']} state and {counts['path']} path answers"
         )
-
-    def answered(question: AnswerRecord, text: str) -> AnswerRecord:
-        return question.model_copy(update={"reply": Reply(text=text)})
-
     statements = []
-    for number, statement in enumerate(questions.statements):
-        answers = {kind: answered(getattr(statement, kind), unit.replies[kind][number]) for kind in kinds}
+    for number, statement in enumerate(record.statements):
+        replies = {kind: {"reply": Reply(text=unit.replies[kind][number])} for kind in kinds}
+        answers = {kind: getattr(statement, kind).model_copy(update=replies[kind]) for kind in kinds}
         statements.append(statement.model_copy(update=answers))
-    output = answered(questions.output, unit.replies["output"][0])
-    return questions.model_copy(update={"statements": tuple(statements), "output": output})
+    output = record.output.model_copy(update={"reply": Reply(text=unit.replies["output"][0])})
+    return record.model_copy(update={"statements": tuple(statements), "output": output})
 
 
 def compare(unit: Foreign, work: Work, record: UnitRecord) -> Comparison | None:
     """Returns the log's verdict on a unit and ours, on the same inputs; None where the log has none."""
     if isinstance(unit, ForeignLoop) and isinstance(record, LoopRecord):
         theirs, ours = unit.sustained_loops, record.sustained_loops
-        if theirs is None:
-            return None
-        return Comparison(counted(theirs, "loop"), counted(ours, "loop"), theirs == ours)
+        if theirs is not None:
+            return Comparison(counted(theirs, "loop"), counted(ours, "loop"), theirs == ours)
     if not isinstance(unit, ForeignSample):
         return None
-    passed, suite, ours_there = unit.theirs.base, work.built.suite, str(record.outcome)
+    passed, suite, outcome = unit.theirs.base, work.built.suite, str(record.outcome)
     if isinstance(suite, Programs) and suite.inputs == "all":
         if unit.theirs.plus is not None:
             passed = unit.theirs.plus
         elif isinstance(record, EvolvedRecord) and record.verdict is not None:
-            problem = next(problem for problem in suite.functions() if problem.task_id == unit.task_id)
-            ours_there = base_outcome(record.verdict, problem)
-    return None if passed is None else Comparison.of(ours_there, passed=passed)
+            outcome = base_outcome(record.verdict, _problem(suite, unit.task_id))
+    return None if passed is None else Comparison.of(outcome, passed=passed)

@@ -36,10 +36,8 @@ from triathlon_runner.records._recorded import (
     MEASURED_HERE,
     RECORDED,
     Receipt,
-    RecordedLine,
     RecordedManifest,
-    RecordedTask,
     RecordedUnit,
     SourceDate,
-    recorded_lines,
+    lines_without_texts,
 )

@@ -52,8 +52,7 @@ class ProtocolHashes(Strict):
 
 
 def _hash(fields: str | Mapping[str, Any]) -> str:
-    """Returns the hash of some settings; the name of a source stays as it is."""
-    if isinstance(fields, str):
+    if isinstance(fields, str):  # the name of a source
         return fields
     text = json.dumps(fields, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
@@ -71,10 +70,10 @@ def known_protocols() -> Mapping[tuple[str, str], ProtocolHashes]:
 
 def _of_earlier_version(value: Any, info: ValidationInfo) -> Any:
     """Returns the two hashes for the one of an earlier version: by the table, else a protocol of its own."""
-    if not isinstance(value, str):
-        return value
-    unknown = ProtocolHashes(asked=value, graded=value)
-    return known_protocols().get((str(info.data.get("suite")), value), unknown)
+    if isinstance(value, str):
+        unknown = ProtocolHashes(asked=value, graded=value)
+        return known_protocols().get((str(info.data.get("suite")), value), unknown)
+    return value
 
 
 Protocol = Annotated[ProtocolHashes, BeforeValidator(_of_earlier_version)]
@@ -109,12 +108,8 @@ class Finish(StrEnum):
     @property
     def outcome_without_answer(self) -> Outcome:
         """The outcome of a reply without an answer that ended for this reason."""
-        return {
-            Finish.STOP: Outcome.NO_ANSWER,
-            Finish.LENGTH: Outcome.TRUNCATED,
-            Finish.REFUSED: Outcome.REFUSED,
-            Finish.CONTEXT_OVERFLOW: Outcome.CONTEXT_OVERFLOW,
-        }[self]
+        renamed = {Finish.STOP: Outcome.NO_ANSWER, Finish.LENGTH: Outcome.TRUNCATED}
+        return renamed.get(self) or Outcome(self.value)
 
 
 class Usage(Strict):
@@ -148,11 +143,6 @@ class Reply(Strict):
     finish: Finish = Finish.STOP
 
 
-JudgedBy = Literal["outside", "same-process"]
-"""Where the comparison ran: always outside the program's process. Records of earlier versions may say
-`same-process`."""
-
-
 class FailingCase(Strict):
     """The first test that a program did not pass, shortened for reading."""
 
@@ -172,7 +162,8 @@ class Verdict(Strict):
     """Inputs passed before the first failure (grading stops there)."""
     total: Count
     failing: FailingCase | None = None
-    judged: JudgedBy = "outside"
+    judged: Literal["outside", "same-process"] = "outside"
+    """Where results were compared: outside the program's process; earlier versions may say `same-process`."""
     detail: str = ""
     """What a reader needs beside the failing case: a syntax error, the signal, the last output."""
 
@@ -228,23 +219,3 @@ class UnitRecord(Strict):
     def question_in(prompt: str) -> str:  # noqa: ARG004  record types whose units ask several things at once
         """Returns the key of the question that a prompt asks; empty where the order tells."""
         return ""
-
-    def recorded_judge_replies(self) -> tuple[Reply, ...]:
-        """Returns the stored replies of the LLM judge, in the order of asking."""
-        return ()
-
-    @property
-    def judge_gave_nothing(self) -> bool:
-        """Whether the judge was asked and gave no usable answer, or could not be asked at all."""
-        return False
-
-    def asks_the_same(self, graded_again: Self, *, has_judge: bool) -> bool:  # noqa: ARG002  for types with steps
-        """Returns whether the stored replies answer the questions that are asked after grading anew.
-
-        False where another verdict leads to another question, to which nobody replied.
-        """
-        return True
-
-    def with_usage_of(self, stored: Self) -> Self:
-        """Returns this record with usage and time of the stored one, which cannot be measured again."""
-        return self.model_copy(update={"usage": stored.usage, "seconds": stored.seconds})

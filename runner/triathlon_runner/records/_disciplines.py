@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
@@ -23,10 +23,6 @@ def _at_most_all(sustained: int, fields: ValidationInfo) -> int:
 
 Number = Annotated[int, Field(ge=1, le=2**53)]
 """Counted from 1."""
-MaxLoops = Number
-"""M."""
-SustainedLoops = Annotated[Count, AfterValidator(_at_most_all)]
-"""l, 0 to M; its record has `max_loops` in front of it."""
 
 
 def _fault_of_verdict(field: str, outcome: Outcome, verdict: Verdict | None) -> str:
@@ -73,8 +69,10 @@ class LoopRecord(UnitRecord):
     """
 
     conversation: ClassVar[bool] = True
-    max_loops: MaxLoops
-    sustained_loops: SustainedLoops
+    max_loops: Number
+    """M."""
+    sustained_loops: Annotated[Count, AfterValidator(_at_most_all)]
+    """l, 0 to M."""
     loops: tuple[LoopStep, ...]
     similarity: Annotated[float, Field(ge=0, le=1)] | None = None
     """s^l = Sim(p^l, p^(l+1)) for a task that stopped at 1 <= l < M; None where unknown."""
@@ -104,10 +102,6 @@ class LoopRecord(UnitRecord):
             return f"outcome: {self.outcome.value!r}, but {loops}"
         return ""
 
-    def recorded_judge_replies(self) -> tuple[Reply, ...]:
-        """Returns the judge's attempts at a similarity."""
-        return self.judge_replies
-
     @property
     def loops_from_programs(self) -> int:
         """Sustained loops whose prompt was a program instead of a description of one."""
@@ -115,28 +109,6 @@ class LoopRecord(UnitRecord):
         return sum(
             step.summary_is_program and sustained for step, sustained in zip(self.loops, passed, strict=False)
         )
-
-    @property
-    def judge_gave_nothing(self) -> bool:
-        """Whether the similarity is unknown."""
-        return self.similarity is None
-
-    def asks_the_same(self, graded_again: Self, *, has_judge: bool) -> bool:
-        """Returns whether prompts, summarised programs and what the judge compared are the same."""
-        pairs = list(zip(self.loops, graded_again.loops, strict=False))
-        same_prompts = all(old.prompt == new.prompt for old, new in pairs)
-        same_summarised = all(
-            old.program == new.program for old, new in pairs if new.summary_reply is not None
-        )
-        same_end = len(self.loops) == len(graded_again.loops)
-        same_compared = same_end and all(old.program == new.program for old, new in pairs[-2:])
-        needs_judge = has_judge and 1 <= graded_again.sustained_loops < len(graded_again.loops)
-        compared = same_compared or not (needs_judge or graded_again.judge_replies)
-        return same_prompts and same_summarised and compared
-
-    def with_usage_of(self, stored: Self) -> Self:
-        """Returns this record with usage (of model and judge) and time of the stored one."""
-        return super().with_usage_of(stored).model_copy(update={"judge_usage": stored.judge_usage})
 
 
 class ProgramRecord(UnitRecord):

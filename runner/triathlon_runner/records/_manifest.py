@@ -1,8 +1,9 @@
 """The manifest beside each results file: under which conditions its lines were made."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -85,18 +86,15 @@ class _Identity(_Known):
     unsupported: list[str] | tuple[str, ...] = ()
 
 
-def _check_known(parts: type[_Known]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    def check(values: dict[str, Any]) -> dict[str, Any]:
-        try:
-            parts.model_validate(values)
-        except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            place = ".".join(map(str, fault["loc"]))
-            raise ValueError(f"{place}: {in_words(fault)}, got {fault['input']!r:.40}") from None
-        json.dumps(values, allow_nan=False)
-        return values
-
-    return check
+def _check_known(parts: type[_Known], values: dict[str, Any]) -> dict[str, Any]:
+    try:
+        parts.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise ValueError(f"{place}: {in_words(fault)}, got {fault['input']!r:.40}") from None
+    json.dumps(values, allow_nan=False)
+    return values
 
 
 Outcomes = dict[Annotated[str, AfterValidator(lambda name: Outcome(name).value)], Count]
@@ -120,7 +118,7 @@ class Manifest(Strict):
     served_by: str
     """`api` with its host, or the engine with version, precision and device."""
     protocol: Protocol
-    settings: Annotated[dict[str, Any], AfterValidator(_check_known(_Settings))]
+    settings: Annotated[dict[str, Any], AfterValidator(partial(_check_known, _Settings))]
     """In the clear what the hashes cover (`asked`, `graded`), and beside it what else shapes replies: chat
     or completion, token limit, stop strings, judge, the Python that traced."""
     data: DataSetRecord
@@ -153,7 +151,9 @@ class Manifest(Strict):
     usage: Usage
     cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""
-    identity: Annotated[dict[str, Any], AfterValidator(_check_known(_Identity))] = Field(default_factory=dict)
+    identity: Annotated[dict[str, Any], AfterValidator(partial(_check_known, _Identity))] = Field(
+        default_factory=dict
+    )
     """What of the model's row shapes its answers, in the clear, and the weights that were served; results
     of two identities are never mixed."""
     planned: str | None = None

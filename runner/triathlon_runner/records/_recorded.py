@@ -1,21 +1,25 @@
-"""Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
+"""Results without texts, recorded or compacted: ordinary records, and the manifest that is their receipt.
+
+A line has neither texts, nor default values, nor what its manifest says of all lines.
+"""
 
 import hashlib
+import json
 import re
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import groupby, repeat
+from collections.abc import Hashable, Sequence
+from itertools import groupby
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.records._base import Count, Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import (
     AnswerRecord,
     EvolvedRecord,
     LoopRecord,
     LoopStep,
-    MaxLoops,
     Number,
     RuntimeRecord,
     StatementRecord,
@@ -29,47 +33,13 @@ MEASURED_HERE: Final = "measured"
 _HASH_DIGITS: Final = 8
 MOST_SAMPLES: Final = 100_000
 """Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
-_RUN: Final = re.compile(rf"(?P<name>[a-z_]+)(\*(?P<count>[0-9]{{1,{len(str(MOST_SAMPLES))}}}))?")
+_RUN: Final = re.compile(r"(?P<name>[a-z_]+)(\*(?P<count>[0-9]{1,6}))?")
 """Equal outcomes of samples that follow each other."""
-
 
 SourceDate = Annotated[str, Field(pattern=r"^([0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?)?$")]
 """`YYYY`, `YYYY-MM` or `YYYY-MM-DD`; empty where it is not known."""
-
-
 ConstantAnswer = Literal["YES", "NO", "Nil", "-1"]
 """Whether a line runs; a state without a value; the end of the function."""
-
-
-class RecordedStatement(Strict):
-    """The outcomes of the three questions about one (line, variable)."""
-
-    line: Number
-    coverage: Outcome
-    state: Outcome
-    path: Outcome
-    right: tuple[ConstantAnswer, ...] = ()
-    """Right answers that no program has to be known for; the others are texts of the data set."""
-
-    @classmethod
-    def of(cls, statement: StatementRecord) -> Self:
-        """Returns what is kept of a statement's questions."""
-        answers = {name: getattr(statement, name) for name in _CONSTANTS}
-        right = (
-            r for name, constants in _CONSTANTS.items() for r in constants if r in answers[name].expected
-        )
-        outcomes = {name: answer.outcome for name, answer in answers.items()}
-        return cls(line=statement.line, right=tuple(right), **outcomes)
-
-    def record(self) -> StatementRecord:
-        """Returns the statement as metrics read it."""
-        answers = {
-            name: _answer(getattr(self, name), [right for right in self.right if right in constants])
-            for name, constants in _CONSTANTS.items()
-        }
-        return StatementRecord(line=self.line, variable="", **answers)
-
-
 _CONSTANTS: Final[dict[str, tuple[ConstantAnswer, ...]]] = {
     "coverage": ("YES", "NO"),
     "state": ("Nil",),
@@ -78,182 +48,19 @@ _CONSTANTS: Final[dict[str, tuple[ConstantAnswer, ...]]] = {
 """By the field of the question."""
 
 
-def _answer(outcome: Outcome, right: Sequence[str]) -> AnswerRecord:
-    """Returns an answer without its texts; whether it said that the line runs follows from its outcome."""
-    correct = outcome is Outcome.PASSED
-    given = None
-    if ("YES" in right or "NO" in right) and outcome in {Outcome.PASSED, Outcome.FAILED}:
-        given = "YES" if correct == ("YES" in right) else "NO"
-    return AnswerRecord(
-        reply=Reply(text=""), answer=given, expected=tuple(right), outcome=outcome, correct=correct
-    )
-
-
-class RecordedLine(Strict):
-    """One line of `recorded/<source>/<model>/<suite>.jsonl`; model, suite and schema are the manifest's."""
-
-    task_id: str
-    sample: Count = 0
-    outcome: Outcome
-    sustained_loops: Count | None = None
-    """Of a loop suite."""
-    loops_from_programs: int = 0
-    """Those of them whose prompt was a program instead of a description of one."""
-    parents: tuple[str, ...] = ()
-    """task_ids of the problems that this one was evolved from."""
-    program_id: str = ""
-    """Of a runtime suite; likewise the three fields that follow."""
-    statements: tuple[RecordedStatement, ...] = ()
-    output: Outcome | None = None
-    output_by_authors: bool | None = None
-    program: str
-    """The first 8 hex digits of the SHA-256 of the program, or of all programs of a loop or all answers of a
-    unit; empty for none."""
-    differs: bool = False
-    """Whether the authors' verdict is another. Where a program that failed there passes here, nobody asked
-    further: the loops sustained are then the recording's."""
-
-    @classmethod
-    def of(cls, record: UnitRecord, text: str, *, differs: bool = False) -> Self:
-        """Returns the line of a record; `text` is what the model wrote, of which it keeps the hash."""
-        of_discipline: dict[str, Any] = {}
-        match record:
-            case LoopRecord():
-                of_discipline = {
-                    "sustained_loops": record.sustained_loops,
-                    "loops_from_programs": record.loops_from_programs,
-                }
-            case EvolvedRecord():
-                of_discipline = {"parents": record.parents}
-            case RuntimeRecord():
-                of_discipline = {
-                    "program_id": record.program_id,
-                    "statements": tuple(map(RecordedStatement.of, record.statements)),
-                    "output": record.output.outcome,
-                    "output_by_authors": record.output_by_authors,
-                }
-        return cls(
-            task_id=record.task_id,
-            sample=record.sample,
-            outcome=record.outcome,
-            program=_hash(text),
-            differs=differs,
-            **of_discipline,
-        )
-
-    def record(self, manifest: "RecordedManifest") -> "RecordedUnit":
-        """Returns the record that metrics read.
-
-        Raises:
-            ValueError: a loop suite has no such line.
-        """
-        common: dict[str, Any] = {**manifest.of_each_line, "task_id": self.task_id, "sample": self.sample}
-        common["outcome"] = self.outcome
-        if self.output is not None:
-            return RecordedRuntime(
-                **common,
-                style="cot" if manifest.suite.endswith("@cot") else "direct",
-                program_id=self.program_id,
-                statements=tuple(statement.record() for statement in self.statements),
-                output=_answer(self.output, ()),
-                output_by_authors=self.output_by_authors,
-            )
-        loops, max_loops = self.sustained_loops, manifest.max_loops
-        if loops is not None and max_loops is not None:
-            return RecordedLoop(**common, max_loops=max_loops, sustained_loops=loops)
-        if loops is not None or max_loops is not None:
-            raise ValueError(f"sustained_loops: got {loops}, of max_loops {max_loops}")
-        return RecordedProgram(**common, parents=self.parents)
-
-
-class RecordedTask(Strict):
-    """One line of a suite that asks several times a task: all samples of one task."""
-
-    task_id: str
-    outcomes: str
-    """Of the samples, in order; `passed*2 failed` for two that passed and a third that failed."""
-    answers: str
-    """The first 8 hex digits of the SHA-256 of all answers."""
-    differs: tuple[Count, ...] = ()
-    """Samples, from 0, whose authors' verdict is another."""
-
-    def samples(self) -> Iterator[Outcome]:
-        """Yields the outcome of each sample, in order.
-
-        Raises:
-            ValueError: there is no such outcome, or a count is none or too large.
-        """
-        left = MOST_SAMPLES
-        for run in self.outcomes.split():
-            parts = _RUN.fullmatch(run)
-            left -= int(parts["count"] or 1) if parts else MOST_SAMPLES
-            if parts is None or left < 0:
-                raise ValueError(
-                    "outcomes: expected an outcome such as 'passed*2' and at most"
-                    f" {MOST_SAMPLES} samples, got {run[:40]!r}"
-                )
-            yield from repeat(Outcome(parts["name"]), int(parts["count"] or 1))
-
-    def record(self, manifest: "RecordedManifest") -> "RecordedUnit":
-        """Returns one record of all samples.
-
-        Raises:
-            ValueError: there are none, or `samples` finds a fault.
-        """
-        samples = tuple(self.samples())
-        if not samples:
-            raise ValueError("outcomes: expected that of a sample, got none")
-        return RecordedUnit(
-            **manifest.of_each_line, task_id=self.task_id, outcome=samples[0], samples=samples
-        )
-
-    @classmethod
-    def of(cls, task_id: str, units: Sequence[tuple[RecordedLine, str]]) -> Self:
-        """Returns the line of a task's samples, each with what the model wrote.
-
-        Raises:
-            UserError: one of them is missing.
-        """
-        lines = [line for line, _ in units]
-        if [line.sample for line in lines] != list(range(len(lines))):
-            raise UserError(f"{task_id}: expected its samples from 0 on; finish the run before compacting it")
-        runs = ((name, len(list(same))) for name, same in groupby(line.outcome.value for line in lines))
-        return cls(
-            task_id=task_id,
-            outcomes=" ".join(f"{name}*{count}" if count > 1 else name for name, count in runs),
-            answers=_hash("\0".join(text for _, text in units)),
-            differs=tuple(line.sample for line in lines if line.differs),
-        )
-
-
-def recorded_lines(
-    units: Sequence[tuple[RecordedLine, str]], *, by_task: bool
-) -> list[RecordedLine] | list[RecordedTask]:
-    """Returns the lines of a file: one for each unit, or one for all samples of a task.
-
-    `by_task`: whether the suite asks several times a task, so that lines hold tasks. Each unit comes with
-    what the model wrote.
-    """
-    if not by_task:
-        return [line for line, _ in units]
-    tasks: dict[str, list[tuple[RecordedLine, str]]] = {line.task_id: [] for line, _ in units}
-    for line, text in sorted(units, key=lambda unit: unit[0].sample):
-        tasks[line.task_id].append((line, text))
-    return [RecordedTask.of(task_id, samples) for task_id, samples in tasks.items()]
-
-
-def _hash(text: str) -> str:
-    """Returns the first hex digits of a text's SHA-256; empty for an empty text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
-
-
 class RecordedUnit(UnitRecord):
-    """A recorded line, or one sample of a line that holds a task, as metrics read it: no texts."""
+    """A record without texts."""
 
     task_is_cluster: ClassVar[bool] = True
     """Whether metrics count each task by itself; else several tasks share a program."""
     samples: tuple[Outcome, ...] = ()
     """Of a line that holds all samples of a task; `outcome` is then that of the first."""
+    program: str
+    """The first 8 hex digits of the SHA-256 of what the model wrote: a program, all programs of a loop, all
+    answers of a unit or of a task; empty for nothing."""
+    differs: bool | tuple[Count, ...] = False
+    """Whether the authors' verdict is another; of a task, of which samples, from 0. Where a program that
+    failed there passes here, nobody asked further: the loops sustained are then the recording's."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -263,7 +70,8 @@ class RecordedUnit(UnitRecord):
     @property
     def alike(self) -> Hashable:
         """Equal for units that add the same to every metric."""
-        return tuple(sorted(self.outcomes))
+        own = None if self.task_is_cluster else (self.task_id, self.sample)
+        return own, getattr(self, "sustained_loops", None), tuple(sorted(self.outcomes))
 
     def apart(self) -> "list[RecordedUnit]":
         """Returns each sample by itself."""
@@ -278,33 +86,167 @@ class RecordedUnit(UnitRecord):
 
 
 class RecordedProgram(RecordedUnit):
-    """A recorded line of an evolved suite."""
+    """A line of an evolved suite."""
 
     parents: tuple[str, ...] = ()
 
 
 class RecordedLoop(RecordedUnit, LoopRecord):
-    """A recorded line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
+    """A line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
 
     loops: tuple[LoopStep, ...] = ()
+    from_programs: Annotated[Count, Field(alias="loops_from_programs")] = 0
+    """Sustained loops whose prompt was a program instead of a description of one."""
 
-    @property
-    def alike(self) -> Hashable:
-        """Equal for units that add the same to every metric."""
-        return self.outcome, self.similarity, self.max_loops, self.sustained_loops
+
+def _answer(value: object) -> object:
+    """Returns an answer that has no texts for its outcome; what is one already stays as it is."""
+    if not isinstance(value, str):
+        return value
+    outcome = Outcome(value)
+    correct = outcome is Outcome.PASSED
+    return AnswerRecord(reply=Reply(text=""), answer=None, expected=(), outcome=outcome, correct=correct)
+
+
+RecordedAnswer = Annotated[AnswerRecord, BeforeValidator(_answer)]
+"""An answer of which the line has the outcome."""
+
+
+class RecordedStatement(StatementRecord):
+    """The outcomes of the three questions about one (line, variable)."""
+
+    variable: str = ""
+    coverage: RecordedAnswer
+    state: RecordedAnswer
+    path: RecordedAnswer
+    right: tuple[ConstantAnswer, ...] = ()
+    """Right answers that no program has to be known for; the others are texts of the data set."""
+
+    @model_validator(mode="after")
+    def _with_constants(self) -> Self:
+        """Returns it with the right answers; whether an answer said that the line runs follows from them."""
+        answers = {}
+        for kind, constants in _CONSTANTS.items():
+            answer: AnswerRecord = getattr(self, kind)
+            expected = tuple(right for right in self.right if right in constants)
+            given = None
+            if kind == "coverage" and expected and answer.outcome in {Outcome.PASSED, Outcome.FAILED}:
+                given = "YES" if answer.correct == ("YES" in expected) else "NO"
+            answers[kind] = answer.model_copy(update={"expected": expected, "answer": given})
+        return self.model_copy(update=answers)
 
 
 class RecordedRuntime(RecordedUnit, RuntimeRecord):
-    """A recorded line of a runtime suite: the outcome of each answer."""
+    """A line of a runtime suite: the outcome of each answer."""
 
     task_is_cluster: ClassVar[bool] = False
-    program: str = ""
     input: str = ""
+    statements: tuple[RecordedStatement, ...] = ()
+    output: RecordedAnswer
 
-    @property
-    def alike(self) -> Hashable:
-        """Equal for units that add the same to every metric: its answers are its own."""
-        return self.task_id, self.sample
+
+def _samples(value: object) -> object:
+    """Returns the outcomes that a text such as `passed*2 failed` stands for; another value as it is.
+
+    Raises:
+        ValueError: there is no such outcome, or a count is none or too large.
+    """
+    if not isinstance(value, str):
+        return value
+    outcomes: list[Outcome] = []
+    for run in value.split():
+        parts = _RUN.fullmatch(run)
+        count = int(parts["count"] or 1) if parts else 0
+        if parts is None or len(outcomes) + count > MOST_SAMPLES:
+            raise ValueError(
+                f"expected outcomes such as 'passed*2 failed' of at most {MOST_SAMPLES} samples,"
+                f" got {run[:40]!r}"
+            )
+        outcomes += [Outcome(parts["name"])] * count
+    if not outcomes:
+        raise ValueError("expected the outcome of a sample, got none")
+    return tuple(outcomes)
+
+
+class RecordedTask(RecordedUnit):
+    """A line of a suite that asks several times a task: all samples of one task, in order."""
+
+    outcome: Outcome = Outcome.PASSED
+    samples: Annotated[tuple[Outcome, ...], BeforeValidator(_samples), Field(alias="outcomes")]
+    program: Annotated[str, Field(alias="answers")]
+    differs: tuple[Count, ...] = ()
+
+    @model_validator(mode="after")
+    def _with_first_outcome(self) -> Self:
+        return self.model_copy(update={"outcome": self.samples[0]})
+
+
+def lines_without_texts(
+    graded: Sequence[tuple[UnitRecord, str, bool]], *, by_task: bool
+) -> list[dict[str, Any]]:
+    """Returns the lines of a file without texts: one for each record, or one for all samples of a task.
+
+    Args:
+        graded: Each record with what the model wrote, and whether its authors' verdict is another.
+        by_task: Whether the suite asks several times a task.
+
+    Raises:
+        UserError: a sample of a task is missing.
+    """
+    if not by_task:
+        return [_line(record, text, differs=differs) for record, text, differs in graded]
+    tasks: dict[str, list[tuple[UnitRecord, str, bool]]] = {record.task_id: [] for record, *_ in graded}
+    for each in sorted(graded, key=lambda unit: unit[0].sample):
+        tasks[each[0].task_id].append(each)
+    lines = []
+    for task_id, samples in tasks.items():
+        if [record.sample for record, *_ in samples] != list(range(len(samples))):
+            raise UserError(f"{task_id}: expected its samples from 0 on; finish the run before compacting it")
+        outcomes = ((name, len(list(same))) for name, same in groupby(r.outcome.value for r, *_ in samples))
+        line: dict[str, Any] = {
+            "task_id": task_id,
+            "outcomes": " ".join(f"{name}*{count}" if count > 1 else name for name, count in outcomes),
+            "answers": _hash("\0".join(text for _, text, _ in samples)),
+        }
+        if differing := [record.sample for record, _, differs in samples if differs]:
+            line["differs"] = differing
+        lines.append(line)
+    return lines
+
+
+def _line(record: UnitRecord, text: str, *, differs: bool) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "task_id": record.task_id,
+        "sample": record.sample,
+        "outcome": record.outcome.value,
+    }
+    match record:
+        case LoopRecord():
+            line["sustained_loops"] = record.sustained_loops
+            if record.loops_from_programs:
+                line["loops_from_programs"] = record.loops_from_programs
+        case EvolvedRecord() if record.parents:
+            line["parents"] = record.parents
+        case RuntimeRecord():
+            line["program_id"] = record.program_id
+            if record.statements:
+                line["statements"] = list(map(_line_of_statement, record.statements))
+            line["output"] = record.output.outcome.value
+            if record.output_by_authors is not None:
+                line["output_by_authors"] = record.output_by_authors
+    line["program"] = _hash(text)
+    return line | ({"differs": True} if differs else {})
+
+
+def _line_of_statement(statement: StatementRecord) -> dict[str, Any]:
+    answers: dict[str, AnswerRecord] = {kind: getattr(statement, kind) for kind in _CONSTANTS}
+    right = [r for kind, constants in _CONSTANTS.items() for r in constants if r in answers[kind].expected]
+    outcomes = {kind: answer.outcome.value for kind, answer in answers.items()}
+    return {"line": statement.line, **outcomes, "right": right}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
 
 
 class Receipt(Strict):
@@ -316,7 +258,7 @@ class Receipt(Strict):
     address: str
     commit: str
     date: SourceDate
-    """Of the source, `YYYY-MM` or `YYYY-MM-DD`; empty where it is not known."""
+    """Of the source."""
     licence: str
     """As found, in words."""
     note: str = ""
@@ -342,7 +284,7 @@ class Receipt(Strict):
 
 
 class RecordedManifest(Manifest):
-    """The manifest beside recorded lines. No clock is read for it: the same files give the same bytes."""
+    """The manifest beside lines without texts; the same files give the same bytes, so it tells no time."""
 
     served_by: str = "others: a recording"
     runner_version: str = ""
@@ -355,10 +297,9 @@ class RecordedManifest(Manifest):
     started: str = ""
     ended: SourceDate = ""
     """Month or day of the source; empty where it is not known."""
-    max_loops: MaxLoops | None = None
+    max_loops: Number | None = None
     """M of a loop suite."""
     line_holds: Literal["sample", "task"] = "sample"
-    """Whether lines are each a `RecordedLine` or a `RecordedTask`."""
     receipt: Receipt
 
     @property
@@ -366,17 +307,23 @@ class RecordedManifest(Manifest):
         """False: recorded results are written whole."""
         return False
 
-    @property
-    def of_each_line(self) -> dict[str, Any]:
-        """What all records of its lines have in common."""
-        return {"suite": self.suite, "model": self.model, "protocol": self.protocol}
-
     def unit(self, line: bytes) -> RecordedUnit:
-        """Returns the record that a line stands for: of one unit, or of all samples of a task.
+        """Returns the record of a line, which the manifest completes.
 
         Raises:
             ValueError: the line is none of this suite.
         """
-        schema: type[RecordedTask | RecordedLine]
-        schema = RecordedTask if self.line_holds == "task" else RecordedLine
-        return schema.model_validate_json(line).record(self)
+        fields = parse_json(line)
+        if not isinstance(fields, dict):
+            raise ValueError(f"expected a JSON object, got {str(fields)[:40]!r}")
+        fields |= {"suite": self.suite, "model": self.model, "protocol": self.protocol.model_dump()}
+        schema: type[RecordedUnit] = RecordedProgram
+        if self.line_holds == "task":
+            schema = RecordedTask
+        elif self.max_loops is not None:
+            schema = RecordedLoop
+            fields["max_loops"] = self.max_loops
+        elif "output" in fields:
+            schema = RecordedRuntime
+            fields["style"] = "cot" if self.suite.endswith("@cot") else "direct"
+        return schema.model_validate_json(json.dumps(fields))

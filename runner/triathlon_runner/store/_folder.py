@@ -23,7 +23,6 @@ _DEFAULT_ROOT: Final = Path("results")
 _ARCHIVE: Final = "archive"
 IMPORTED: Final = "imported"
 """Folder inside the results folder; below it everything lies as in the results folder itself."""
-
 VERIFIED: Final = "verified.json"
 """In a model's folder: the statement that its results were graded again."""
 
@@ -52,6 +51,10 @@ class ResultsFolder:
         """The statement which of the model's files were graded again after they were handed in."""
         return self.of_model(model) / VERIFIED
 
+    def skipped(self, model: str) -> Path:
+        """The file with the reason why the model could not run here."""
+        return self.of_model(model) / "skipped.txt"
+
     @property
     def option(self) -> str:
         """The option with which a command uses this folder: ` --results FOLDER`; empty for the default."""
@@ -60,10 +63,6 @@ class ResultsFolder:
     def archive_command(self, model: str, suite: str) -> str:
         """The command that archives the results of one model and suite."""
         return f"`triathlon results archive --models {model} --suites {suite}{self.option}`"
-
-    def skipped(self, model: str) -> Path:
-        """The file with the reason why the model could not run here."""
-        return self.of_model(model) / "skipped.txt"
 
     def check_is_there(self) -> None:
         """Raises a UserError where there is no such folder."""
@@ -136,11 +135,6 @@ class ResultsFolder:
         path = self.lines(model, suite)
         return path.stat().st_size if path.exists() else 0
 
-    def manifests(self) -> Iterator[Manifest]:
-        """Yields every manifest that can be read."""
-        found = (manifest_or_fault(self.manifest(*names), *names) for names in self.files())
-        yield from (manifest for manifest in found if isinstance(manifest, Manifest))
-
     def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
         """Yields (model, suite) of every results file, in order."""
         runs = self.root / "runs"
@@ -153,11 +147,15 @@ class ResultsFolder:
             elif not skip_others:
                 raise UserError(f"expected a plain file of results at {str(path)!r}, got {why}; move it away")
 
+    def manifests(self) -> Iterator[Manifest]:
+        """Yields every manifest that can be read."""
+        found = (manifest_or_fault(self.manifest(*names), *names) for names in self.files())
+        yield from (manifest for manifest in found if isinstance(manifest, Manifest))
+
     def write_manifest(self, manifest: Manifest) -> None:
-        replace_file(
-            self.manifest(manifest.model, manifest.suite),
-            json.dumps(manifest.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=False) + "\n",
-        )
+        document = manifest.model_dump(mode="json", by_alias=True)
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        replace_file(self.manifest(manifest.model, manifest.suite), text)
 
     def read_manifest(self, model: str, suite: str) -> Manifest | None:
         """Returns the manifest of a results file; None where there is none."""
@@ -219,35 +217,30 @@ class Archived:
 def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Archived:
     """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
 
-    No file in the archive is replaced. The caller holds the model's lock. `copy`: both files stay in place as
-    well.
+    No file in the archive is replaced: the number is one above the highest in use. The caller holds the
+    model's lock. `copy`: both files stay in place as well.
     """
     source, manifest = folder.lines(model, suite), folder.manifest(model, suite)
     if not source.exists():
         raise UserError(
             f"no results of {model!r} on {suite!r} in {str(folder.root)!r}; see `triathlon results list`"
         )
-    target = Archived(model, suite, _unused_path(folder, model, suite))
+    found = manifest_or_fault(manifest, model, suite)
+    stem = str(found.protocol) if isinstance(found, Manifest) else "unknown"
+    place = folder.root / _ARCHIVE / model / suite
+    names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
+    matches = [names.fullmatch(path.name) for path in place.glob("*")]
+    number = max((int(match[1]) for match in matches if match), default=0) + 1
+    target = Archived(model, suite, place / f"{stem}-{number}.jsonl")
+    move_or_copy = shutil.copy2 if copy else os.rename
     try:
-        target.lines.parent.mkdir(parents=True, exist_ok=True)
-        move_or_copy = shutil.copy2 if copy else os.rename
+        place.mkdir(parents=True, exist_ok=True)
         if manifest.exists():
             move_or_copy(manifest, target.manifest)
         move_or_copy(source, target.lines)
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
     return target
-
-
-def _unused_path(folder: ResultsFolder, model: str, suite: str) -> Path:
-    """Returns an unused path in the archive: its number is one above the highest in use."""
-    manifest = manifest_or_fault(folder.manifest(model, suite), model, suite)
-    stem = str(manifest.protocol) if isinstance(manifest, Manifest) else "unknown"
-    target_folder = folder.root / _ARCHIVE / model / suite
-    names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
-    files = target_folder.iterdir() if target_folder.is_dir() else ()
-    numbers = [int(name[1]) for path in files if (name := names.fullmatch(path.name))]
-    return target_folder / f"{stem}-{max(numbers, default=0) + 1}.jsonl"
 
 
 def archived(folder: ResultsFolder) -> Iterator[Archived]:

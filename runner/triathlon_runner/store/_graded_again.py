@@ -26,18 +26,16 @@ def graded_again_statement(
     `sha256`: of the file of each suite. `passed`: suites that are whole and have no problem. `result`:
     whether the whole submission is so.
     """
-    subject = [
-        {"name": f"runs/{model}/{suite}.jsonl", "digest": {"sha256": digest}}
-        for suite, digest in sha256.items()
-    ]
-    engine = {"name": "triathlon-engine", "annotations": {"version": str(engine_version)}}
     return {
         "_type": "https://in-toto.io/Statement/v1",
-        "subject": subject,
+        "subject": [
+            {"name": f"runs/{model}/{suite}.jsonl", "digest": {"sha256": digest}}
+            for suite, digest in sha256.items()
+        ],
         "predicateType": "https://in-toto.io/attestation/test-result/v0.1",
         "predicate": {
             "result": "PASSED" if result else "FAILED",
-            "configuration": [engine],
+            "configuration": [{"name": "triathlon-engine", "annotations": {"version": str(engine_version)}}],
             "passedTests": [suite for suite in sha256 if suite in passed],
             "failedTests": [suite for suite in sha256 if suite not in passed],
         },
@@ -49,25 +47,26 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
     path = folder.verified(model)
     if not path.exists():
         return None
-    if why_not_plain(path, path.parent) or not path.is_file():  # a link leads anywhere, a pipe waits
-        raise _unusable(model, "no plain file")
-    try:
-        document = parse_json(path.read_bytes())
-    except (OSError, ValueError):
-        raise _unusable(model, "no JSON") from None
-    try:
-        predicate, prefix = document["predicate"], f"runs/{model}/"
-        version = int(predicate["configuration"][0]["annotations"]["version"])
-        sha256 = {
-            file["name"].removeprefix(prefix).removesuffix(".jsonl"): file["digest"]["sha256"]
-            for file in document["subject"]
-        }
-        passed, result = predicate["passedTests"], predicate["result"] == "PASSED"
-        if document != graded_again_statement(model, version, sha256, passed, result=result):
-            raise ValueError
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
-        raise _unusable(model, document) from None
-    return GradedAgain(version, {suite: sha256[suite] for suite in passed})
+    got: object = "no plain file"  # a link leads anywhere, a pipe waits
+    if not why_not_plain(path, path.parent) and path.is_file():
+        try:
+            got = "no JSON"
+            got = document = parse_json(path.read_bytes())
+            predicate, prefix = document["predicate"], f"runs/{model}/"
+            version = int(predicate["configuration"][0]["annotations"]["version"])
+            sha256 = {
+                file["name"].removeprefix(prefix).removesuffix(".jsonl"): file["digest"]["sha256"]
+                for file in document["subject"]
+            }
+            passed, result = predicate["passedTests"], predicate["result"] == "PASSED"
+            if document == graded_again_statement(model, version, sha256, passed, result=result):
+                return GradedAgain(version, {suite: sha256[suite] for suite in passed})
+        except (AttributeError, LookupError, OSError, TypeError, ValueError, OverflowError):
+            pass
+    raise UserError(
+        f"expected the statement of `triathlon submit check` about the results of {model!r}, got"
+        f" {got!r:.120}; {how_to_grade_again(model)}"
+    )
 
 
 def how_to_grade_again(model: str) -> str:
@@ -75,11 +74,4 @@ def how_to_grade_again(model: str) -> str:
     return (
         f"`triathlon submit check DIR --statement DIR/{VERIFIED}` writes it anew, with the folder"
         f" runs/{model} of these results as DIR"
-    )
-
-
-def _unusable(model: str, got: object) -> UserError:
-    return UserError(
-        f"expected the statement of `triathlon submit check` about the results of {model!r}, got"
-        f" {got!r:.120}; {how_to_grade_again(model)}"
     )

@@ -1,6 +1,5 @@
 """Reading and writing lines of results so that a line is complete or not there, and their faults in words."""
 
-import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,9 +17,7 @@ from triathlon_runner.terminal import counted, first_of, shortened
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
-
 R = TypeVar("R", bound=UnitRecord)
-
 RUN_AGAIN: Final = (
     "delete the line, and the next run makes its unit again: replies in the cache are graded again, without"
     " asking the model (to have it asked, `triathlon cache prune --model MODEL` first)"
@@ -48,9 +45,37 @@ class Head(UnitRecord):
     model_config = ConfigDict(extra="ignore")
 
 
+def read_lines(
+    path: Path, parse: Callable[[bytes], R], remedy: str = RUN_AGAIN
+) -> Iterator[tuple[int, int, R | str]]:
+    """Yields number and size of each line, and its record or what is wrong with it and the remedy.
+
+    A torn last line is skipped, no file has no lines; `parse` raises ValueError for a line that is no record.
+    """
+    if not path.exists():
+        return
+    first_lines: dict[Unit, int] = {}
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = parse(line)
+            except ValueError as error:
+                yield number, len(line), _fault_of_line(line, error, remedy)
+                continue
+            first = first_lines.setdefault((record.task_id, record.sample), number)
+            if first == number:
+                yield number, len(line), record
+                continue
+            unit = f"{record.task_id!r}, sample {record.sample}: the other is line {first}"
+            fault = f"expected one line of each unit, got a second of {unit}; delete one of them"
+            yield number, len(line), fault
+
+
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
     """Yields the records of one file, in its order; a torn last line is skipped, no file has no lines."""
-    for number, _, parsed in parsed_lines(path, record.model_validate_json):
+    for number, _, parsed in read_lines(path, record.model_validate_json):
         if isinstance(parsed, str):
             raise DamagedLineError(f"{path}, line {number}: {parsed}")
         yield parsed
@@ -66,7 +91,7 @@ def read_undamaged_records(
     """
     records: list[R] = []
     faults: dict[int, str] = {}
-    for number, _, parsed in parsed_lines(path, record.model_validate_json):
+    for number, _, parsed in read_lines(path, record.model_validate_json):
         if isinstance(parsed, str):
             faults[number] = parsed
         elif fault := fault_of(parsed):
@@ -76,37 +101,10 @@ def read_undamaged_records(
     return records, faults
 
 
-def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
+def usable_units(path: Path, record: type[R]) -> set[Unit]:
     """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
-    return {
-        (parsed.task_id, parsed.sample)
-        for _, _, parsed in parsed_lines(path, record.model_validate_json)
-        if not isinstance(parsed, str) and not parsed.fault()
-    }
-
-
-def parsed_lines(
-    path: Path, parse: Callable[[bytes], R], remedy: str = RUN_AGAIN
-) -> Iterator[tuple[int, bytes, R | str]]:
-    """Yields each whole line with its number, and its record or what is wrong with it and the remedy."""
-    if not path.exists():
-        return
-    first_lines: dict[Unit, int] = {}
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                parsed = parse(line)
-            except ValueError as error:
-                yield number, line, _fault_of_line(line, error, remedy)
-                continue
-            first = first_lines.setdefault((parsed.task_id, parsed.sample), number)
-            if first == number:
-                yield number, line, parsed
-                continue
-            unit = f"{parsed.task_id!r}, sample {parsed.sample}: the other is line {first}"
-            yield number, line, f"expected one line of each unit, got a second of {unit}; delete one of them"
+    records, _ = read_undamaged_records(path, record, lambda each: each.fault())
+    return {(each.task_id, each.sample) for each in records}
 
 
 def validation_fault(error: ValidationError) -> str:
@@ -140,9 +138,8 @@ def count_lines(path: Path) -> tuple[int, bool]:
     count, last = 0, b"\n"
     if path.exists():
         with path.open("rb") as lines:
-            for line in lines:
-                last = line
-                count += line.endswith(b"\n")
+            for last in lines:
+                count += last.endswith(b"\n")
     return count, not last.endswith(b"\n")
 
 
@@ -205,10 +202,9 @@ class ResultsFile(Generic[R]):
     closed between two lines, so that a hundred models with twenty suites each need no descriptors.
     """
 
-    def __init__(self, path: Path, record: type[R], say: Callable[[str], None] | None = None) -> None:
+    def __init__(self, path: Path, record: type[R], say: Callable[[str], None] = lambda _: None) -> None:
         self.path = path
-        self._record = record
-        self._say = say
+        self._record, self._say = record, say
         self._opened = False
         self._forget()
 
@@ -225,14 +221,13 @@ class ResultsFile(Generic[R]):
     def __enter__(self) -> Self:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            torn = set_torn_line_aside(self.path)
-            if torn is not None and self._say is not None:
+            if torn := set_torn_line_aside(self.path):
                 self._say(
                     f"{str(self.path)!r} ended in half a line, as after a power cut: moved to {str(torn)!r};"
                     " its unit is asked again"
                 )
             self.scan()
-            os.close(self._for_appending())
+            self.path.open("ab").close()
             self._opened = True
         except OSError as error:
             raise UserError(
@@ -245,18 +240,18 @@ class ResultsFile(Generic[R]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._opened and self.path.exists():
-            descriptor = self._for_appending()
-            os.fsync(descriptor)
-            os.close(descriptor)
+            with self.path.open("ab") as file:
+                os.fsync(file.fileno())
         self._opened = False
 
-    def _for_appending(self) -> int:
-        return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-
     def scan(self) -> None:
-        """Reads which units the file has, without opening it for writing; a torn last line is left out."""
+        """Counts the lines, without opening the file for writing; a torn last line is left out.
+
+        Raises:
+            DamagedLineError: a line has a fault; all others are counted.
+        """
         faults: list[tuple[int, DamagedLineError]] = []
-        for number, line, parsed in parsed_lines(self.path, self._record.model_validate_json):
+        for number, size, parsed in read_lines(self.path, self._record.model_validate_json):
             place = f"{self.path}, line {number}"
             if isinstance(parsed, str):
                 faults.append((number, DamagedLineError(f"{place}: {parsed}")))
@@ -264,14 +259,13 @@ class ResultsFile(Generic[R]):
                 message = f"{place}: {fault}; it does not count; {RUN_AGAIN}"
                 faults.append((number, ContradictingLineError(message)))
             else:
-                self._count(parsed, len(line))
-        if not faults:
-            return
-        (_, error), *more = faults
-        if more:
-            lines = ", ".join(first_of([str(number) for number, _ in more], _NAMED))
-            raise type(error)(f"{error}; {counted(len(more), 'further line')} with a fault: {lines}")
-        raise error
+                self._count(parsed, size)
+        if faults:
+            (_, error), *more = faults
+            if more:
+                lines = ", ".join(first_of([str(number) for number, _ in more], _NAMED))
+                error = type(error)(f"{error}; {counted(len(more), 'further line')} with a fault: {lines}")
+            raise error
 
     @property
     def units(self) -> Collection[Unit]:
@@ -299,15 +293,14 @@ class ResultsFile(Generic[R]):
         assert self._opened, "append outside `with`"
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
-            descriptor, left = self._for_appending(), memoryview(line)
-            try:
-                while left:  # one call may write less than it is given
-                    left = left[os.write(descriptor, left) :]
-            except OSError:
-                os.ftruncate(descriptor, self.size)
-                raise
-            finally:
-                os.close(descriptor)
+            with self.path.open("ab", buffering=0) as file:
+                left = memoryview(line)
+                try:
+                    while left:  # one call may write less than it is given
+                        left = left[file.write(left) :]
+                except OSError:
+                    file.truncate(self.size)
+                    raise
         except OSError as error:
             raise UserError(
                 f"cannot append to {str(self.path)!r} ({error}); make room and run again, nothing is lost"
@@ -320,17 +313,17 @@ class ResultsFile(Generic[R]):
         units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
         if units_in_order == list(self._positions):
             return
-        sizes = {unit: self._positions[unit][1] for unit in units_in_order}
-        starts = itertools.accumulate(sizes.values(), initial=0)
-        with self.path.open("rb") as lines:
+        sorted_positions: dict[Unit, tuple[int, int]] = {}
 
-            def copy(file: IO[bytes]) -> None:
-                for unit, size in sizes.items():
-                    lines.seek(self._positions[unit][0])
-                    file.write(lines.read(size))
+        def copy(file: IO[bytes]) -> None:
+            with self.path.open("rb") as lines:
+                for unit in units_in_order:
+                    start, size = self._positions[unit]
+                    lines.seek(start)
+                    sorted_positions[unit] = (file.tell(), file.write(lines.read(size)))
 
-            rewrite_file(self.path, copy)
-        self._positions = {unit: (start, sizes[unit]) for unit, start in zip(sizes, starts, strict=False)}
+        rewrite_file(self.path, copy)
+        self._positions = sorted_positions
 
     def _count(self, record: UnitRecord, size: int) -> None:
         self._positions[record.task_id, record.sample] = (self.size, size)

@@ -1,24 +1,17 @@
-"""Recorded results: `recorded/<source>/<model>/<suite>.jsonl` with a manifest that is their receipt."""
+"""Results without texts: `recorded/<source>/<model>/<suite>.jsonl` with a manifest that is their receipt."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import (
-    RECORDED,
-    RecordedLine,
-    RecordedManifest,
-    RecordedTask,
-    RecordedUnit,
-)
+from triathlon_runner.records import RECORDED, RecordedManifest, RecordedUnit
 from triathlon_runner.store._folder import read_manifest_file
-from triathlon_runner.store._lines import DamagedLineError, parsed_lines, replace_file
+from triathlon_runner.store._lines import DamagedLineError, read_lines, replace_file
 
-_LINES: Final = ".jsonl"
 _IMPORT_ANEW: Final = "import the recording anew"
 
 
@@ -34,20 +27,21 @@ class RecordedFile:
 
     @property
     def lines(self) -> Path:
-        return self.root / RECORDED / self.source / self.model / f"{self.suite}{_LINES}"
+        return self.root / RECORDED / self.source / self.model / f"{self.suite}.jsonl"
 
     @property
     def manifest(self) -> Path:
         return self.lines.with_suffix(".manifest.json")
 
-    def write(self, manifest: RecordedManifest, lines: Sequence[RecordedLine | RecordedTask]) -> None:
+    def write(self, manifest: RecordedManifest, lines: Sequence[Mapping[str, Any]]) -> None:
         """Replaces both files; the same lines and manifest give the same bytes."""
         receipt = {
             "schema_version": manifest.schema_version,
             **manifest.model_dump(mode="json", exclude_defaults=True),
             "receipt": manifest.receipt.model_dump(mode="json"),
         }
-        replace_file(self.lines, "".join(map(_text, lines)))
+        texts = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+        replace_file(self.lines, "".join(texts))
         replace_file(self.manifest, json.dumps(receipt, indent=1, ensure_ascii=False) + "\n")
 
     def read_manifest(self) -> RecordedManifest:
@@ -65,14 +59,13 @@ class RecordedFile:
         """Returns the record of each line, which may hold all samples of a task."""
         manifest = self.read_manifest()
         records: list[RecordedUnit] = []
-        for number, _, parsed in parsed_lines(self.lines, manifest.unit, _IMPORT_ANEW):
-            if isinstance(parsed, str):
-                raise DamagedLineError(f"{self.lines}, line {number}: {parsed}")
-            if fault := parsed.fault():
+        for number, _, parsed in read_lines(self.lines, manifest.unit, _IMPORT_ANEW):
+            fault = parsed if isinstance(parsed, str) else parsed.fault()
+            if isinstance(parsed, str) or fault:
                 raise DamagedLineError(f"{self.lines}, line {number}: {fault}; {_IMPORT_ANEW}")
             records.append(parsed)
-        counts = Counter(outcome for record in records for outcome in record.outcomes)
-        counted = {outcome.value: counts[outcome] for outcome in sorted(counts)}
+        outcomes = Counter(outcome.value for record in records for outcome in record.outcomes)
+        counted = dict(sorted(outcomes.items()))
         if counted != manifest.outcomes:
             raise UserError(
                 f"{self.manifest}: expected the outcomes of the lines, {counted}, got {manifest.outcomes};"
@@ -84,13 +77,6 @@ class RecordedFile:
 def recorded_files(root: Path) -> Iterator[RecordedFile]:
     """Yields every file of recorded results in a results folder, in order."""
     folder = root / RECORDED
-    for path in sorted(folder.glob(f"*/*/**/*{_LINES}")):
-        source, model, *suite = path.relative_to(folder).parts
-        yield RecordedFile(root, source, model, "/".join(suite).removesuffix(_LINES))
-
-
-def _text(line: RecordedLine | RecordedTask) -> str:
-    """Returns a line as short as possible: all fields with default values but `sample` are left out."""
-    fields = type(line).model_fields.items()
-    left_out = {name for name, field in fields if name != "sample" and getattr(line, name) == field.default}
-    return line.model_dump_json(exclude=left_out) + "\n"
+    for path in sorted(folder.glob("*/*/**/*.jsonl")):
+        source, model, *suite = path.relative_to(folder).with_suffix("").parts
+        yield RecordedFile(root, source, model, "/".join(suite))

@@ -7,7 +7,15 @@ from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.models_yaml import row_without_server
-from triathlon_runner.records import Manifest, Reply, UnitRecord, Usage, asks_base_model, sampling_of
+from triathlon_runner.records import (
+    LoopRecord,
+    Manifest,
+    Reply,
+    UnitRecord,
+    Usage,
+    asks_base_model,
+    sampling_of,
+)
 from triathlon_runner.schedule import BuiltSuite, Work, all_settings, at_temperature
 from triathlon_runner.suites import UnitRun
 
@@ -49,8 +57,7 @@ class Replay:
             NotInEvidenceError: there is none, but the record has what follows from one.
         """
         text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
-        replies = self._replies[self._key_of(text)]
-        if replies:
+        if replies := self._replies[self._key_of(text)]:
             return Answer(replies.popleft(), Usage(), 0.0, self.id)
         if self._gave_nothing:
             raise ModelUnavailableError("the judge could not be asked then")
@@ -67,9 +74,9 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     replies = ((question.key, question.reply) for question in record.questions())
     model = Replay(record.model, work.row.kind, replies, record.question_in)
     judge = None
-    if work.judge is not None:
-        replies = (("", reply) for reply in record.recorded_judge_replies())
-        judge = Replay(work.judge.id, "instruct", replies, gave_nothing=record.judge_gave_nothing)
+    if work.judge is not None and isinstance(record, LoopRecord):
+        replies = (("", reply) for reply in record.judge_replies)
+        judge = Replay(work.judge.id, "instruct", replies, gave_nothing=record.similarity is None)
     suite = work.built.suite
     return await suite.run(UnitRun(record.task_id, record.sample, model, grader, work.protocol, judge))
 

@@ -1,6 +1,7 @@
 """Writing a verified file anew: with the verdicts of today, or as outcomes without texts."""
 
 import hashlib
+import json
 import math
 from collections import Counter
 from typing import Any, Final
@@ -14,11 +15,10 @@ from triathlon_runner.records import (
     LoopRecord,
     Manifest,
     Receipt,
-    RecordedLine,
     RecordedManifest,
     UnitRecord,
     Usage,
-    recorded_lines,
+    lines_without_texts,
 )
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.store import RecordedFile, ResultsFolder, archive, replace_file
@@ -28,6 +28,8 @@ from triathlon_runner.verify._verify import FileReport, Update
 _DAY: Final = len("2026-01-31")
 _OF_THE_LAST_RUN: Final = ("planned", "bytes", "tokens_per_second")
 """Fields of the manifest that say nothing of the outcomes: of the whole file, or of the last run alone."""
+_COST_OF_ASKING: Final = ("usage", "seconds", "judge_usage")
+"""Fields of a record that cannot be measured again."""
 _NOT_ASKED: Final = "graded anew, it asks for a reply that was never asked for"
 
 
@@ -51,24 +53,22 @@ def update_file(
             note = f"not brought up to date: not all of it could be graded again ({what}: {why})"
             report.notes.append(note)
             return
-    model, suite = report.model, report.suite
-    has_judge = manifest.judge is not None
     current: list[UnitRecord] = []
     reopened: list[str] = []
     changed = 0
-    for stored, replayed in report.pairs:
-        if replayed is not None and stored.asks_the_same(replayed, has_judge=has_judge):
-            current.append(replayed.with_usage_of(stored))
-            changed += current[-1] != stored
-        else:
+    for stored, graded in report.pairs:
+        if graded is None or not _asks_the_same(stored, graded, has_judge=manifest.judge is not None):
             reopened.append(f"{stored.task_id} #{stored.sample}")
-    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in current)
+            continue
+        cost = {name: getattr(stored, name) for name in _COST_OF_ASKING if hasattr(stored, name)}
+        current.append(graded.model_copy(update=cost))
+        changed += current[-1] != stored
     archived_lines = None
     if changed or reopened:
-        archived_lines = archive(folder, model, suite, copy=True).lines
-        replace_file(folder.lines(model, suite), text)
+        archived_lines = archive(folder, report.model, report.suite, copy=True).lines
+        text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in current)
+        replace_file(folder.lines(report.model, report.suite), text)
     planned = sum(manifest.outcomes.values()) + manifest.open_units
-    outcomes = Counter(record.outcome.value for record in current)
     usage = sum((record.usage for record in current), Usage())
     fields: dict[str, Any] = {
         "engine_versions": (ENGINE_VERSION,),
@@ -77,16 +77,36 @@ def update_file(
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity(sandbox_level),
         "usage": usage,
-        "outcomes": dict(sorted(outcomes.items())),
+        "outcomes": dict(sorted(Counter(record.outcome.value for record in current).items())),
         # planned units that are not in the file; none for an import, which no run continues
         "open_units": 0 if manifest.origin is not None else max(0, planned - len(current)),
         "open_reasons": manifest.open_reasons | ({_NOT_ASKED: len(reopened)} if reopened else {}),
-        "bytes": folder.size(model, suite),
+        "bytes": folder.size(report.model, report.suite),
     }
     if reopened:
         fields["cost_usd"] = price.cost_of(usage) if price is not None else None
     folder.write_manifest(manifest.model_copy(update=fields))
     report.update = Update(changed, reopened, archived_lines)
+
+
+def _asks_the_same(stored: UnitRecord, graded: UnitRecord, *, has_judge: bool) -> bool:
+    """Returns whether the stored replies answer the questions that are asked after grading anew.
+
+    Of a loop those are its prompts, the programs that were summarised, and the two that the judge compared:
+    another verdict leads to another question, to which nobody replied. Other units ask the same always.
+    """
+    if not isinstance(stored, LoopRecord) or not isinstance(graded, LoopRecord):
+        return True
+    pairs = list(zip(stored.loops, graded.loops, strict=False))
+    if any(old.prompt != new.prompt for old, new in pairs):
+        return False
+    if any(old.program != new.program for old, new in pairs if new.summary_reply is not None):
+        return False
+    needs_judge = has_judge and 1 <= graded.sustained_loops < len(graded.loops)
+    if needs_judge or graded.judge_replies:
+        same_end = len(stored.loops) == len(graded.loops)
+        return same_end and all(old.program == new.program for old, new in pairs[-2:])
+    return True
 
 
 def compact_file(
@@ -98,11 +118,10 @@ def compact_file(
     more than a recorded line has, or samples are missing, it is refused.
     """
     records = [stored for stored, _ in report.pairs]
+    by_task, path = entry.recorded_by_task, folder.lines(report.model, report.suite)
     texts = ["\0".join(question.extracted for question in record.questions()) for record in records]
-    units = [(RecordedLine.of(record, text), text) for record, text in zip(records, texts, strict=True)]
-    by_task = entry.recorded_by_task
-    lines = recorded_lines(units, by_task=by_task)
-    path = folder.lines(report.model, report.suite)
+    units = [(record, text, False) for record, text in zip(records, texts, strict=True)]
+    lines = lines_without_texts(units, by_task=by_task)
     receipt = Receipt(
         source=MEASURED_HERE,
         title="measured with this program",
@@ -127,7 +146,7 @@ def compact_file(
             "receipt": receipt,
         }
     )
-    kept_units = [unit for line in lines for unit in kept.unit(line.model_dump_json().encode()).apart()]
+    kept_units = [unit for line in lines for unit in kept.unit(json.dumps(line).encode()).apart()]
     for metric in entry.metrics:
         before, after = metric.score(records), metric.score(kept_units)
         if before != after and not (math.isnan(before) and math.isnan(after)):

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -145,30 +145,27 @@ async def verify_file(
     stored, damaged = read_undamaged_records(path, work.built.entry.record)
     if only:
         stored = [record for record in stored if record.task_id in only]
-    report.units = len(stored)
+    faults = {f"{path}, line {number}": fault for number, fault in damaged.items()}
+    report.unverified.update(faults)
+    report.damaged_lines.update(faults)
+    report.units = len(stored) + len(damaged)
+    if manifest is not None:
+        report.unfinished = manifest.unfinished
+        if manifest.unfinished:
+            lines = counted(len(stored), "line")
+            report.notes.append(f"unfinished run, {lines} whole; the next run goes on from there")
+        report.other_engine = graded_otherwise(manifest.engine_versions) if stored else ""
+        if set(manifest.python_versions) - {python_version()}:
+            report.graded_under = ", ".join(manifest.python_versions)
     if count_lines(path)[1]:
         report.notes.append(
             "behind them a line that was cut before its end: the next run makes its unit again"
         )
-    if manifest is not None:
-        report.unfinished = manifest.unfinished
-        if manifest.unfinished:
-            lines = counted(report.units, "line")
-            report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
-        report.other_engine = graded_otherwise(manifest.engine_versions) if report.units else ""
-        if set(manifest.python_versions) - {python_version()}:
-            report.graded_under = ", ".join(manifest.python_versions)
-    report.units += len(damaged)
-    faults = {f"{path}, line {number}": fault for number, fault in damaged.items()}
-    report.unverified.update(faults)
-    report.damaged_lines.update(faults)
-    tasks = {task.task_id for task in work.built.tasks}
-    limit = asyncio.Semaphore(_AT_ONCE)
-    done = itertools.count(1)
+    limit, done = asyncio.Semaphore(_AT_ONCE), itertools.count(1)
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            graded = await _graded_again(work, record, tasks, report, lambda: regrade(record, work, grader))
+            graded = await _graded_again(work, record, report, lambda: regrade(record, work, grader))
         on_progress(next(done), len(stored))
         return graded
 
@@ -191,11 +188,7 @@ async def verify_file(
 
 
 async def _graded_again(
-    work: Work,
-    record: UnitRecord,
-    tasks: Collection[str],
-    report: FileReport,
-    regrade: Callable[[], Awaitable[UnitRecord]],
+    work: Work, record: UnitRecord, report: FileReport, regrade: Callable[[], Awaitable[UnitRecord]]
 ) -> UnitRecord | None:
     """Returns the record that its own replies lead to now; None where grading was not possible.
 
@@ -210,12 +203,13 @@ async def _graded_again(
         sentence = "expected a line of {expected}, got one of {stored}"
         report.mismatches.append(Mismatch(name, named, file, sentence))
         return None
-    if record.task_id not in tasks:
+    if all(task.task_id != record.task_id for task in work.built.tasks):
         report.unverified[name] = "the suite has no such task"
         return None
+    evidence = _evidence(record)
     try:
         attempts = [await regrade()]
-        while _evidence(attempts[-1]) != _evidence(record) and len(attempts) <= _REPEATS:
+        while _evidence(attempts[-1]) != evidence and len(attempts) <= _REPEATS:
             attempts.append(await regrade())
     except InfrastructureError as error:
         report.unverified[name] = str(error)
@@ -230,7 +224,7 @@ async def _graded_again(
     unit = (record.task_id, record.sample)
     report.differences.extend(
         Mismatch(f"{name} {place}", *_short_pair(old, new), unit=unit)
-        for place, old, new in _places("", _evidence(record), _evidence(graded))
+        for place, old, new in _places("", evidence, _evidence(graded))
     )
     return graded
 
@@ -257,17 +251,16 @@ def _determined(value: Any) -> Any:
     return {key: _determined(item) for key, item in value.items() if key not in left_out}
 
 
-def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
-    """Returns the smallest parts in which two JSON values differ."""
-    if old == new:
-        return []
+def _places(place: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yields the smallest parts in which two JSON values differ."""
     if isinstance(old, dict) and isinstance(new, dict):
-        inner = [(f"{place}.{key}".lstrip("."), old.get(key), new.get(key)) for key in {**old, **new}]
+        for key in {**old, **new}:
+            yield from _places(f"{place}.{key}".lstrip("."), old.get(key), new.get(key))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        inner = [(f"{place}[{n}]", *pair) for n, pair in enumerate(zip(old, new, strict=True))]
-    else:
-        return [(place, old, new)]
-    return [difference for part in inner for difference in _places(*part)]
+        for number, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _places(f"{place}[{number}]", before, after)
+    elif old != new:
+        yield place, old, new
 
 
 def _short_pair(stored: object, graded: object) -> tuple[str, str]:
@@ -323,20 +316,18 @@ def _compare_counts(
     manifest: Manifest, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
 ) -> None:
     """A manifest that counts what was graded again is right: a changed line is a mismatch itself."""
-    stated, in_lines, again = manifest.outcomes, _outcomes(stored), _outcomes(graded)
+    stated = manifest.outcomes
+    in_lines, again = (
+        dict(sorted(Counter(record.outcome.value for record in records).items()))
+        for records in (stored, graded)
+    )
     whole = len(graded) == len(stored)
     if manifest.unfinished:
         if (units := sum(stated.values())) > len(stored):
             claimed, there = f"{units} units or more", counted(len(stored), "unit")
             report.mismatches.append(Mismatch("manifest units", claimed, there, COUNTS_DIFFER))
-    elif whole and stated == again:
-        return
-    elif stated != in_lines:
+    elif stated != in_lines and not (whole and stated == again):
         counts = Mismatch("manifest outcomes", repr(stated), repr(in_lines), COUNTS_DIFFER)
         report.mismatches.append(counts)
-    elif whole:
+    elif whole and stated != again:
         report.differences.append(Mismatch("manifest outcomes", repr(stated), repr(again)))
-
-
-def _outcomes(records: Sequence[UnitRecord]) -> dict[str, int]:
-    return dict(sorted(Counter(record.outcome.value for record in records).items()))

@@ -2,12 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from support.import_place import (
     FIRST,
@@ -23,14 +21,10 @@ from support.official_data import official_store
 from triathlon_runner.datasets import official
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import FORMATS
 from triathlon_runner.records import (
-    Outcome,
     PredictionRecord,
-    RecordedLine,
     RecordedManifest,
-    RecordedTask,
-    recorded_lines,
+    lines_without_texts,
 )
 from triathlon_runner.store import RecordedFile, read_records
 
@@ -85,20 +79,14 @@ def receipt(place: ImportPlace, model: str, suite: str = "loop/core", source: st
     return found
 
 
-@pytest.fixture(scope="module")
-def loops(place: ImportPlace, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The recordings of two models, which are filed."""
-    folder = two_models(tmp_path_factory.mktemp("loops"))
-    place.bring("evaloop", folder, "--recorded", "tiny")
-    return folder
-
-
-@pytest.mark.usefixtures("loops")
-def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace) -> None:
+def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace, tmp_path: Path) -> None:
     """Each file goes to the model of its name, as outcomes with a short hash; no field has its default value.
 
-    Of a program that failed there and passes here the recording's count is filed, and the line is marked.
+    Of a program that failed there and passes here the recording's count is filed, and the line is marked. The
+    receipt tells where it comes from. The same recordings give the same bytes.
     """
+    folder = two_models(tmp_path)
+    place.bring("evaloop", folder, "--recorded", "tiny")
 
     def line(model: str, text: str, task_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
         (found,) = (line for line in lines(place, model) if line["task_id"] == task_id)
@@ -111,24 +99,26 @@ def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace) -> No
     assert found == {**common, "sustained_loops": 0}
     found, common = line("model-b", SECOND.reference, SECOND.task_id)
     assert found == {**common, "outcome": "failed", "sustained_loops": 0, "differs": True}
-    written = "".join(path.read_text() for path in (place.results / "recorded/tiny").rglob("*.json*"))
-    assert "Write it" not in written and "def " not in written
-
-
-def test_the_receipt_tells_where_it_comes_from(place: ImportPlace, loops: Path) -> None:
-    """Source, address, commit, date, licence, checksum of the file, and how many verdicts are equal."""
-    found = receipt(place, "model-b")
-    assert found["sha256"] == hashlib.sha256((loops / "loop-model-b.json.gz").read_bytes()).hexdigest()
-    assert (found["source"], found["address"]) == ("tiny", "https://example.org/tiny")
-    assert (found["commit"], found["date"], found["licence"]) == ("abc1234", "2025-10", "none found")
-    assert (found["compared"], found["equal"]) == (2, 1)
-
-
-def test_the_same_recordings_give_the_same_bytes(place: ImportPlace, loops: Path) -> None:
-    """No clock and no order of grading shows in what is filed."""
+    stated = receipt(place, "model-b")
+    digest = hashlib.sha256((folder / "loop-model-b.json.gz").read_bytes()).hexdigest()
+    assert (
+        stated
+        | {
+            "source": "tiny",
+            "address": "https://example.org/tiny",
+            "commit": "abc1234",
+            "date": "2025-10",
+            "licence": "none found",
+            "sha256": digest,
+            "compared": 2,
+            "equal": 1,
+        }
+        == stated
+    )
     files = sorted((place.results / "recorded/tiny").rglob("*.json*"))
     before = [path.read_bytes() for path in files]
-    place.bring("evaloop", loops, "--recorded", "tiny")
+    assert not any(b"Write it" in content or b"def " in content for content in before)
+    place.bring("evaloop", folder, "--recorded", "tiny")
     assert [path.read_bytes() for path in files] == before
 
 
@@ -267,135 +257,95 @@ sources:
 OUTPUT = "runtime/cruxeval-output"
 
 
-def log(folder: Path, name: str, answers: dict[str, list[str]], scored: dict[str, list[bool]]) -> Path:
-    """One file as CRUXEval's site has it."""
-    content = {"raw_generations": answers, "raw_scored_generations": scored}
-    return write_json(folder / f"{name}.json.gz", content)
+COMMON: dict[str, Any] = {"suite": "evolved/a", "model": "m", "protocol": "p"}
+OF_TASKS = RecordedManifest.model_validate_json(
+    json.dumps(
+        COMMON
+        | {"served_model": ""}
+        | {"data": {"name": "a", "version": "1", "sha256": "ab"}, "tasks_in_suite": 1, "tasks_planned": 1}
+        | {"outcomes": {}, "settings": {}, "line_holds": "task"}
+        | {
+            "receipt": dict.fromkeys(("source", "title", "address", "commit", "date", "licence", "file"), "")
+            | {"sha256": "", "engine_version": 1, "compared": 0, "equal": 0}
+        }
+    )
+)
+"""Of lines that hold tasks."""
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "text"),
-    [
-        ([Outcome.PASSED], "passed"),
-        ([Outcome.PASSED] * 2 + [Outcome.FAILED], "passed*2 failed"),
-        ([Outcome.FAILED, Outcome.TIMED_OUT, Outcome.FAILED], "failed timed_out failed"),
-    ],
-    ids=str,
+    "text", ["passed", "passed*2 failed", "failed timed_out failed"], ids=["one", "a run", "no run"]
 )
-def test_outcomes_of_samples_stand_in_their_order(outcomes: Sequence[Outcome], text: str) -> None:
+def test_outcomes_of_samples_stand_in_their_order(text: str) -> None:
     """A run of equal outcomes is written once with its length, and read as as many samples."""
-    samples = [
-        RecordedLine(task_id="t", sample=number, outcome=outcome, program="")
-        for number, outcome in enumerate(outcomes)
-    ]
-    (line,) = recorded_lines([(sample, "") for sample in samples], by_task=True)
-    assert isinstance(line, RecordedTask)
-    assert (line.outcomes, list(line.samples())) == (text, outcomes)
+    line = {"task_id": "t", "outcomes": text, "answers": ""}
+    samples = OF_TASKS.unit(json.dumps(line).encode()).apart()
+    assert text.startswith(samples[0].outcome)
+    assert [sample.sample for sample in samples] == list(range(text.count(" ") + 1 + text.count("*")))
+    written = [(sample, "", False) for sample in samples]
+    assert lines_without_texts(written, by_task=True)[0]["outcomes"] == text
     if len(samples) > 1:
         with pytest.raises(UserError, match="expected its samples from 0 on"):
-            recorded_lines([(sample, "") for sample in samples[1:]], by_task=True)
+            lines_without_texts(written[1:], by_task=True)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("won", "passed*x", "passed*", "passed,failed"),
+        *("", "won", "passed*x", "passed*", "passed,failed"),
         *("passed*999999999999", "passed*99999 failed*2", "passed*" + "9" * 5000),
     ],
 )
 def test_other_outcomes_are_refused(text: str) -> None:
     """What is no outcome, or no number of them, is no line; nor is a number that nobody can count to."""
-    with pytest.raises(ValueError, match=r"'won'|outcomes: expected"):
-        list(RecordedTask(task_id="t", outcomes=text, answers="").samples())
-
-
-@pytest.mark.parametrize(
-    ("name", "answers", "scored", "passed"),
-    [
-        ("m_temp0.2_output", ["1", "2"], [True, False], [True, False]),
-        ("m_temp0.2_input", ["f(1)", "1", "f(2)"], [False, True], [False, False, True]),
-        ("m_temp0.2_output", ["1", "f(2) == 1", "2"], [True, False], [True, False, False]),
-        ("m_temp0.2_output", ["f(1)", "f(2)", "2"], [True, False], [None, None, None]),
-        ("answers", ["1", "f(2)"], [True], [None, None]),
-    ],
-    ids=str,
-)
-def test_the_authors_verdicts(
-    tmp_path: Path, name: str, answers: list[str], scored: list[bool], passed: list[bool | None]
-) -> None:
-    """An answer that their harness left out of its list failed there; where none can be told, none is."""
-    path = log(tmp_path, name, {"sample_0": answers}, {"sample_0": scored})
-    found: list[Any] = list(FORMATS["cruxeval"].read(path))
-    assert [one.theirs.base for one in found] == passed
-
-
-@pytest.fixture(scope="module")
-def filed(tmp_path_factory: pytest.TempPathFactory) -> ImportPlace:
-    """Two files of two tasks, filed by `make recorded`."""
-    first, second = official.cruxeval(official_store())[:2]
-    place = ImportPlace(tmp_path_factory.mktemp("answers"))
-    (place.results / "recorded").mkdir(parents=True)
-    (place.results / "recorded/sources.yaml").write_text(ANSWER_SOURCES)
-    folder = place.root / "logs/cruxeval"
-    answers = {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]}
-    scored = {second.task_id: [False, False], first.task_id: [True, True, True]}
-    log(folder, "Coder_temp0.2_output", answers, scored)
-    log(folder, "coder+cot_temp0.2_output", {first.task_id: [first.output]}, {first.task_id: [True]})
-    done = place.make_recorded(place.root / "logs")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return place
-
-
-def file_of(place: ImportPlace, suite: str = OUTPUT) -> RecordedFile:
-    return RecordedFile(place.results, "cruxeval", "best-coder", suite)
+    with pytest.raises(ValueError, match=r"'won'|expected (the )?outcome"):
+        OF_TASKS.unit(json.dumps({"task_id": "t", "outcomes": text, "answers": ""}).encode())
 
 
 @pytest.mark.official
-def test_a_line_holds_a_task(filed: ImportPlace) -> None:
-    """Outcomes of its samples, a hash of all answers, and which samples their authors graded otherwise."""
-    first = official.cruxeval(official_store())[0]
-    lines = filed.recorded("best-coder", OUTPUT, "cruxeval")
-    texts = "\0".join(f"[ANSWER]\n{text}\n[/ANSWER]" for text in (first.output, first.output, "0"))
+def test_a_line_holds_a_task(tmp_path: Path) -> None:
+    """`make recorded` files two files of answers: outcomes of a task's samples, a hash of all answers.
+
+    Samples that their authors graded otherwise are named. What reads the results gets one record a sample,
+    `verify` checks them, and a damaged line tells where it stands.
+    """
+    first, second = official.cruxeval(official_store())[:2]
+    place = ImportPlace(tmp_path)
+    (place.results / "recorded").mkdir(parents=True)
+    (place.results / "recorded/sources.yaml").write_text(ANSWER_SOURCES)
+    answers = {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]}
+    scored = {second.task_id: [False, False], first.task_id: [True, True, True]}
+    for name, texts, verdicts in (
+        ("Coder_temp0.2_output", answers, scored),
+        ("coder+cot_temp0.2_output", {first.task_id: [first.output]}, {first.task_id: [True]}),
+    ):
+        content = {"raw_generations": texts, "raw_scored_generations": verdicts}
+        write_json(place.root / f"logs/cruxeval/{name}.json.gz", content)
+    done = place.make_recorded(place.root / "logs")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = place.recorded("best-coder", OUTPUT, "cruxeval")
+    texts_of_first = "\0".join(f"[ANSWER]\n{text}\n[/ANSWER]" for text in answers[first.task_id])
     assert lines[0] == {
         "task_id": first.task_id,
         "outcomes": "passed*2 failed",
-        "answers": hashlib.sha256(texts.encode()).hexdigest()[:8],
+        "answers": hashlib.sha256(texts_of_first.encode()).hexdigest()[:8],
         "differs": [2],
     }
     assert (lines[1]["outcomes"], lines[1]["differs"]) == ("failed passed", [1])
-    assert file_of(filed, f"{OUTPUT}@cot").lines.is_file()  # the file's name tells side and style
-    receipt = file_of(filed).read_manifest().receipt
+    file = RecordedFile(place.results, "cruxeval", "best-coder", OUTPUT)
+    in_thought = RecordedFile(place.results, "cruxeval", "best-coder", f"{OUTPUT}@cot")
+    assert in_thought.lines.is_file()  # the file's name tells side and style
+    receipt = file.read_manifest().receipt
     assert (receipt.compared, receipt.equal) == (5, 3)
-
-
-@pytest.mark.official
-def test_every_sample_is_a_unit(filed: ImportPlace) -> None:
-    """What reads recorded results gets one record a sample, and `verify` checks them."""
-    units = file_of(filed).read()
-    assert [(one.sample, one.outcome.value) for one in units] == [
+    assert [(one.sample, one.outcome.value) for one in file.read()] == [
         *((0, "passed"), (1, "passed"), (2, "failed")),
         *((0, "failed"), (1, "passed")),
     ]
-    result = filed.call("verify", "--models", "best-coder")
+    result = place.call("verify", "--models", "best-coder")
     assert result.exit_code == 0, result.output
-
-
-@pytest.mark.official
-def test_a_damaged_line_is_named(filed: ImportPlace, tmp_path: Path) -> None:
-    """A line whose outcomes are none tells where it stands."""
-    stored = file_of(filed)
-    copy = RecordedFile(tmp_path, "cruxeval", "best-coder", OUTPUT)
-    copy.lines.parent.mkdir(parents=True)
-    copy.manifest.write_bytes(stored.manifest.read_bytes())
-    copy.lines.write_text(stored.lines.read_text().replace("passed*2", "won*2"))
+    file.lines.write_text(file.lines.read_text().replace("passed*2", "won*2"))
     with pytest.raises(UserError, match=r"line 1: .*'won'"):
-        copy.read()
-
-
-def test_a_manifest_tells_what_its_lines_hold() -> None:
-    """An unknown kind of line is refused."""
-    with pytest.raises(ValidationError, match="line_holds"):
-        RecordedManifest.model_validate({"line_holds": "word"})
+        file.read()
 
 
 @pytest.mark.slow

@@ -17,10 +17,9 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import (
     MEASURED_HERE,
     LoopRecord,
-    RecordedLine,
     RecordedManifest,
-    RecordedTask,
     RuntimeRecord,
+    lines_without_texts,
 )
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, gather
@@ -69,9 +68,12 @@ def record_as(results: Path, model: str, *, of: str, source: str = "elsewhere") 
     kept = {name: manifest[name] for name in ("data", "tasks_in_suite", "tasks_planned", "protocol")}
     kept["outcomes"] = {name: count for name, count in manifest["outcomes"].items() if count}
     lines = [
-        RecordedLine(
-            task_id=one.task_id, outcome=one.outcome, sustained_loops=one.sustained_loops, program="0123abcd"
-        )
+        {
+            "task_id": one.task_id,
+            "outcome": one.outcome,
+            "sustained_loops": one.sustained_loops,
+            "program": "0123abcd",
+        }
         for one in measured
     ]
     loops = measured[0].max_loops
@@ -211,7 +213,8 @@ def test_outcomes_of_answers_count_as_the_answers_did(tmp_path: Path) -> None:
     recorded = RecordedManifest.model_validate(
         {name: manifest[name] for name in (*kept, "tasks_planned")} | {"receipt": RECEIPT}
     )
-    outcomes = [recorded.unit(RecordedLine.of(unit, "").model_dump_json().encode()) for unit in whole]
+    lines = lines_without_texts([(unit, "", False) for unit in whole], by_task=False)
+    outcomes = [recorded.unit(json.dumps(line).encode()) for line in lines]
     (suite,) = catalogue.select(["runtime/core"])
     (values, of_whole), (again, of_outcomes) = (
         metric_values(suite.metrics, records) for records in (whole, outcomes)
@@ -227,7 +230,7 @@ def test_outcomes_of_answers_count_as_the_answers_did(tmp_path: Path) -> None:
 def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
     """Several answers to a task stand once, by how many passed; a score counts tasks."""
     outcomes = {"sample_0": "passed passed", "sample_1": "failed passed", "sample_2": "failed failed"}
-    lines = [RecordedTask(task_id=task, outcomes=text, answers="0123abcd") for task, text in outcomes.items()]
+    lines = [{"task_id": task, "outcomes": text, "answers": "0123abcd"} for task, text in outcomes.items()]
     write(
         tmp_path / "results",
         "other",

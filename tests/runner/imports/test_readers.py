@@ -1,0 +1,235 @@
+"""Other programs' logs, as they lie on disk: what each reader takes from them, and what it refuses."""
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from support.import_place import FIRST, GOOD, inspect_sample, lm_eval_row, said, write_json, write_lines
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports import FORMATS, logs_at, model_of, read_livecodebench
+
+Pack = Callable[[Path, list[dict[str, Any]]], Path]
+INSPECT = {"id": "a", "input": "x"}
+LOOPS = {"sample_id": "a", "interaction_type": "multi_turn", "messages": ["x"]}
+BROKEN = FIRST.reference.replace("def ", "", 1)
+
+
+def read(form: str, path: Path) -> list[Any]:
+    return list(FORMATS[form].read(path))
+
+
+@pytest.mark.parametrize(
+    ("form", "row", "says"),
+    [
+        ("lm-eval", {"doc": {}, "filtered_resps": []}, "expected doc.task_id"),
+        ("evaloop", {"0": {"task_id": "a"}}, "lists of tasks"),
+        ("evaloop", {"0": [{"task_id": "a", "initial_prompt": "", "cycles": [3]}]}, "expected code_output"),
+        ("inspect", {"status": "success"}, "expected samples (list), got an object with ['status']"),
+        ("inspect", {"samples": ["a"]}, "sample 1: expected a JSON object, got 'a'"),
+        ("inspect", {"samples": [INSPECT | {"output": said(3)}]}, "message.content (str | list), got 3"),
+        ("every-eval-ever", {"sample_id": "a", "metadata": "x"}, "line 1, metadata: expected a JSON object"),
+        ("every-eval-ever", LOOPS, "line 1, messages: expected a JSON object"),
+        ("every-eval-ever", {"sample_id": "a#0", "output": {"raw": []}}, "a reported one"),
+        ("evalplus", {"results": {}}, "one JSON document with the keys results"),
+    ],
+    ids=str,
+)
+def test_other_shapes_are_refused(tmp_path: Path, form: str, row: dict[str, Any], says: str) -> None:
+    """A log of another shape is a user's error that says what was expected."""
+    with pytest.raises(UserError) as caught:
+        read(form, write_lines(tmp_path / "log.jsonl", row))
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("generation", ["5", '[{"input_idx": 1e999, "results": []}]', "[5]"])
+def test_an_odd_log_of_reval_is_a_users_error(tmp_path: Path, generation: str) -> None:
+    """Numbers where lists belong, and those that are no index."""
+    for question in ("coverage", "state", "path", "output"):
+        (tmp_path / f"{question}@x").mkdir()
+        log = f'{{"task_id": "DREval/0", "generation": {generation}}}\n'
+        (tmp_path / f"{question}@x/1.jsonl").write_text(log)
+    with pytest.raises(UserError, match="line 1: expected REval's results"):
+        read("reval", tmp_path)
+
+
+def test_loops_of_5000_digits_are_unknown(tmp_path: Path) -> None:
+    """EVALOOOP's counts of loops are the keys of an object."""
+    page = {"9" * 5000: [{"task_id": "a", "initial_prompt": "", "cycles": []}]}
+    (loop,) = read("evaloop", write_json(tmp_path / "page.json", page))
+    assert loop.sustained_loops is None
+
+
+@pytest.mark.parametrize(
+    ("row", "program"),
+    [
+        (lm_eval_row(FIRST.reference), FIRST.reference),
+        (lm_eval_row("", filtered_resps=[FIRST.reference]), FIRST.reference),
+        (lm_eval_row(BROKEN, f"{FIRST.reference}```"), FIRST.reference),
+        (lm_eval_row(BROKEN), BROKEN),
+    ],
+    ids=["nested", "not nested", "the filter lost text", "the model wrote it so"],
+)
+def test_lm_evals_programs(tmp_path: Path, row: dict[str, Any], program: str) -> None:
+    """Those that were tested; one that its filter broke is taken out of the reply."""
+    (unit,) = read("lm-eval", write_lines(tmp_path / "s.jsonl", row))
+    assert (unit.text.strip(), unit.is_program) == (program.strip(), True)
+
+
+def test_evalplus_folder_of_files(tmp_path: Path) -> None:
+    """Of the samples, their raw replies and their results the last alone is read, under the samples' name."""
+    for name in ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl", "other.jsonl"):
+        write_lines(tmp_path / name, GOOD)
+    graded = tmp_path / "m_temp_0.0_eval_results.json"
+    write_json(graded, {"eval": {FIRST.task_id: [GOOD]}})
+    found = [(log.name, model_of(log)) for log in logs_at(FORMATS["evalplus"], [tmp_path])]
+    assert found == [(graded.name, "m_temp_0.0"), ("other.jsonl", "other")]
+
+
+# inspect_ai
+
+
+def as_json(path: Path, samples: list[dict[str, Any]]) -> Path:
+    return write_json(path.with_suffix(".json"), {"version": 2, "status": "success", "samples": samples})
+
+
+def _members(samples: list[dict[str, Any]]) -> dict[str, bytes]:
+    packed = {f"samples/{n}_epoch_1.json": json.dumps(sample).encode() for n, sample in enumerate(samples)}
+    return {"header.json": b"{}"} | packed
+
+
+def as_zip(path: Path, samples: list[dict[str, Any]], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path.with_suffix(".eval"), "w", method) as archive:
+        for name, data in _members(samples).items():
+            archive.writestr(name, data)
+    return path.with_suffix(".eval")
+
+
+def as_stored_zip(path: Path, samples: list[dict[str, Any]]) -> Path:
+    return as_zip(path, samples, zipfile.ZIP_STORED)
+
+
+def as_zstd(path: Path, samples: list[dict[str, Any]]) -> Path:
+    """A zip as inspect_ai writes it today: what is stored is packed, and both headers say so."""
+    path, members = path.with_suffix(".eval"), _members(samples)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, pa.compress(data, codec="zstd", asbytes=True))
+        places = [info.header_offset for info in archive.infolist()]
+    raw = bytearray(path.read_bytes())
+    central = raw.index(b"PK\x01\x02")
+    for place, (name, data) in zip(places, members.items(), strict=True):
+        for header, method in ((place, 8), (central, 10)):
+            raw[header + method : header + method + 2] = struct.pack("<H", 93)
+            crc = header + method + 6
+            raw[crc : crc + 4] = struct.pack("<I", zlib.crc32(data))
+            raw[crc + 8 : crc + 12] = struct.pack("<I", len(data))
+        central += 46 + len(name)
+    path.write_bytes(raw)
+    return path
+
+
+@pytest.mark.parametrize("pack", [as_json, as_zip, as_zstd])
+def test_inspects_samples(tmp_path: Path, pack: Pack) -> None:
+    """Its JSON, its zip and that of today hold the same; why a sample has no reply, or a cut one, is told."""
+    whole = inspect_sample("a")["output"]["choices"][0]["message"]["content"]
+    parts = [{"type": "reasoning", "reasoning": "def x"}, {"type": "text", "text": whole}]
+    cut = {"choices": [{"message": {"content": "def"}, "stop_reason": "max_tokens"}]}
+    samples = [
+        inspect_sample("a"),
+        inspect_sample("b", output=said(parts)),
+        inspect_sample("c", output=cut),
+        inspect_sample("d", output={"choices": []}, limit={"type": "message"}),
+        {"id": "e", "error": {"message": "x"}, "output": None},
+    ]
+    units = read("inspect", pack(tmp_path / "log", samples))
+    assert [(unit.task_id, unit.text, unit.cut) for unit in units] == [
+        *(("a", whole, False), ("b", whole, False), ("c", "def", True), ("d", "", False), ("e", "", False))
+    ]
+    no_choices = "it has no reply: its output has no choices (it met its limit: message)"
+    assert [unit.error for unit in units] == ["", "", "", no_choices, "it ended in an error: x"]
+
+
+@pytest.mark.parametrize("pack", [as_stored_zip, as_zip, as_zstd])
+@pytest.mark.parametrize("part", ["sample", "list of members"])
+def test_a_damaged_log_is_a_users_error(tmp_path: Path, pack: Pack, part: str) -> None:
+    """Bytes that were overwritten, in a sample or in the zip's list of members, are said."""
+    log = pack(tmp_path / "log", [inspect_sample("a"), inspect_sample("b")])
+    whole = log.read_bytes()
+    at = whole.index(b"1_epoch_1.json") + 20 if part == "sample" else whole.index(b"PK\x01\x02")
+    log.write_bytes(whole[:at] + b"\xff" * 4 + whole[at + 4 :])
+    with pytest.raises(UserError, match="cannot be unpacked"):
+        read("inspect", log)
+
+
+# CRUXEval and LiveCodeBench
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "scored", "passed"),
+    [
+        ("m_temp0.2_output", ["1", "2"], [True, False], [True, False]),
+        ("m_temp0.2_input", ["f(1)", "1", "f(2)"], [False, True], [False, False, True]),
+        ("m_temp0.2_output", ["1", "f(2) == 1", "2"], [True, False], [True, False, False]),
+        ("m_temp0.2_output", ["f(1)", "f(2)", "2"], [True, False], [None, None, None]),
+        ("answers", ["1", "f(2)"], [True], [None, None]),
+    ],
+    ids=str,
+)
+def test_cruxevals_verdicts(
+    tmp_path: Path, name: str, answers: list[str], scored: list[bool], passed: list[bool | None]
+) -> None:
+    """An answer that their harness left out of its list failed there; where none can be told, none is."""
+    content = {"raw_generations": {"sample_0": answers}, "raw_scored_generations": {"sample_0": scored}}
+    units = read("cruxeval", write_json(tmp_path / f"{name}.json.gz", content))
+    assert [unit.theirs.base for unit in units] == passed
+
+
+QUESTIONS = [
+    {
+        "question_id": "1873_A",
+        "contest_date": "2023-08-21T00:00:00",
+        "output_list": ["Here it is.", "Like this."],
+        "code_list": ["print(1)", "print(2)"],
+        "graded_list": [True, False],
+    },
+    {
+        "question_id": "abc300_b",
+        "contest_date": "2024-02-03T00:00:00",
+        "code_list": ["print(3)", "print(4)"],
+        "graded_list": [True, True],
+    },
+]
+
+
+@pytest.mark.parametrize(
+    "write", [lambda path: write_json(path, QUESTIONS), lambda path: write_lines(path, *QUESTIONS)]
+)
+def test_livecodebenchs_verdicts(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+    """pass@1 is the mean over the questions of the share that passed; the days of the contests are told."""
+    outputs = read_livecodebench(write(tmp_path / "eval_all.json"))
+    assert outputs == (75.0, 2, 4, "2023-08-21", "2024-02-03")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"graded_list": [1, 0]}, r"expected verdicts \(true or false\) in graded_list, got \[1, 0\]"),
+        ({"graded_list": []}, r"expected verdicts"),
+        ({"code_list": ["x"]}, "expected 2 programs in code_list or output_list, as many as verdicts, got 1"),
+        ({"question_id": None}, "entry 1: expected question_id, each once, got None"),
+        ({"question_id": "abc300_b"}, "entry 2: expected question_id, each once, got 'abc300_b'"),
+    ],
+    ids=str,
+)
+def test_ungraded_outputs_are_refused(tmp_path: Path, change: dict[str, Any], says: str) -> None:
+    """What was expected and what came is said."""
+    log = write_json(tmp_path / "log.json", [QUESTIONS[0] | change, QUESTIONS[1]])
+    with pytest.raises(UserError, match=says):
+        read_livecodebench(log)
