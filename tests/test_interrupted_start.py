@@ -34,37 +34,40 @@ def test_an_interrupt_while_it_starts(tmp_path: Path, after: float, command: str
         assert output.startswith(f"triathlon {command}: interrupted; ") and output.count("\n") == 1
 
 
+GRADE = ("grade", "samples.jsonl", "--problems")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "kept"),
     [
-        (("run",), 1, "what was finished is kept, and the same command goes on from there"),
-        (("gate", "--baseline", "a", "--candidate", "b"), 3, "undecided; what was finished is kept"),
-        (("models",), 130, "no stored result is lost"),
-        (("scores",), 130, "no stored result is lost"),
-        (("build",), 130, "the site stays as it was"),
+        (("run", "--models-file"), 1, "what was finished is kept, and the same command goes on from there"),
+        (
+            ("gate", "--baseline", "a", "--candidate", "b", "--models-file"),
+            3,
+            "undecided; what was finished is kept",
+        ),
+        (("models", "--models-file"), 130, "no stored result is lost"),
+        (("scores", "--models-file"), 130, "no stored result is lost"),
+        (("build", "--models-file"), 130, "the site stays as it was"),
+        (GRADE, 130, "nothing is kept without --out"),
+        (("grade", "--out=o.jsonl", *GRADE[1:]), 130, "what was graded is kept"),
     ],
 )
 def test_an_interrupt_while_it_works(
     tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str
 ) -> None:
-    """A line says what is kept; the code is 130 or the command's own. The list of models never ends here."""
-    models = tmp_path / "models.yaml"
-    os.mkfifo(models)
+    """A line says what is kept; the code is 130 or the command's own. The file that is read never ends."""
+    endless = tmp_path / "endless.yaml"
+    os.mkfifo(endless)
+    command = [TRIATHLON, *arguments, str(endless)]
     with (
-        subprocess.Popen(
-            [TRIATHLON, *arguments, "--models-file", str(models)],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process,
-        _writer(models),
+        subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process,
+        _writer(endless),
     ):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == code, said
-    last = said.splitlines()[-1]
-    assert last.startswith(f"triathlon {arguments[0]}: interrupted; {kept}")
+    assert said.splitlines()[-1].startswith(f"triathlon {arguments[0]}: interrupted; {kept}")
     assert "Traceback" not in said
 
 
@@ -83,24 +86,6 @@ def test_an_interrupt_in_a_narrow_terminal(tmp_path: Path) -> None:
         "finished is kept, and the same",
         "command goes on from there",
     ]
-
-
-@pytest.mark.parametrize(
-    ("options", "kept"),
-    [((), "nothing is kept without --out"), (("--out=o.jsonl",), "what was graded is kept")],
-)
-def test_an_interrupted_grade(tmp_path: Path, options: tuple[str, ...], kept: str) -> None:
-    """It says what is kept, which depends on --out."""
-    problems = tmp_path / "problems.jsonl"
-    os.mkfifo(problems)
-    command = [TRIATHLON, "grade", "samples.jsonl", "--problems", str(problems), *options]
-    with (
-        subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process,
-        _writer(problems),
-    ):
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert said.splitlines()[-1].startswith(f"triathlon grade: interrupted; {kept}")
 
 
 @contextmanager

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
-from support.hashes import hashes
 from support.small_run import SmallRun, made
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import DataSetRecord, Receipt, RecordedManifest
+from triathlon_runner.records import RecordedManifest
 from triathlon_runner.store import (
     RecordedFile,
     ResultsFile,
@@ -53,36 +52,20 @@ RECORDED: dict[str, list[dict[str, Any]]] = {
 def whole(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
     """Two units of a suite of each discipline, a statement about them, and recorded results."""
     small = made(tmp_path_factory.mktemp("mutated"))
+    receipt = dict.fromkeys(("source", "title", "address", "commit", "licence", "file"), "a")
+    receipt |= {"date": "2025-10", "sha256": "ab" * 32}
+    numbers = {"engine_version": 1, "compared": 3, "equal": 3}
     for suite, lines in RECORDED.items():
         by_task = "outcomes" in lines[0]
-        counts = {"passed": 6, "failed": 3} if by_task else {"passed": 3}
-        receipt = Receipt(
-            source="a",
-            title="A",
-            address="https://example.org",
-            commit="abc",
-            date="2025-10",
-            licence="none found",
-            file="a.jsonl",
-            sha256="ab" * 32,
-            engine_version=1,
-            compared=3,
-            equal=3,
-        )
-        manifest = RecordedManifest(
-            suite=suite,
-            model="recorded-model",
-            served_model="recorded-model",
-            protocol=hashes("ab" * 8),
-            settings={"recorded": "a"},
-            data=DataSetRecord(name="a", version="1", sha256="ab" * 32),
-            tasks_in_suite=3,
-            tasks_planned=3,
-            outcomes=dict(sorted(counts.items())),
-            line_holds="task" if by_task else "sample",
-            receipt=receipt,
-        )
-        RecordedFile(small.results, "a", "recorded-model", suite).write(manifest, lines)
+        fields = {
+            **{"suite": suite, "model": "recorded-model", "served_model": "a", "protocol": "ab" * 8},
+            **{"settings": {"recorded": "a"}, "data": {"name": "a", "version": "1", "sha256": "ab" * 32}},
+            **{"tasks_in_suite": 3, "tasks_planned": 3, "line_holds": "task" if by_task else "sample"},
+            "outcomes": {"failed": 3, "passed": 6} if by_task else {"passed": 3},
+            "receipt": {**receipt, **numbers},
+        }
+        file = RecordedFile(small.results, "a", "recorded-model", suite)
+        file.write(RecordedManifest.model_validate_json(json.dumps(fields)), lines)
     statement = ("--statement", "results/runs/m/verified.json")
     assert small.call("submit", "check", "results/runs/m", *statement).exit_code in {0, 1}
     return small

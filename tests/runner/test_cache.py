@@ -10,36 +10,38 @@ from triathlon_runner.cache import cache_folder
 from triathlon_site.build import cache_folder as site_cache_folder
 
 ROOT = Path(__file__).parents[2]
+USERS = platformdirs.user_cache_path("triathlon")
 
 
-@pytest.fixture(autouse=True)
-def unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TRIATHLON_CACHE", raising=False)
-
-
-def installed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The package lies where a wheel would be unpacked."""
-    monkeypatch.setattr(cache, "__file__", str(folder / "site-packages/triathlon_runner/cache.py"))
+    monkeypatch.delenv("TRIATHLON_CACHE", raising=False)
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "site-packages/triathlon_runner/cache.py"))
 
 
 def test_a_checkouts_code_uses_its_own_cache_in_every_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`make`, and `triathlon` from whatever folder, share the `.cache` of the checkout that they run from."""
+    """`make`, and `triathlon` from whatever folder, share the `.cache` of the checkout that they run from.
+
+    `TRIATHLON_CACHE` names another place.
+    """
     monkeypatch.chdir(tmp_path)
-    assert cache_folder() == ROOT / ".cache"
-    assert site_cache_folder() == ROOT / ".cache/site"
+    for named, folder in (("", ROOT / ".cache"), (str(tmp_path), tmp_path)):
+        monkeypatch.setenv("TRIATHLON_CACHE", named)
+        assert (cache_folder(), site_cache_folder()) == (folder, folder / "site")
     assert "TRIATHLON_CACHE" not in (ROOT / "Makefile").read_text()
 
 
 @pytest.mark.parametrize("is_checkout", [True, False])
+@pytest.mark.usefixtures("installed")
 def test_an_installed_package_uses_the_checkout_that_it_is_run_in_or_the_users(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_checkout: bool
 ) -> None:
     """Also in a folder below it; a wheel in an empty folder puts no gigabytes there."""
-    installed(monkeypatch, tmp_path)
     monkeypatch.chdir(ROOT / "docs" if is_checkout else tmp_path)
-    assert cache_folder() == (ROOT / ".cache" if is_checkout else platformdirs.user_cache_path("triathlon"))
+    assert cache_folder() == (ROOT / ".cache" if is_checkout else USERS)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -52,28 +54,19 @@ def test_an_installed_package_uses_the_checkout_that_it_is_run_in_or_the_users(
         (True, ".", True),  # as where a container mounts a writable cache in a checkout that is not
     ],
 )
+@pytest.mark.usefixtures("installed")
 def test_nothing_is_written_into_what_is_read_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_cache: bool, read_only: str, uses_checkout: bool
 ) -> None:
     """Of a checkout, or a cache in it, that its mode or file system keeps read-only; the user's is used."""
     checkout = tmp_path / "checkout"
-    (checkout / "runner/triathlon_runner").mkdir(parents=True)
+    for folder in ("runner/triathlon_runner", *([".cache"] if has_cache else [])):
+        (checkout / folder).mkdir(parents=True)
     (checkout / "Makefile").touch()
-    installed(monkeypatch, tmp_path)
     monkeypatch.chdir(checkout)
-    if has_cache:
-        (checkout / ".cache").mkdir()
     if read_only:
         (checkout / read_only).chmod(0o555)
     try:
-        used = checkout / ".cache" if uses_checkout else platformdirs.user_cache_path("triathlon")
-        assert cache_folder() == used
+        assert cache_folder() == (checkout / ".cache" if uses_checkout else USERS)
     finally:
         (checkout / read_only).chmod(0o755)
-
-
-def test_the_variable_goes_before_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`TRIATHLON_CACHE` names another place."""
-    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    assert site_cache_folder() == tmp_path / "site"

@@ -21,14 +21,9 @@ from triathlon_runner.store import (
 )
 
 
-def record(task_id: str, sample: int = 0) -> UnitRecord:
+def record(task_id: str) -> UnitRecord:
     return UnitRecord(
-        suite="loop/core",
-        model="m",
-        task_id=task_id,
-        sample=sample,
-        protocol=hashes("p"),
-        outcome=Outcome.PASSED,
+        suite="loop/core", model="m", task_id=task_id, protocol=hashes("p"), outcome=Outcome.PASSED
     )
 
 
@@ -38,13 +33,28 @@ def append(path: Path, *task_ids: str) -> None:
             file.append(record(task_id))
 
 
-def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
-    """Each appended record is one line; opening the file again knows every unit in it."""
+def tasks(path: Path) -> list[str]:
+    return [each.task_id for each in read_records(path, UnitRecord)]
+
+
+def test_what_was_appended_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each appended record is one line; opening the file again knows every unit in it.
+
+    Units finish in any order; the sorted file has the suite's, and appending goes on behind it. A system may
+    write less than it is given: the rest follows, and the line is whole.
+    """
     path = tmp_path / "runs/m/loop/core.jsonl"
-    append(path, "a", "b")
-    append(path, "c")
-    assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b", "c"]
+    append(path, "c", "a")
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data)[:7]))
+    append(path, "b")
+    monkeypatch.undo()
+    assert tasks(path) == ["c", "a", "b"]
     assert [json.loads(line)["schema"] for line in path.read_text().splitlines()] == [1, 1, 1]
+    with ResultsFile(path, UnitRecord) as file:
+        file.sort([("a", 0), ("b", 0), ("c", 0), ("d", 0)])
+        file.append(record("d"))
+    assert tasks(path) == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize("torn", [b'{"schema": 1, "suite": "loo', b"x" * 200_000, b"\xff\xfe"])
@@ -52,22 +62,18 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
     """A last line without newline is moved to `.torn`, whatever it holds; the lines before it stay."""
     path = tmp_path / "runs/m/loop/core.jsonl"
     append(path, "a")
-    whole = path.read_bytes()
-    path.write_bytes(whole + torn)
+    path.write_bytes(path.read_bytes() + torn)
     said: list[str] = []
     assert ResultsFolder(tmp_path).units("m", "loop/core") == {("a", 0)}  # without opening it for writing
     for _ in range(2):
         with ResultsFile(path, UnitRecord, said.append) as file:
             assert list(file.units) == [("a", 0)]
-    with ResultsFile(path, UnitRecord) as file:
-        file.append(record("b"))
-    assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b"]
+    append(path, "b")
+    assert tasks(path) == ["a", "b"]
     aside = path.with_name("core.jsonl.torn")
     assert aside.read_bytes() == torn + b"\n"
-    assert said == [
-        f"{str(path)!r} ended in half a line, as after a power cut: moved to {str(aside)!r};"
-        " its unit is asked again"
-    ]
+    (message,) = said
+    assert str(path) in message and f"moved to {str(aside)!r}; its unit is asked again" in message
 
 
 @pytest.mark.parametrize(
@@ -93,7 +99,7 @@ def test_a_broken_line_is_named_and_nothing_is_lost(
     with pytest.raises(UserError, match=f"line 2: .*{said}"), ResultsFile(path, UnitRecord):
         pass
     with pytest.raises(UserError, match=f"line 2: .*{said}"):
-        list(read_records(path, UnitRecord))
+        tasks(path)
     assert path.read_bytes() == before
 
 
@@ -124,28 +130,11 @@ def test_every_field_of_a_manifest_is_checked_where_it_is_read(
         folder.read_manifest("m", "loop/core")
 
 
-def test_a_short_write_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system may write less than it is given: the rest follows, and the line is whole."""
-    write = os.write
-    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data)[:7]))
-    append(tmp_path / "core.jsonl", "a", "b")
-    monkeypatch.undo()
-    assert [r.task_id for r in read_records(tmp_path / "core.jsonl", UnitRecord)] == ["a", "b"]
-
-
-def test_sorting_gives_the_order_of_the_suite(tmp_path: Path) -> None:
-    """Units finish in any order; the finished file has the suite's. Appending goes on behind it."""
-    path = tmp_path / "core.jsonl"
-    with ResultsFile(path, UnitRecord) as file:
-        for task_id in ("c", "a", "b"):
-            file.append(record(task_id))
-        file.sort([("a", 0), ("b", 0), ("c", 0), ("d", 0)])
-        file.append(record("d"))
-    assert [r.task_id for r in read_records(path, UnitRecord)] == ["a", "b", "c", "d"]
-
-
 def test_two_runners_on_one_model(tmp_path: Path) -> None:
-    """The second runner is told so and touches nothing; another model is free."""
+    """The second runner is told so and touches nothing; another model is free, and later the same one.
+
+    A results path that cannot be a folder fails before anything is asked.
+    """
     folder = ResultsFolder(tmp_path)
     with folder.locked("m"):
         with pytest.raises(UserError, match="another triathlon run"), folder.locked("m"):
@@ -154,10 +143,6 @@ def test_two_runners_on_one_model(tmp_path: Path) -> None:
             pass
     with folder.locked("m"):
         assert folder.units("m", "loop/core") == set()
-
-
-def test_an_unwritable_results_folder_is_refused_at_once(tmp_path: Path) -> None:
-    """A results path that cannot be a folder fails before anything is asked."""
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot write to the results folder"):
         ResultsFolder(tmp_path / "file" / "results").check_writable()
@@ -174,8 +159,5 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     assert pipe.is_fifo()
     command = "from pathlib import Path; from triathlon_runner.store import replace_file"
     code = f"{command}; replace_file(Path('/dev/stdout'), 'a report')"
-    printed = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
-    ).stdout
-    assert printed == "a report"
-    assert Path("/dev/stdout").is_symlink()
+    printed = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert printed == "a report" and Path("/dev/stdout").is_symlink()

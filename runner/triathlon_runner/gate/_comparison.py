@@ -151,18 +151,18 @@ class Comparison:
             margin: by how much the candidate's mean score of a task may be lower before it counts as worse.
             alpha: the probability of a wrong verdict.
         """
-        self.models = models
-        self.planned = tuple(planned)
+        self.models, self.planned = models, tuple(planned)
         self.margin, self.alpha = margin, alpha
         self._largest = max(len(cluster.tasks) for cluster in population)
         self._scale = self._largest * len(population) / sum(len(cluster.tasks) for cluster in population)
         self._test = SequentialTest(margin / self._scale, alpha)
         self._scores: dict[tuple[str, TaskKey], float | None] = {}
-        self.clusters = 0
-        """Clusters that were compared."""
-        self._compared: list[TaskScores] = []
+        self.compared: list[TaskScores] = []
+        """Tasks that were compared."""
         self.position = 0
         """Index of the planned cluster that comes next."""
+        self.left_out = 0
+        """Clusters that do not count, because a task of theirs stays open."""
 
     def add(self, model: str, task: TaskKey, score: float | None) -> None:
         """Takes a model's score on a task; None: the task stays open, and its cluster does not count."""
@@ -175,18 +175,16 @@ class Comparison:
             baseline, candidate = self.models
             pairs = [(key, self._scores[baseline, key], self._scores[candidate, key]) for key in tasks]
             scores = [TaskScores(*key, a, b) for key, a, b in pairs if a is not None and b is not None]
-            if len(scores) == len(tasks):
-                self.clusters += 1
-                self._compared += scores
+            if len(scores) < len(tasks):
+                self.left_out += 1
+            else:
+                self.compared += scores
                 self._test.add(sum(task.difference for task in scores) / self._largest)
 
     def misses(self, model: str) -> bool:
         """Returns whether a planned task of a model was neither scored nor left open yet."""
-        return any(
-            (model, task) not in self._scores
-            for cluster in self.planned[self.position :]
-            for task in cluster.tasks
-        )
+        clusters = self.planned[self.position :]
+        return any((model, task) not in self._scores for cluster in clusters for task in cluster.tasks)
 
     @property
     def verdict(self) -> Verdict:
@@ -194,22 +192,17 @@ class Comparison:
 
     @property
     def decided(self) -> bool:
-        return self._test.verdict != "undecided"
+        return self.verdict != "undecided"
 
     @property
-    def tasks(self) -> int:
-        """Tasks that were compared."""
-        return len(self._compared)
-
-    @property
-    def left_out(self) -> int:
-        """Clusters that do not count, because a task of theirs stays open."""
-        return self.position - self.clusters
+    def clusters(self) -> int:
+        """Clusters that were compared."""
+        return self._test.count
 
     @property
     def difference(self) -> float:
         """Candidate's mean score minus the baseline's, from -1 to 1; 0 before the first cluster."""
-        return _clipped(self._test.mean * self._scale) if self._compared else 0.0
+        return _clipped(self._test.mean * self._scale) if self.compared else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -219,12 +212,12 @@ class Comparison:
 
     def lost(self) -> list[TaskScores]:
         """Returns the tasks on which the candidate's score was lower, the largest loss first."""
-        lost = [task for task in self._compared if task.difference < -_SAME]
+        lost = [task for task in self.compared if task.difference < -_SAME]
         return sorted(lost, key=lambda task: (task.difference, task.suite, task.task_id))
 
     def won(self) -> int:
         """Returns on how many tasks the candidate's score was higher."""
-        return sum(task.difference > _SAME for task in self._compared)
+        return sum(task.difference > _SAME for task in self.compared)
 
 
 def _clipped(difference: float) -> float:

@@ -153,7 +153,7 @@ class GatePace:
         score = None if record is None else score_of(self._entries[suite], record)
         self._comparison.add(model, (suite, unit[0]), score)
         if self._comparison.decided:
-            self._control.stop(f"the comparison is decided after {self._comparison.tasks} tasks")
+            self._control.stop(f"the comparison is decided after {len(self._comparison.compared)} tasks")
         self._wake()
 
     def ended(self, model: str) -> None:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.gate._comparison import Comparison
@@ -48,7 +47,7 @@ def report_of(
         "candidate": comparison.models[1],
         "verdict": verdict,
         "suites": list(suites),
-        "tasks": comparison.tasks,
+        "tasks": len(comparison.compared),
         "tasks_planned": sum(len(cluster.tasks) for cluster in comparison.planned),
         "clusters": comparison.clusters,
         "clusters_left_out": comparison.left_out,
@@ -73,27 +72,19 @@ def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> lis
 
     The page is where the site lists the task, with a link to its prompt, reply and verdict.
     """
-    lost = []
-    lines: dict[Path, dict[str, int]] = {}
-    for task in comparison.lost():
-        facts = asdict(task)
-        for role, model in zip(("baseline", "candidate"), comparison.models, strict=True):
-            path = folder.lines(model, task.suite)
-            if path not in lines:
-                lines[path] = _line_numbers(path)
-            facts[f"{role}_file"], facts[f"{role}_line"] = str(path), lines[path][task.task_id]
-            facts[f"{role}_page"] = unit_address(site, model, task.suite, task.task_id)
-        lost.append(facts)
+    lost = [asdict(task) for task in comparison.lost()]
+    for role, model in zip(("baseline", "candidate"), comparison.models, strict=True):
+        for suite in {task["suite"] for task in lost}:
+            path = folder.lines(model, suite)
+            with path.open("rb") as lines:
+                records = [json.loads(line) for line in lines if line.endswith(b"\n")]  # not a torn one
+            numbers = {line["task_id"]: n for n, line in enumerate(records, 1) if line["sample"] == 0}
+            for task in lost:
+                if task["suite"] == suite:
+                    task_id = task["task_id"]
+                    task[f"{role}_file"], task[f"{role}_line"] = str(path), numbers[task_id]
+                    task[f"{role}_page"] = unit_address(site, model, suite, task_id)
     return lost
-
-
-def _line_numbers(path: Path) -> dict[str, int]:
-    """Returns the line number of each task's first sample; a torn last line does not count."""
-    with path.open("rb") as lines:
-        records = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    return {
-        record["task_id"]: number for number, record in enumerate(records, start=1) if record["sample"] == 0
-    }
 
 
 def report_lines(report: Mapping[str, Any]) -> list[str]:

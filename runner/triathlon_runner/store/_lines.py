@@ -293,13 +293,13 @@ class ResultsFile(Generic[R]):
         assert self._opened, "append outside `with`"
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
-            with self.path.open("ab", buffering=0) as file:
+            with self.path.open("ab") as file:
                 left = memoryview(line)
                 try:
                     while left:  # one call may write less than it is given
-                        left = left[file.write(left) :]
+                        left = left[os.write(file.fileno(), left) :]
                 except OSError:
-                    file.truncate(self.size)
+                    os.ftruncate(file.fileno(), self.size)
                     raise
         except OSError as error:
             raise UserError(

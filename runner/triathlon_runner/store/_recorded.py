@@ -60,9 +60,11 @@ class RecordedFile:
         manifest = self.read_manifest()
         records: list[RecordedUnit] = []
         for number, _, parsed in read_lines(self.lines, manifest.unit, _IMPORT_ANEW):
-            fault = parsed if isinstance(parsed, str) else parsed.fault()
-            if isinstance(parsed, str) or fault:
-                raise DamagedLineError(f"{self.lines}, line {number}: {fault}; {_IMPORT_ANEW}")
+            place = f"{self.lines}, line {number}"
+            if isinstance(parsed, str):
+                raise DamagedLineError(f"{place}: {parsed}")
+            if fault := parsed.fault():
+                raise DamagedLineError(f"{place}: {fault}; {_IMPORT_ANEW}")
             records.append(parsed)
         outcomes = Counter(outcome.value for record in records for outcome in record.outcomes)
         counted = dict(sorted(outcomes.items()))

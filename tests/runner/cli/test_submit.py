@@ -113,7 +113,7 @@ def counts(lines: Sequence[Line]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("keep", "manifest", "said"),
+    ("lines", "manifest", "said"),
     [
         (30, {}, "got 30 lines and 0 open: 10 are neither in the file nor open"),
         (30, {"tasks_planned": 30, "profile": "quick"}, "10 are neither"),
@@ -122,26 +122,23 @@ def counts(lines: Sequence[Line]) -> dict[str, int]:
         (1, {"tasks_planned": 1}, "got 1 line and 0 open: 39 are neither"),
         (0, {"tasks_planned": 0}, "got 0 lines and 0 open: 40 are neither"),
         (40, {"open_units": 5}, "-5 are neither"),
+        (41, {}, "expected 80 units (40 tasks, 2 samples each), got 41 lines"),
     ],
 )
 def test_units_left_out_are_counted_and_refused(
-    place: SmallRun, keep: int, manifest: dict[str, object], said: str
+    place: SmallRun, lines: int, manifest: dict[str, object], said: str
 ) -> None:
-    """Whatever the manifest says: lines and open units are the tasks of the suite times the samples."""
-    lines = only(place, WHOLE)[:keep]
-    write_results(place, WHOLE, lines, outcomes=counts(lines), **manifest)
+    """Whatever the manifest says: lines and open units are the tasks of the suite times the samples.
+
+    With a second sample of some tasks the best of several would be no fair measure.
+    """
+    whole = only(place, WHOLE)
+    kept = [*whole, {**whole[0], "sample": 1}][:lines]
+    write_results(place, WHOLE, kept, outcomes=counts(kept), **manifest)
     code, document = check(place, "--statement", "statement.json")
     assert code == 1 and said in problems(document, WHOLE)
     predicate = json.loads((place.root / "statement.json").read_text())["predicate"]
     assert (predicate["result"], predicate["passedTests"]) == ("FAILED", [])
-
-
-def test_a_second_sample_of_some_tasks_is_refused(place: SmallRun) -> None:
-    """The best of several would be no fair measure."""
-    lines = only(place, WHOLE)
-    more = [*lines, {**lines[0], "sample": 1}]
-    write_results(place, WHOLE, more, outcomes=counts(more))
-    assert "expected 80 units (40 tasks, 2 samples each), got 41 lines" in problems(check(place)[1], WHOLE)
 
 
 def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:
@@ -158,22 +155,20 @@ def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:
     assert not re.search(r'<td class="rank" data-v="\d', board)
 
 
-@pytest.mark.parametrize("lines", [30, 40], ids=["units open", "another engine"])
-def test_a_statement_of_ones_own_is_refused(place: SmallRun, lines: int) -> None:
-    """A board reads it as the check's: it has to say what the check says."""
+def test_a_statement_of_ones_own_is_refused(place: SmallRun) -> None:
+    """A board reads it as the check's: it has to say what the check says, of engine and open units."""
     receipt = place.results / "runs/m/verified.json"
-    own = only(place, WHOLE)[:lines]
-    write_results(place, WHOLE, own, outcomes=counts(own), open_units=40 - lines)
+    own = only(place, WHOLE)[:30]
+    write_results(place, WHOLE, own, outcomes=counts(own), open_units=10)
     check(place, "--statement", str(receipt))
     assert check(place)[0] == 0
     stated = json.loads(receipt.read_text())
-    if lines == 30:
-        stated["predicate"] |= {"result": "PASSED", "passedTests": [WHOLE], "failedTests": []}
-    else:
-        stated["predicate"]["configuration"][0]["annotations"]["version"] = "999"
-    receipt.write_text(json.dumps(stated))
-    code, document = check(place)
-    assert code == 1 and "expected what this check states" in document["problems"][0]["message"]
+    passed = {"result": "PASSED", "passedTests": [WHOLE], "failedTests": []}
+    other = [{"name": "triathlon-engine", "annotations": {"version": "999"}}]
+    for change in (passed, {"configuration": other}):
+        receipt.write_text(json.dumps(stated | {"predicate": stated["predicate"] | change}))
+        code, document = check(place)
+        assert code == 1 and "expected what this check states" in document["problems"][0]["message"]
 
 
 NOW: Line = {"requests": 1, "input_tokens": 1, "output_tokens": 50}
@@ -275,7 +270,10 @@ def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
 
 
 def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
-    """What a submission's file says stands in the comment as text: no link, no mention, no heading."""
+    """What a submission's file says stands in the comment as text: no link, no mention, no heading.
+
+    Another folder than a model's is no submission.
+    """
     place.manifest("loop/core").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
     result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
     assert result.exit_code == 1
@@ -283,10 +281,6 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     assert "](http" not in result.stdout and "\n# " not in result.stdout
     code, said = place.says("submit", "check", "results/runs/m")
     assert code == 1 and "submission of m: cannot be taken yet" in said
-
-
-@pytest.mark.parametrize("folder", ["results", "nowhere"])
-def test_another_folder_is_refused(place: SmallRun, folder: str) -> None:
-    """What is expected is said."""
-    code, said = place.says("submit", "check", folder)
-    assert code == 2 and "results/runs/MODEL, got" in said
+    for folder in ("results", "nowhere"):
+        code, said = place.says("submit", "check", folder)
+        assert code == 2 and "results/runs/MODEL, got" in said

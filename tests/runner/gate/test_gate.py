@@ -16,9 +16,7 @@ from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace, Sequenti
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.schedule import Control, RunPlan, Work
-from triathlon_runner.suites import SuiteEntry
 
-MODELS = ("a", "b")
 SUITE = "evolved/fake"
 
 
@@ -29,7 +27,11 @@ def clusters(*sizes: int) -> list[Cluster]:
     ]
 
 
-def add_all(comparison: Comparison, population: list[Cluster], baseline: float, candidate: float) -> None:
+def of(population: Sequence[Cluster], margin: float = 0.0) -> Comparison:
+    return Comparison(population, population, ("a", "b"), margin=margin)
+
+
+def add_all(comparison: Comparison, population: Sequence[Cluster], baseline: float, candidate: float) -> None:
     for cluster in population:
         for task in cluster.tasks:
             comparison.add("a", task, baseline)
@@ -42,15 +44,14 @@ def test_the_order_of_arrival_changes_nothing() -> None:
     scores = [
         (model, cluster.tasks[0], float(model == "a" or number % 4 == 0))
         for number, cluster in enumerate(population)
-        for model in MODELS
+        for model in ("a", "b")
     ]
     found = set()
     for seed in range(5):
-        comparison = Comparison(population, population, MODELS)
+        comparison = of(population)
         for model, task, score in random.Random(seed).sample(scores, len(scores)):
             comparison.add(model, task, score)
-        found.add((comparison.verdict, comparison.tasks, comparison.difference))
-    assert len(found) == 1
+        found.add((comparison.verdict, len(comparison.compared), comparison.difference))
     ((verdict, tasks, _),) = found
     assert verdict == "worse" and tasks < 60
 
@@ -58,60 +59,56 @@ def test_the_order_of_arrival_changes_nothing() -> None:
 def test_the_difference_is_a_mean_over_tasks() -> None:
     """Clusters of unequal sizes: all of them compared, the difference is that of the tasks' means."""
     population = clusters(4, 1, 1)
-    comparison = Comparison(population, population, MODELS)
+    comparison = of(population)
     add_all(comparison, population[:1], 1.0, 0.5)
     add_all(comparison, population[1:], 0.0, 0.25)
-    assert comparison.difference == pytest.approx((4 * -0.5 + 2 * 0.25) / 6)
     low, high = comparison.interval
     assert low <= comparison.difference <= high
+    assert comparison.difference == pytest.approx((4 * -0.5 + 2 * 0.25) / 6)
     assert (len(comparison.lost()), comparison.won()) == (4, 2)
 
 
 def test_a_cluster_with_an_open_task_does_not_count() -> None:
     """A server's failure is no answer: the cluster is left out, and those behind it are compared."""
     population = clusters(2, 1)
-    comparison = Comparison(population, population, MODELS)
+    comparison = of(population)
     comparison.add("a", population[0].tasks[0], None)
     add_all(comparison, [Cluster("rest", population[0].tasks[1:])], 1.0, 0.0)
     comparison.add("b", population[0].tasks[0], 0.0)
     add_all(comparison, population[1:], 1.0, 0.0)
-    assert (comparison.left_out, comparison.clusters, comparison.tasks) == (1, 1, 1)
+    assert (comparison.left_out, comparison.clusters) == (1, 1)
     assert [loss.task_id for loss in comparison.lost()] == ["c1/0"]
 
 
 def test_large_clusters_weigh_as_one_observation() -> None:
     """Eight tasks of one seed are no eight independent tasks: more of them are needed for a verdict."""
-
-    def tasks_needed(sizes: list[int]) -> int:
-        population = clusters(*sizes)
-        comparison = Comparison(population, population, MODELS)
+    needed = []
+    for size in (8, 1):
+        comparison = of(population := clusters(*[size] * 40))
         add_all(comparison, population, 1.0, 0.2)
         assert comparison.verdict == "worse"
-        return comparison.tasks
-
-    assert tasks_needed([8] * 40) == 8 * tasks_needed([1] * 40)
+        needed.append(len(comparison.compared))
+    assert needed[0] == 8 * needed[1]
 
 
 def test_the_margin_is_one_of_the_mean_over_tasks() -> None:
     """A loss of 0.1 a task is worse at margin 0 and not worse at margin 0.3, whatever the clusters' sizes."""
     population = in_random_order(clusters(*[3, 1] * 300), seed=1)
-    verdicts = []
-    for margin in (0.0, 0.3):
-        comparison = Comparison(population, population, MODELS, margin=margin)
-        add_all(comparison, list(population), 0.6, 0.5)
-        verdicts.append(comparison.verdict)
-    assert verdicts == ["worse", "not worse"]
+    for margin, verdict in ((0.0, "worse"), (0.3, "not worse")):
+        comparison = of(population, margin)
+        add_all(comparison, population, 0.6, 0.5)
+        assert comparison.verdict == verdict
 
 
 def test_nothing_is_counted_after_the_verdict() -> None:
     """What was in flight when the test was decided changes neither its numbers nor what was lost."""
     population = clusters(*[1] * 50)
-    comparison = Comparison(population, population, MODELS)
+    comparison = of(population)
     add_all(comparison, population[:30], 1.0, 0.0)
-    before = (comparison.verdict, comparison.tasks, len(comparison.lost()))
-    assert comparison.decided and comparison.tasks < 30
+    before = list(comparison.compared)
+    assert comparison.verdict == "worse" and len(before) < 30
     add_all(comparison, population[30:], 0.0, 1.0)
-    assert (comparison.verdict, comparison.tasks, len(comparison.lost())) == before
+    assert (comparison.verdict, comparison.compared) == ("worse", before)
 
 
 def run(differences: np.ndarray, **options: float) -> SequentialTest:
@@ -126,11 +123,8 @@ def run(differences: np.ndarray, **options: float) -> SequentialTest:
 def test_equal_models_are_rarely_called_different() -> None:
     """At most 5 % of 400 pairs of equal models get a verdict, though one looks after every task."""
     draw = np.random.default_rng(1)
-    called = 0
-    for _ in range(400):
-        discordant = draw.random(120) < 0.3
-        called += run(np.where(discordant, draw.choice([-1.0, 1.0], 120), 0.0)).verdict != "undecided"
-    assert called <= 400 * 0.05
+    pairs = [np.where(draw.random(120) < 0.3, draw.choice([-1.0, 1.0], 120), 0.0) for _ in range(400)]
+    assert sum(run(differences).verdict != "undecided" for differences in pairs) <= 400 * 0.05
 
 
 @pytest.mark.parametrize(
@@ -151,23 +145,18 @@ def test_what_differences_show(differences: list[float], margin: float, verdict:
 
 
 def test_the_interval_holds_the_mean_at_every_look() -> None:
-    """In at most 5 of 100 runs is the true mean ever outside."""
+    """In at most 5 of 100 runs is the true mean ever outside; before any task everything is possible."""
     draw = np.random.default_rng(2)
     missed = 0
     for _ in range(100):
         test = SequentialTest()
+        assert test.interval == (-1.0, 1.0) and np.isnan(test.mean) and test.verdict == "undecided"
         for difference in draw.choice([-1.0, 0.0, 1.0], 60, p=[0.3, 0.5, 0.2]):
             test.add(float(difference))
         low, high = test.interval  # what was outside once stays outside
         missed += not low <= -0.1 <= high
         assert high - low < 0.8
     assert missed <= 5
-
-
-def test_before_any_task_everything_is_possible() -> None:
-    """The widest interval, and no mean."""
-    test = SequentialTest()
-    assert test.interval == (-1.0, 1.0) and np.isnan(test.mean) and test.verdict == "undecided"
 
 
 COUNT = 60
@@ -177,21 +166,18 @@ def _passed(records: Sequence[UnitRecord]) -> list[Contribution]:
     return [Contribution(record.task_id, record.outcome is Outcome.PASSED, 1) for record in records]
 
 
-def work_of(model: str, entry: SuiteEntry, served: Sequence[str]) -> Work:
-    row = SimpleNamespace(id=model, serve="vllm" if model in served else None)
-    return cast(Work, SimpleNamespace(row=row, suite_id=SUITE, built=SimpleNamespace(entry=entry)))
-
-
 class Gate:
-    """A pace over single tasks of the models a and b."""
+    """A pace over single tasks of the models a and b; `served`: those that we start a server for."""
 
     def __init__(self, *served: str) -> None:
-        clusters = [Cluster(f"{number}", ((SUITE, f"{number}"),)) for number in range(COUNT)]
-        self.comparison = Comparison(clusters, clusters, ("a", "b"))
+        self.comparison = of([Cluster(f"{number}", ((SUITE, f"{number}"),)) for number in range(COUNT)])
         self.control = Control()
         metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
-        entry = replace(entry_of(FakeSuite(SUITE)), metrics=(metric,))
-        plan = RunPlan({model: [work_of(model, entry, served)] for model in ("a", "b")})
+        built = SimpleNamespace(entry=replace(entry_of(FakeSuite(SUITE)), metrics=(metric,)))
+        plan = RunPlan()
+        for model in ("a", "b"):
+            row = SimpleNamespace(id=model, serve="vllm" if model in served else None)
+            plan.work[model] = [cast(Work, SimpleNamespace(row=row, suite_id=SUITE, built=built))]
         self.pace = GatePace(self.comparison, plan, self.control)
 
     def finish(self, model: str, number: int, outcome: Outcome = Outcome.PASSED) -> None:
@@ -200,10 +186,10 @@ class Gate:
         )
         self.pace.finished(model, SUITE, (f"{number}", 0), record)
 
-    def wait(self, model: str) -> list[asyncio.Task[None]]:
+    def wait(self, group: asyncio.TaskGroup, model: str) -> list[asyncio.Task[None]]:
         """A task for each unit, which is done once that may be asked."""
         ready = self.pace.ready
-        return [asyncio.create_task(ready(model, SUITE, (f"{number}", 0))) for number in range(COUNT)]
+        return [group.create_task(ready(model, SUITE, (f"{number}", 0))) for number in range(COUNT)]
 
 
 async def begun(tasks: list[asyncio.Task[None]]) -> int:
@@ -213,65 +199,50 @@ async def begun(tasks: list[asyncio.Task[None]]) -> int:
     return sum(task.done() for task in tasks)
 
 
-async def end(*waiting: list[asyncio.Task[None]]) -> None:
-    for task in (task for tasks in waiting for task in tasks):
-        task.cancel()
-    await asyncio.gather(*(task for tasks in waiting for task in tasks), return_exceptions=True)
-
-
 async def test_neither_model_is_asked_far_ahead() -> None:
-    """Only the next clusters are asked; each that both have finished lets one more begin."""
+    """Only the next clusters are asked; each that both have finished lets one more begin.
+
+    Once the test is decided nothing more begins, and what waits for its turn goes on to see that.
+    """
     gate = Gate()
-    first, second = gate.wait("a"), gate.wait("b")
-    assert await begun(first) == await begun(second) == AHEAD
-    for number in range(3):
-        gate.finish("a", number)
-    assert await begun(first) == AHEAD
-    for number in range(3):
-        gate.finish("b", number)
-    assert await begun(first) == await begun(second) == AHEAD + 3
-    await end(first, second)
+    async with asyncio.TaskGroup() as group:
+        first, second = gate.wait(group, "a"), gate.wait(group, "b")
+        assert await begun(first) == await begun(second) == AHEAD
+        for number in range(3):
+            gate.finish("a", number)
+        assert await begun(first) == AHEAD
+        for number in range(3):
+            gate.finish("b", number)
+        assert await begun(first) == await begun(second) == AHEAD + 3
+        for number in range(3, COUNT):
+            if not gate.control.stopped:
+                gate.finish("a", number)
+                gate.finish("b", number, Outcome.FAILED)
+        assert gate.comparison.verdict == "worse" and len(gate.comparison.compared) < COUNT
+        assert await begun(first) == await begun(second) == COUNT, "none of them waits any longer"
+    assert not gate.control.may_send()
 
 
 async def test_a_served_model_does_not_wait_for_one_that_waits_for_its_place() -> None:
     """Where both do not fit on the machine, the first is asked all, and the second only what it takes."""
     gate = Gate("a", "b")
-    first = gate.wait("a")
-    assert await begun(first) == COUNT
-    for number in range(COUNT):
-        gate.finish("a", number)
-    gate.pace.ended("a")
-    assert not gate.control.stopped
-    second = gate.wait("b")
-    assert await begun(second) == AHEAD
-    await end(second)
-
-
-async def test_the_run_stops_with_the_verdict() -> None:
-    """Once the test is decided nothing more begins, and what waits for its turn goes on to see that."""
-    gate = Gate()
-    first, second = gate.wait("a"), gate.wait("b")
-    for number in range(COUNT):
-        if not gate.control.stopped:
+    async with asyncio.TaskGroup() as group:
+        assert await begun(gate.wait(group, "a")) == COUNT
+        for number in range(COUNT):
             gate.finish("a", number)
-            gate.finish("b", number, Outcome.FAILED)
-    assert gate.comparison.verdict == "worse" and gate.comparison.tasks < COUNT
-    assert await begun(first) == await begun(second) == COUNT, "none of them waits any longer"
-    assert not gate.control.may_send()
+        gate.pace.ended("a")
+        assert not gate.control.stopped
+        assert await begun(gate.wait(group, "b")) == AHEAD
+        gate.control.stop("the test is over")
 
 
 async def test_the_run_stops_where_one_model_ends_early() -> None:
-    """Answers of the other one would have no pair."""
+    """Answers of the other one would have no pair. What a stop interrupts is no failure of its cluster."""
     gate = Gate()
     gate.finish("a", 0)
     gate.pace.ended("a")
     assert gate.control.stopped and "a is not asked any more" in gate.control.stopped
-
-
-async def test_what_a_stop_interrupts_is_no_failure() -> None:
-    """A unit that stays open because the run stops does not take its cluster out of the comparison."""
-    gate = Gate()
-    gate.control.stop("Ctrl-C")
-    gate.pace.finished("a", SUITE, ("0", 0), None)
+    gate.pace.finished("a", SUITE, ("1", 0), None)
     gate.finish("b", 0)
+    gate.finish("b", 1)
     assert gate.comparison.left_out == 0
