@@ -151,10 +151,7 @@ async def check_suite(
         check.refuse(f"expected the suite's data here: {built}")
         return check
     work = work_of(submission.model, built, manifest)
-    other_protocol = list(_other_protocol(work, manifest))
-    for fault in other_protocol:
-        check.refuse(fault, manifest=True)
-    if other_protocol:
+    if _is_other_protocol(check, work, manifest):
         return check
     _check_plan(check, len(built.tasks), records, manifest)
     report(f"{suite}: grading again")
@@ -243,25 +240,26 @@ def check_statement(submission: Submission, checks: Sequence[FileCheck]) -> list
     return [Problem(VERIFIED, message)]
 
 
-def _other_protocol(work: Work, manifest: Manifest) -> Iterator[str]:
-    """Yields faults of results that were not made with the current prompts, settings and data set."""
-
-    def fault(what: str, expected: object, got: object, remedy: str) -> str:
-        return f"{what}: expected {expected!r}, got {got!r:.200}; {remedy}"
-
+def _is_other_protocol(check: FileCheck, work: Work, manifest: Manifest) -> bool:
+    """Refuses results that were not made with the current prompts, settings and data set."""
     data = work.built.suite.data
+    facts: list[tuple[str, object, object, str]] = []
     if manifest.data.sha256 != data.sha256:
         remedy = "run the suite with the data set that `triathlon suites` names"
-        yield fault("data.sha256", data.sha256, manifest.data.sha256, remedy)
+        facts.append(("data.sha256", data.sha256, manifest.data.sha256, remedy))
     elif manifest.protocol != work.protocol:
         remedy = "prompts or settings are not those of this version: `triathlon run --ask-again` asks anew"
-        yield fault("protocol", str(work.protocol), str(manifest.protocol), remedy)
+        facts.append(("protocol", str(work.protocol), str(manifest.protocol), remedy))
     else:
         settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
+        remedy = "hand in the manifest as the run wrote it"
         for key in sorted(settings.keys() | manifest.settings.keys()):
             expected, got = settings.get(key), manifest.settings.get(key)
             if expected != got:
-                yield fault(f"settings.{key}", expected, got, "hand in the manifest as the run wrote it")
+                facts.append((f"settings.{key}", expected, got, remedy))
+    for what, expected, got, remedy in facts:
+        check.refuse(f"{what}: expected {expected!r}, got {got!r:.200}; {remedy}", manifest=True)
+    return bool(facts)
 
 
 def _check_plan(check: FileCheck, tasks: int, records: Sequence[UnitRecord], manifest: Manifest) -> None:

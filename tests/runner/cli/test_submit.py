@@ -56,10 +56,11 @@ def count_tokens(place: SmallRun, suite: str, usage: Callable[[Line], Line]) -> 
 
 
 def write_results(place: SmallRun, suite: str, lines: Sequence[Line], **manifest: object) -> None:
-    """Writes lines and a manifest that has the sum of their tokens, and these fields."""
+    """Writes lines and a manifest that has their outcomes, the sum of their tokens, and these fields."""
     place.write(suite, lines)
     usage = {name: sum(line["usage"].get(name, 0) for line in lines) for name in Usage.model_fields}
-    place.edit_manifest(suite, **({"usage": usage} | manifest))
+    outcomes = dict(Counter(line["outcome"] for line in lines))
+    place.edit_manifest(suite, **({"usage": usage, "outcomes": outcomes} | manifest))
 
 
 def only(place: SmallRun, suite: str) -> list[Line]:
@@ -108,10 +109,6 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     assert ">M<" in board and ">m✓</a>" in board
 
 
-def counts(lines: Sequence[Line]) -> dict[str, int]:
-    return dict(Counter(line["outcome"] for line in lines))
-
-
 @pytest.mark.parametrize(
     ("lines", "manifest", "said"),
     [
@@ -134,7 +131,7 @@ def test_units_left_out_are_counted_and_refused(
     """
     whole = only(place, WHOLE)
     kept = [*whole, {**whole[0], "sample": 1}][:lines]
-    write_results(place, WHOLE, kept, outcomes=counts(kept), **manifest)
+    write_results(place, WHOLE, kept, **manifest)
     code, document = check(place, "--statement", "statement.json")
     assert code == 1 and said in problems(document, WHOLE)
     predicate = json.loads((place.root / "statement.json").read_text())["predicate"]
@@ -144,7 +141,7 @@ def test_units_left_out_are_counted_and_refused(
 def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:
     """What could not be asked may be what failed: it is counted, and no board marks or ranks the rest."""
     lines = only(place, WHOLE)[:30]
-    write_results(place, WHOLE, lines, outcomes=counts(lines), open_units=10)
+    write_results(place, WHOLE, lines, open_units=10)
     code, document = check(place, "--markdown", "report.md", "--statement", "results/runs/m/verified.json")
     assert (code, document["accepted"]) == (0, True)
     report = (place.root / "report.md").read_text()
@@ -159,7 +156,7 @@ def test_a_statement_of_ones_own_is_refused(place: SmallRun) -> None:
     """A board reads it as the check's: it has to say what the check says, of engine and open units."""
     receipt = place.results / "runs/m/verified.json"
     own = only(place, WHOLE)[:30]
-    write_results(place, WHOLE, own, outcomes=counts(own), open_units=10)
+    write_results(place, WHOLE, own, open_units=10)
     check(place, "--statement", str(receipt))
     assert check(place)[0] == 0
     stated = json.loads(receipt.read_text())

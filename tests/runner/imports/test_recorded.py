@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.import_place import (
+    CHECKOUT,
     FIRST,
     SECOND,
     THIRD,
@@ -21,41 +22,33 @@ from support.official_data import official_store
 from triathlon_runner.datasets import official
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.records import (
-    PredictionRecord,
-    RecordedManifest,
-    lines_without_texts,
-)
-from triathlon_runner.store import RecordedFile, read_records
+from triathlon_runner.records import PredictionRecord, RecordedUnit, lines_without_texts
+from triathlon_runner.store import RecordedFile, read_records, recorded_files
 
-SOURCES = """
+OUTPUT = "runtime/cruxeval-output"
+SOURCES = f"""
 sources:
-  - id: tiny
-    title: Tiny recordings
-    address: https://example.org/tiny
-    commit: abc1234
-    date: "2025-10"
-    licence: none found
-    suites: [loop/core]
-  - id: sets
-    title: Solutions of sets
-    address: https://example.org/sets
-    commit: abc1234
-    licence: MIT
-    suites: [evolved/core-seeds, evolved/core-difficult]
+  - {{id: tiny, title: Tiny recordings, address: "https://example.org/tiny", commit: abc1234, date: "2025-10",
+     licence: none found, suites: [loop/core]}}
+  - {{id: sets, title: Solutions of sets, address: "https://example.org/sets", commit: abc1234, licence: MIT,
+     suites: [evolved/core-seeds, evolved/core-difficult]}}
+  - {{id: cruxeval, title: Answers, address: "https://example.org/answers", commit: abc1234, licence: MIT,
+     suites: [{OUTPUT}, {OUTPUT}@cot, runtime/cruxeval-input], models: {{coder: best-coder}}}}
 """
-
-
 FAILED_BASE = {"base_status": "fail", "plus_status": "pass"}
+
+
+def place_with_sources(root: Path) -> ImportPlace:
+    place = ImportPlace(root)
+    (place.results / "recorded").mkdir(parents=True)
+    (place.results / "recorded/sources.yaml").write_text(SOURCES)
+    return place
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> ImportPlace:
     """A folder whose sources and cache of answer keys all tests share."""
-    place = ImportPlace(tmp_path_factory.mktemp("recorded"))
-    (place.results / "recorded").mkdir(parents=True)
-    (place.results / "recorded" / "sources.yaml").write_text(SOURCES)
-    return place
+    return place_with_sources(tmp_path_factory.mktemp("recorded"))
 
 
 def two_models(folder: Path) -> Path:
@@ -125,7 +118,8 @@ def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace, tmp_p
 def test_sets_of_one_file_and_official_verdicts(place: ImportPlace, tmp_path: Path) -> None:
     """A row goes to the suite of its subset; its official verdict is compared with ours.
 
-    EvalPlus' `plus_status` is about the added inputs alone: failed on the base, a program has failed.
+    EvalPlus' `plus_status` is about the added inputs alone: failed on the base, a program has failed. Of a
+    folder of programs the checksum is that of its files.
     """
 
     def row(subset: str, task_id: str, solution: str, plus: str | None) -> dict[str, Any]:
@@ -149,10 +143,6 @@ def test_sets_of_one_file_and_official_verdicts(place: ImportPlace, tmp_path: Pa
     stated = receipt(place, "solver", "evolved/core-seeds", "sets")
     assert (stated["compared"], stated["equal"]) == (2, 2)
     assert not RecordedFile(place.results, "sets", "solver", "evolved/core-difficult").lines.exists()
-
-
-def test_a_folder_of_programs_is_filed(place: ImportPlace, tmp_path: Path) -> None:
-    """As EvalPlus and EvoEval write one: the folder is the log, and the checksum is that of its files."""
     program = tmp_path / "programmer" / FIRST.task_id.replace("/", "_") / "0.py"
     program.parent.mkdir(parents=True)
     program.write_text(FIRST.reference)
@@ -200,16 +190,15 @@ def test_nothing_is_filed_where_our_machinery_failed(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--recorded", "unknown"), "expected a source 'unknown', got tiny, sets"),
+        (("--recorded", "unknown"), "expected a source 'unknown', got tiny, sets, cruxeval"),
         (("--recorded", "tiny", "--model", "one"), "expected one log with --model, got 2"),
-        ((), "expected --suite"),
     ],
     ids=str,
 )
 def test_what_cannot_be_filed_is_said(
     place: ImportPlace, tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    """An unknown source, one model for two logs, and an import without a suite are a user's errors."""
+    """An unknown source and one model for two logs are a user's errors."""
     assert says in place.bring("evaloop", two_models(tmp_path), *arguments, code=1)
 
 
@@ -230,47 +219,24 @@ def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Pat
 
 def test_make_recorded(tmp_path: Path) -> None:
     """`make recorded DIR=…` files every loop recording of a folder; without a folder it says what to name."""
-    sources = tmp_path / "results/recorded"
-    sources.mkdir(parents=True)
-    (sources / "sources.yaml").write_text(SOURCES.replace("id: tiny", "id: evalooop"))
+    place = place_with_sources(tmp_path)
+    sources = place.results / "recorded/sources.yaml"
+    sources.write_text(SOURCES.replace("id: tiny", "id: evalooop"))
     two_models(tmp_path / "recordings/loop")
-    place = ImportPlace(tmp_path)
     done = place.make_recorded(tmp_path / "recordings")
     assert done.returncode == 0, done.stdout + done.stderr
-    filed = sorted(path.parent.parent.name for path in sources.rglob("*.jsonl"))
+    filed = sorted(path.parent.parent.name for path in sources.parent.rglob("*.jsonl"))
     assert filed == ["model-a", "model-b"]
     nowhere = place.make_recorded("")
     assert nowhere.returncode == 2
     assert "make recorded DIR=FOLDER" in nowhere.stderr
 
 
-ANSWER_SOURCES = """
-sources:
-  - id: cruxeval
-    title: Answers
-    address: https://example.org/answers
-    commit: abc1234
-    licence: MIT
-    suites: [runtime/cruxeval-output, runtime/cruxeval-output@cot, runtime/cruxeval-input]
-    models: {coder: best-coder}
-"""
-OUTPUT = "runtime/cruxeval-output"
-
-
-COMMON: dict[str, Any] = {"suite": "evolved/a", "model": "m", "protocol": "p"}
-OF_TASKS = RecordedManifest.model_validate_json(
-    json.dumps(
-        COMMON
-        | {"served_model": ""}
-        | {"data": {"name": "a", "version": "1", "sha256": "ab"}, "tasks_in_suite": 1, "tasks_planned": 1}
-        | {"outcomes": {}, "settings": {}, "line_holds": "task"}
-        | {
-            "receipt": dict.fromkeys(("source", "title", "address", "commit", "date", "licence", "file"), "")
-            | {"sha256": "", "engine_version": 1, "compared": 0, "equal": 0}
-        }
-    )
-)
-"""Of lines that hold tasks."""
+def unit(outcomes: str) -> RecordedUnit:
+    """The record of a line of outcomes, beside a committed manifest."""
+    committed = recorded_files(CHECKOUT / "results")
+    manifest = next(file for file in committed if file.suite == OUTPUT).read_manifest()
+    return manifest.unit(json.dumps({"task_id": "t", "outcomes": outcomes, "answers": ""}).encode())
 
 
 @pytest.mark.parametrize(
@@ -278,8 +244,7 @@ OF_TASKS = RecordedManifest.model_validate_json(
 )
 def test_outcomes_of_samples_stand_in_their_order(text: str) -> None:
     """A run of equal outcomes is written once with its length, and read as as many samples."""
-    line = {"task_id": "t", "outcomes": text, "answers": ""}
-    samples = OF_TASKS.unit(json.dumps(line).encode()).apart()
+    samples = unit(text).apart()
     assert text.startswith(samples[0].outcome)
     assert [sample.sample for sample in samples] == list(range(text.count(" ") + 1 + text.count("*")))
     written = [(sample, "", False) for sample in samples]
@@ -299,7 +264,7 @@ def test_outcomes_of_samples_stand_in_their_order(text: str) -> None:
 def test_other_outcomes_are_refused(text: str) -> None:
     """What is no outcome, or no number of them, is no line; nor is a number that nobody can count to."""
     with pytest.raises(ValueError, match=r"'won'|expected (the )?outcome"):
-        OF_TASKS.unit(json.dumps({"task_id": "t", "outcomes": text, "answers": ""}).encode())
+        unit(text)
 
 
 @pytest.mark.official
@@ -310,9 +275,7 @@ def test_a_line_holds_a_task(tmp_path: Path) -> None:
     `verify` checks them, and a damaged line tells where it stands.
     """
     first, second = official.cruxeval(official_store())[:2]
-    place = ImportPlace(tmp_path)
-    (place.results / "recorded").mkdir(parents=True)
-    (place.results / "recorded/sources.yaml").write_text(ANSWER_SOURCES)
+    place = place_with_sources(tmp_path)
     answers = {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]}
     scored = {second.task_id: [False, False], first.task_id: [True, True, True]}
     for name, texts, verdicts in (
