@@ -12,6 +12,10 @@ from triathlon_runner.imports._formats import (
     with_filter,
 )
 from triathlon_runner.imports._import import ImportReport, import_log, import_recording
-from triathlon_runner.imports._livecodebench import REPORTED, GradedOutputs, read_livecodebench
-from triathlon_runner.imports._readers import cruxeval_model_and_suite
+from triathlon_runner.imports._readers import (
+    REPORTED,
+    GradedOutputs,
+    cruxeval_model_and_suite,
+    read_livecodebench,
+)
 from triathlon_runner.imports._units import CachingGrader, graded_again
