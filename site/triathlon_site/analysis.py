@@ -9,9 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations
-from statistics import fmean, median
-from typing import Final, Literal, TypeVar
+from statistics import fmean
+from typing import Final, TypeVar
 
 from scipy.special import bdtr
 
@@ -25,17 +24,11 @@ from triathlon_site.load import TaskResult
 T = TypeVar("T")
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
 SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
-FAR: Final = 1.5
-"""Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
-paper draws its two regions by eye and gives no rule."""
 
-NORMAL_MAD: Final = 0.6744897501960817
-"""Median absolute deviation of the standard normal distribution."""
 Row = Mapping[str, float]
 """pass@1 in per cent by set; a set that was not measured is absent."""
 Board = Mapping[str, Row]
 """Rows by model."""
-Region = Literal["aligned", "better on the old"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,44 +267,6 @@ def change_by_kind(
     return {kind: result for kind, result in changes.items() if result is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """One model in the plane of two benchmarks, in per cent."""
-
-    old: float
-    new: float
-    expected: float
-    """The new score at the model's old score on the line through all models."""
-    distance: float
-    """(new - expected) in robust standard deviations."""
-    region: Region
-
-
-def regions(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, Placed]:
-    """Every model that has both scores, with its place against the Theil-Sen line of all (EvoEval, figure 2).
-
-    Raises:
-        ValueError: fewer than three models have both.
-    """
-    models = [model for model in old if model in new]
-    if len(models) < 3:
-        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
-    pairs = permutations([(old[model], new[model]) for model in models], 2)
-    rises = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in pairs if x2 > x1]
-    slope = median(rises) if rises else 0.0  # equal old scores have no slope
-    intercept = median(new[model] - slope * old[model] for model in models)
-    expected = {model: intercept + slope * old[model] for model in models}
-    misses = {model: new[model] - expected[model] for model in models}
-    middle = median(misses.values())
-    deviation = median(abs(miss - middle) for miss in misses.values()) / NORMAL_MAD
-    placed = {}
-    for model, miss in misses.items():
-        distance = miss / deviation if deviation else 0.0
-        region: Region = "better on the old" if distance < -FAR else "aligned"
-        placed[model] = Placed(old[model], new[model], expected[model], distance, region)
-    return placed
-
-
 def measured(
     sets: Sequence[SuiteEntry],
     results: Mapping[str, Mapping[str, Sequence[TaskResult]]],
@@ -360,11 +315,6 @@ class Measured:
         evolved = [(name, entry) for name, entry in self.sets.items() if self.seed_of(name) != name]
         return [name for way in transformations for name, entry in evolved if entry.transformation == way]
 
-    @property
-    def old(self) -> str:
-        """The set that stands for the old benchmark (EvoEval, figure 2)."""
-        return "humaneval-plus" if "humaneval-plus" in self.sets else self.seed
-
     @cached_property
     def board(self) -> Board:
         """pass@1 in per cent by model and set; with several samples a task their mean."""
@@ -380,11 +330,6 @@ class Measured:
             model: {name: outcomes(units) for name, units in sets.items()}
             for model, sets in self.units.items()
         }
-
-    @cached_property
-    def averages(self) -> dict[str, float]:
-        """The EvoEval average of the models that have all six sets (table 1)."""
-        return evoeval_column(self.board, self.seed)
 
     @cached_property
     def drops(self) -> Drops | None:
@@ -424,11 +369,6 @@ class Measured:
             before["tool_use"] = "tool_use-main_only"
         by_set = {name: change_by_kind(self.board, self.kinds, name, seed) for name, seed in before.items()}
         return {name: changes for name, changes in by_set.items() if changes}
-
-    @cached_property
-    def helped_by_tools(self) -> Change | None:
-        """tool_use against the same problems without helper functions (section 4.3: 80.1 % more)."""
-        return change(self.board, "tool_use-main_only", "tool_use")
 
     def paired(self, model: str, first: str, second: str) -> Paired | None:
         """Compares any two sets for one model: solved only in the first, only in the second; McNemar's test.

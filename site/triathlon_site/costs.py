@@ -105,11 +105,6 @@ class GroupBoard:
     board: Board
     members: tuple[GroupMember, ...]
 
-    @property
-    def has_bounds(self) -> bool:
-        """Whether it is known of a row how far its score could rise with more tokens."""
-        return any(member.rise for member in self.members)
-
 
 def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> Iterator[GroupBoard]:
     """The boards on which two rows or more of the model's group have a score and known tokens."""

@@ -301,11 +301,6 @@ def undominated(scores: Array, costs: Array) -> NDArray[np.bool_]:
     return found
 
 
-def frontier_shares(draws: Array, costs: Array) -> Array:
-    """Part of the draws (draws × models) in which each model is on the frontier, 0 to 1."""
-    return np.asarray(undominated(draws, costs).mean(axis=0))
-
-
 def interval_draws(
     values: Sequence[float], intervals: Sequence[Interval], maximum: float, name: str
 ) -> Array:

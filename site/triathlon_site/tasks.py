@@ -124,16 +124,6 @@ class SuiteTasks:
     """models × tasks, 0 to 1; nan where a model has no result."""
 
     @property
-    def hardest(self) -> list[TaskStatistics]:
-        return sorted(self.tasks, key=lambda task: (task.mean, task.loops or 0.0, task.task))
-
-    @property
-    def separating(self) -> list[TaskStatistics]:
-        """The best first; what differs by a rounding error only is equal."""
-        known = [task for task in self.tasks if task.separation > 0]
-        return sorted(known, key=lambda task: (-round(task.separation, 9), task.task))
-
-    @property
     def suspect(self) -> list[TaskStatistics]:
         return [task for task in self.tasks if task.suspect]
 

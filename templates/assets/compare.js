@@ -185,8 +185,9 @@
     return section;
   };
 
-  /* Lines in the empty figure of the page; an interactive one, by plotly, only when asked for: it is large. */
-  const figures = document.getElementById("compare-figures"), still = figures.querySelector("figure");
+  /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
+  const figures = document.getElementById("compare-figures");
+  const drawn = [["curve", "line", "curvePath"], ["radar", "line area", "radarPath"]];
   /* Curves on an axis that ends where they do, in tens; the build draws them from 0 to 100 per cent. */
   const fit = (figure, paths) => {
     const levels = [...figure.querySelectorAll("text[text-anchor=end]")], lines = [...figure.querySelectorAll("path.grid")];
@@ -200,30 +201,41 @@
     return points.map((own) => own.length ? `M${own.map(([x, y]) => `${x},${Math.round(moved(y) * 10) / 10}`).join(" ")}` : null);
   };
   const draw = (models) => {
-    figures.hidden = !still || !models.some((model) => model.curvePath);
-    if (figures.hidden) return;
+    figures.hidden = false;
     figures.querySelector(".legend").replaceChildren(...models.map((model, i) => make("li", {},
       svg("svg", { class: "figure", width: 28, height: 10, "aria-hidden": "true" }, svg("g", { class: `c${i}` }, svg("path", { class: "line", d: "M1 5H27" }))), ` ${model.name}`)));
-    const paths = fit(still.querySelector("svg"), models.map((model) => model.curvePath));
-    still.querySelector("[data-series]").replaceChildren(...paths.flatMap((d, i) => d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: "line" }))] : []));
-    still.hidden = false;
+    for (const [name, shape, field] of drawn) {
+      const group = figures.querySelector(`[data-series="${name}"]`);
+      if (!group) continue;
+      group.closest("figure").hidden = !models.some((model) => model[field]);
+      const paths = models.map((model) => model[field]), fitted = name === "curve" ? fit(group.closest("svg"), paths) : paths;
+      group.replaceChildren(...fitted.flatMap((d, i) => d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: shape }))] : []));
+    }
+    figures.querySelector(".figures").hidden = false;
     figures.querySelector("[data-plots]").replaceChildren();
     figures.querySelector("[data-interactive]").disabled = false;
   };
   const interact = async (pressed) => {
     pressed.disabled = true;
     await loadPlotly(place.dataset.plotly, place.dataset.plotlyStyles.split(" ").filter(Boolean));
-    const models = chosen.map((id) => loaded.get(id));
+    const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
     const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
     /* Traces and axes come as plotly's own from the build; the page adds its colours. */
-    const lines = models.flatMap(({ curve }, i) => curve ? [{ ...curve, line: { color: colour(i) }, marker: { symbol: i } }] : []);
-    const { xaxis, yaxis } = index.layout;
-    plot(addPlot(figures.querySelector("[data-plots]"), "Degradation curves"), lines, {
-      xaxis: gridded(xaxis, still), yaxis: gridded(yaxis, still), legend: { orientation: "h", y: -0.2 },
-    });
-    still.hidden = true;
+    const traces = (name, marked) => models.flatMap((model, i) => model[name] ? [{ ...model[name], line: { color: colour(i) }, ...marked(i) }] : []);
+    const legend = { orientation: "h", y: -0.2 };
+    const { curve: { xaxis, yaxis }, radar: { polar } } = index.layouts;
+    const curves = traces("curve", (i) => ({ marker: { symbol: i } })), shapes = traces("radar", () => ({}));
+    const axes = { radialaxis: gridded(polar.radialaxis, figures), angularaxis: gridded(polar.angularaxis, figures) };
+    const drawings = [
+      ["Degradation curves", curves, { xaxis: gridded(xaxis, figures), yaxis: gridded(yaxis, figures) }],
+      ["All dimensions", shapes, { polar: { ...polar, ...axes } }],
+    ].filter(([, lines]) => lines.length);
+    /* All places first: a plot takes the width that its place has when it is drawn. */
+    const places = drawings.map(([label]) => addPlot(holder, label));
+    drawings.forEach(([, lines, layout], i) => plot(places[i], lines, { ...layout, legend }));
+    figures.querySelector(".figures").hidden = true;
   };
-  figures.querySelector("[data-interactive]")?.addEventListener("click", (event) => interact(event.currentTarget));
+  figures.querySelector("[data-interactive]").addEventListener("click", (event) => interact(event.currentTarget));
 
   const tables = document.getElementById("compare-tables");
   let turn = 0;

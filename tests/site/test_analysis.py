@@ -78,7 +78,6 @@ def test_scores_and_drops() -> None:
     """The average and the drops are those of the models that have all six sets; the others take no part."""
     found = _measured({"i": COMPLETE, "b": {SEEDS: _units("a+")}})
     average = (50 + 0 + 50 + 50 + 50 + 75) / 6
-    assert found.averages == {"i": pytest.approx(average)}
     assert found.drops is not None and found.drops.models == 1
     assert found.drops.overall == pytest.approx((100 + 0 + 0 + 0 - 50) / 5)
     assert found.drops.per_model["i"] == pytest.approx(100 * (50 - average) / 50)
@@ -87,9 +86,8 @@ def test_scores_and_drops() -> None:
 def test_incomplete_results() -> None:
     """What cannot be said is absent: no drops without all six sets, none where no seed is solved."""
     partial = _measured({"i": {SEEDS: _units("a+ b-"), "evolved/core-subtle": _set("xa+")}})
-    assert (partial.drops, partial.averages, partial.decompositions) == (None, {}, {})
+    assert (partial.drops, partial.compositions, partial.decompositions) == (None, {}, {})
     assert partial.changes["subtle"].change == 100.0
-    assert (partial.compositions, partial.helped_by_tools) == ({}, None)
     assert _measured({"i": {**COMPLETE, SEEDS: _units("a- b- c- d-")}}).drops is None
 
 
@@ -112,7 +110,6 @@ def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
     over those that have both scores and start above 0.
     """
     found = _measured({"i": COMPLETE, "b": {**COMPLETE, "evolved/core-verbose": _units("a+ b+")}})
-    assert found.helped_by_tools is not None and found.helped_by_tools.change == 200.0
     changes = {kind: one.change for kind, one in found.by_kind["verbose"].items()}
     assert changes == {"instruct": 0.0, "base": 100.0}
     board = {
@@ -166,13 +163,3 @@ def test_mcnemar(first: int, second: int, p_value: float) -> None:
     """The exact two-sided probability of a split so uneven, were both kinds equally likely."""
     found = analysis.Paired(both=5, first_only=first, second_only=second, neither=3)
     assert found.p_value == pytest.approx(p_value)
-
-
-def test_regions_find_the_one_below_the_line() -> None:
-    """A model far below the line of the others is better on the old benchmark; scatter is aligned."""
-    old = {f"m{n}": 10.0 * n for n in range(1, 9)}
-    new = {model: score / 2 + (1 if index % 2 else -1) for index, (model, score) in enumerate(old.items())}
-    placed = analysis.regions({**old, "x": 80.0}, {**new, "x": 10.0})
-    assert [model for model, place in placed.items() if place.region != "aligned"] == ["x"]
-    with pytest.raises(ValueError, match="at least 3"):
-        analysis.regions({"x": 1.0}, {"x": 1.0})

@@ -11,10 +11,8 @@ from scipy.stats import rankdata
 from support.statistics import sample_of
 from triathlon_site.agreement import correlate
 from triathlon_site.ranking import (
-    FRONTIER_DRAWS,
     Rank,
     drawn_ranks,
-    frontier_shares,
     interval_draws,
     percentiles,
     rank_shifts,
@@ -190,41 +188,6 @@ def test_undominated_follows_the_definition() -> None:
         found = undominated(scores, costs)
         assert [row.tolist() for row in found] == [by_definition(row, costs) for row in scores]
         assert undominated(scores[0], costs).tolist() == found[0].tolist()
-
-
-def made_up(random: np.random.Generator, models: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """True scores, costs, and draws from the posterior after a noisy measurement of each model."""
-    spread, noise = 15.0, 4.0
-    truth = 50 + spread * random.standard_normal(models)
-    measured = truth + noise * random.standard_normal(models)
-    weight = spread**2 / (spread**2 + noise**2)
-    posterior = 50 + weight * (measured - 50)
-    draws = posterior + np.sqrt(weight) * noise * random.standard_normal((FRONTIER_DRAWS, models))
-    return truth, random.permutation(models).astype(float), draws
-
-
-def test_shares_are_chances() -> None:
-    """Over 400 made-up boards, of the models with a share near p a part near p is truly on the frontier."""
-    random = np.random.default_rng(2)
-    shares, truly = [], []
-    for _ in range(400):
-        truth, costs, draws = made_up(random)
-        shares.append(frontier_shares(draws, costs))
-        truly.append(undominated(truth, costs))
-    share, true = np.concatenate(shares), np.concatenate(truly)
-    for low in (0.0, 0.2, 0.4, 0.6, 0.8):
-        near = (share >= low) & (share <= low + 0.2)
-        assert true[near].mean() == pytest.approx(share[near].mean(), abs=0.07)
-    assert share[true].mean() > 0.8
-    assert share[~true].mean() < 0.12
-
-
-def test_equal_models_share_the_frontier() -> None:
-    """Of four models that score and cost the same, each is on the frontier in a quarter of the draws."""
-    draws = interval_draws([6.0] * 4, [Interval(5.5, 6.5)] * 4, 10.0, "equal")
-    shares = frontier_shares(draws, np.ones(4))
-    assert shares.sum() == pytest.approx(1)
-    assert shares == pytest.approx(np.full(4, 0.25), abs=4 * np.sqrt(0.25 * 0.75 / FRONTIER_DRAWS))
 
 
 def test_draws_follow_their_interval() -> None:

@@ -3,14 +3,20 @@
 from triathlon_site.figures._base import PALETTE
 from triathlon_site.figures._lines import (
     CURVES_LAYOUT,
+    FEWEST_AXES,
     PLOTLY,
+    RADAR_LAYOUT,
     Series,
     curve_path,
     curves,
     curves_frame,
     interactive_curve,
+    interactive_radar,
     plotly_script,
     plotly_styles,
+    radar,
+    radar_frame,
+    radar_path,
 )
 from triathlon_site.figures._planes import Point, PricePoint, price_score, round_ticks, scatter
 from triathlon_site.figures._rows import DotRow, arrows, badge, bars, grid

@@ -1,30 +1,42 @@
-"""Degradation curves: as SVG, as paths that scripts add, and as traces for plotly.js.
+"""Degradation curves and radars: as SVG, as paths that scripts add, and as traces for plotly.js.
 
 plotly.js draws them when a visitor asks for that: a page adds its colours, and which models were chosen.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 import plotly
 from markupsafe import Markup
 
-from triathlon_site.figures._base import NOTHING, PALETTE, draw, quarter_ticks
+from triathlon_site.figures._base import NOTHING, PALETTE, QUARTERS, draw, quarter_ticks
 from triathlon_site.render.formats import path_data
 
 PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"  # name of the copy of plotly.js under `assets/`
 WIDTH, HEIGHT = 620, 300
 LEFT, RIGHT, TOP, BASE = 34, WIDTH - 216, 14, HEIGHT - 34  # of curves, whose names stand at their ends
 LABEL_GAP: Final = 15.0
+WEB_WIDTH, WEB_HEIGHT, RADIUS = 620, 340, 120  # of radars
+FEWEST_AXES: Final = 3  # of a radar: fewer span no area
 CURVES_LAYOUT: Final = {
     "xaxis": {"dtick": 1, "title": {"text": "loop"}},
     "yaxis": {"range": [0, 100], "title": {"text": "still passing, %"}},
 }
 """The axes of the degradation curves, for plotly."""
+RADAR_LAYOUT: Final = {
+    "polar": {
+        "angularaxis": {"direction": "clockwise", "rotation": 90},
+        "bgcolor": "rgba(0,0,0,0)",
+        "radialaxis": {"range": [0, 100]},
+    }
+}
+"""The axes of the radar, for plotly: the first upwards, the others clockwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +99,90 @@ def _spread(wanted: Sequence[float]) -> list[float]:
     return placed
 
 
+def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
+    """One shape a model, muted ones in grey; nothing for too few axes."""
+    if not any(value for one in series for value in one.values):
+        return NOTHING
+    most = max(value for one in series[:PALETTE] for value in one.values)
+    end = next(end for end in (10, 25, 50, 100) if most <= end or end == 100)  # small shapes can be read
+    shapes = [
+        (one.name, "other" if one.muted else f"c{place}", radar_path([100 * v / end for v in one.values]))
+        for place, one in enumerate(series[:PALETTE])
+    ]
+    return radar_frame(title, axes, shapes, end)
+
+
+def radar_frame(title: str, axes: Sequence[str], shapes: Sequence[Any] = (), end: float = 100) -> Markup:
+    """The web, whose axes end at so many per cent, with shapes and the names of several of them.
+
+    Scripts add `radar_path`s to the group of an empty one. Nothing for too few axes.
+    """
+    count = len(axes)
+    if count < FEWEST_AXES:
+        return NOTHING
+    height = WEB_HEIGHT + 18 * (len(shapes) if len(shapes) > 1 else 0)
+    rings = [[_at(i, share, count) for i in range(count)] for share in QUARTERS[1:]]
+    spokes = [[_at(0, 0, 1), _at(i, 1, count)] for i in range(count)]
+    # every second of many names stands further out, because they would cover each other
+    outside = (1.12, 1.24 if count > 12 else 1.12)
+    names = [(name, *_at(place, outside[place % 2], count)) for place, name in enumerate(axes)]
+    top = (f"{end:g} %", WEB_WIDTH / 2 + 4, WEB_HEIGHT / 2 - RADIUS + 12)
+    web = {"rings": rings, "spokes": spokes, "names": names, "top": top}
+    return draw("radar", title, WEB_WIDTH, height, **web, shapes=shapes, base=WEB_HEIGHT)
+
+
+def radar_path(values: Sequence[float | None]) -> str:
+    """The shape of one model, in per cent of each axis; open where a value is missing."""
+    points = [
+        None if value is None else _at(i, max(0.0, value) / 100, len(values))
+        for i, value in enumerate(values)
+    ]
+    if None not in points:
+        return path_data([point for point in points if point], closed=True)
+    start = points.index(None)
+    runs = groupby(points[start:] + points[:start], bool)
+    return "".join(path_data([point for point in run if point]) for known, run in runs if known)
+
+
+def _at(position: int, share: float, axes: int) -> tuple[float, float]:
+    angle = 2 * math.pi * position / axes - math.pi / 2
+    x, y = WEB_WIDTH / 2, WEB_HEIGHT / 2
+    return x + share * RADIUS * math.cos(angle), y + share * RADIUS * math.sin(angle)
+
+
 def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
     """The degradation curve of one model as a plotly trace: share of tasks, in per cent, by loop."""
     return {
         "hoverinfo": "text+name",
         "hovertext": [f"loop {loop}: {value:.1f}" for loop, value in enumerate(values, 1)],
         "mode": "lines+markers",
-        # as it is: in plotly's texts `<a href=…>` is a link
-        "name": name.replace("&", "&amp;").replace("<", "&lt;"),
+        "name": _plain_text(name),
         "x": list(range(1, len(values) + 1)),
         "y": list(values),
         "type": "scatter",
     }
+
+
+def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | None]) -> dict[str, Any]:
+    """The shape of one model as a plotly trace: dimensions in per cent of their maximum; None is a gap."""
+    theta, r = [*axes, *axes[:1]], [*values, *values[:1]]
+    return {
+        "fill": "none",
+        "hoverinfo": "text+name",
+        "hovertext": [
+            "" if value is None else f"{_plain_text(axis)}: {value:.1f}"
+            for axis, value in zip(theta, r, strict=True)
+        ],
+        "name": _plain_text(name),
+        "r": r,
+        "theta": theta,
+        "type": "scatterpolar",
+    }
+
+
+def _plain_text(name: str) -> str:
+    """A model's name as plotly shows it as it is: in its texts `<a href=…>` is a link."""
+    return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
 @cache

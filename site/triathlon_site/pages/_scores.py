@@ -18,6 +18,10 @@ from triathlon_site.uncertainty import Interval
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
 """How a table marks a score that is in no ranking, by the reason."""
 REPORTED: Final = "reported"
+_OF_OTHERS: Final = (
+    "average_accuracy",
+    "coverage_f1",
+)  # no dimensions of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,19 @@ def receipt_path(column: ColumnScores, model: str) -> str:
 def short_title(column: ColumnScores) -> str:
     """The title of a column behind the name of its discipline: `IC` for incremental consistency."""
     return "IC" if column.column.id.endswith(":ic") else formats.inside(column.column.title)
+
+
+def dimensions(boards: Sequence[Board]) -> dict[str, ColumnScores]:
+    """Axes of a radar by name: the ranked columns of single suites of the first family of data."""
+    return {
+        f"{board.plan.discipline} {short_title(column)}": column
+        for board in boards
+        if board.plan.family == boards[0].plan.family
+        for column in board.shown
+        if column.column.ranked
+        and len(column.column.parts) == 1
+        and column.column.parts[0][1].id not in _OF_OTHERS
+    }
 
 
 def share_of_maximum(column: ColumnScores, model: str) -> float | None:

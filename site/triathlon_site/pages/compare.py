@@ -12,17 +12,23 @@ import numpy as np
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.figures import (
     CURVES_LAYOUT,
+    FEWEST_AXES,
     PLOTLY,
+    RADAR_LAYOUT,
     curve_path,
     curves_frame,
     interactive_curve,
+    interactive_radar,
     plotly_styles,
+    radar_frame,
+    radar_path,
 )
 from triathlon_site.models import Models
+from triathlon_site.pages._scores import dimensions, share_of_maximum
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
-from triathlon_site.render import Draft, Page, as_script, formats
+from triathlon_site.render import Draft, Figure, Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores
 
 INDEX: Final = "data/compare.js"  # not in the folder of the models' files, where a model may have any name
@@ -37,11 +43,12 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             if model not in curves and (line := degradation_curve(board, model)):
                 curves[model] = tuple(float(f"{value:.6g}") for value in line)
     steps = max(map(len, curves.values()), default=0)
+    axes = dimensions(site.boards)
     if len(site.results.models) > 1:
         values = {
             "plotly": PLOTLY,
             "plotly_styles": " ".join(plotly_styles()),
-            "frame": curves_frame("Degradation curves", steps),
+            "frames": [frame for frame in _frames(steps, list(axes)) if frame.svg],
         }
         yield Draft("compare.html", "compare/page", values)
     columns = {f"{board.plan.id} {c.column.id}": (board, c) for board in site.boards for c in board.shown}
@@ -56,6 +63,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             "name": info.label,
             "curvePath": curve_path(curve, steps) if curve else None,
             "curve": interactive_curve(info.label, curve) if curve else None,
+            **_radar_of(model, info.label, axes),
             "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},
             "evidence": {
                 file.suite: evidence_page(info.slug, file.suite)
@@ -77,6 +85,25 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             ],
         }
         yield Page(_path(site.models, model), f"window.triathlonModel({as_script(content)});\n")
+
+
+def _frames(steps: int, axes: Sequence[str]) -> list[Figure]:
+    """Empty figures, to which the script adds the lines of the chosen models."""
+    return [
+        Figure(curves_frame("Degradation curves", steps), "Tasks that still pass in each loop, in per cent."),
+        Figure(
+            radar_frame("All dimensions", axes),
+            "All dimensions, each axis from 0 in the centre to its maximum.",
+        ),
+    ]
+
+
+def _radar_of(model: str, name: str, axes: Mapping[str, ColumnScores]) -> dict[str, Any]:
+    """The model's shape on these axes, as a path and for plotly; None where it has too few of them."""
+    shares = [share_of_maximum(column, model) for column in axes.values()]
+    if sum(share is not None for share in shares) < FEWEST_AXES:
+        return {"radarPath": None, "radar": None}
+    return {"radarPath": radar_path(shares), "radar": interactive_radar(name, list(axes), shares)}
 
 
 def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, Any]:
@@ -111,7 +138,7 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
         ],
         "clusters": tasks,
         "clustersOf": {suite: tasks.index(clusters) for suite, clusters in solving.items()},
-        "layout": CURVES_LAYOUT,
+        "layouts": {"curve": CURVES_LAYOUT, "radar": RADAR_LAYOUT},
         "tasks": {entry.id: suite_page(entry.id) for board in site.boards for entry in board.plan.suites},
     }
 

@@ -6,6 +6,7 @@ And the page of all its units.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 from markupsafe import Markup
 
 from triathlon_runner import catalogue
@@ -14,15 +15,16 @@ from triathlon_runner.unit_pages import evidence_page, unit_anchor
 from triathlon_site.costs import group_boards, most_of_headline
 from triathlon_site.evidence import LINKS, imported_slug
 from triathlon_site.exports import badge_files, badges_of
+from triathlon_site.figures import Series, radar
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._drops import drops_of
-from triathlon_site.pages._scores import cell
+from triathlon_site.pages._scores import cell, dimensions, share_of_maximum
 from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.all_models import BESIDE, FRONT, ModelRow
 from triathlon_site.pages.board import missing_suites, view_of
 from triathlon_site.ranking import FEWEST_RANKED
-from triathlon_site.render import Draft, formats
+from triathlon_site.render import Draft, Figure, formats
 from triathlon_site.scores import Board
 from triathlon_site.tasks import score_noise, solving_metric
 
@@ -68,6 +70,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "boards": [_model_board(site, board, model) for board in boards],
             "efforts": list(group_boards(info, boards, site.models)),
             "drops": drops_of(model, boards),
+            "radar": _radar(model, info.label, boards),
             "recordings": list(beside_recordings(site, info)),
             "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             "files": files,
@@ -105,6 +108,21 @@ def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
         # how much its headline could rise at most if no reply had been cut
         "rise": most_of_headline(board, model),
     }
+
+
+def _radar(model: str, label: str, boards: Sequence[Board]) -> Figure:
+    """Every dimension that the model has; grey: the median of all models, where there are five or more."""
+    axes = {name: column for name, column in dimensions(boards).items() if model in column.scores}
+    shares = [[share_of_maximum(column, one) or 0.0 for one in column.scores] for column in axes.values()]
+    own = tuple(share_of_maximum(column, model) or 0.0 for column in axes.values())
+    series = [Series(label, own)]
+    if shares and len(shares[0]) >= FEWEST_RANKED:
+        medians = tuple(float(np.median(of_all)) for of_all in shares)
+        series.append(Series("median of all models", medians, muted=True))
+    return Figure(
+        radar(f"All dimensions of {label}", list(axes), series),
+        "All dimensions in per cent of their maximum; the ring with a number is the end.",
+    )
 
 
 def unit_draft(

@@ -11,7 +11,6 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_site.ranking import (
     DrawnRanks,
     Rank,
-    RankShift,
     better_in_draws,
     drawn_ranks,
     percentiles,
@@ -68,8 +67,6 @@ class OverallRow:
     """Mean of the percentiles in the disciplines, 0 to 100."""
     first: float | None = None
     """Share of all weightings of the disciplines in which the model is first."""
-    contrasts: tuple[RankShift | None, ...] = ()
-    """From the overall rank to the rank in each discipline, among the models that are ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +101,6 @@ def overall(boards: Sequence[Board]) -> Overall:
         drawn.append(DrawnRanks(best[:, chosen], worst[:, chosen]))
     best, worst = (-np.mean([ends[end] for ends in drawn], axis=0) for end in (0, 1))
     overall_ranks = ranks(means, better_in_draws(worst, best))
-    overall_drawn = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
-    contrasts = [
-        rank_shifts(board.headline.values(complete), ends, means, overall_drawn)
-        for board, ends in zip(boards, drawn, strict=True)
-    ]
     rows = [
         OverallRow(
             model,
@@ -117,7 +109,6 @@ def overall(boards: Sequence[Board]) -> Overall:
             overall_ranks[place],
             float(means[place]),
             float(wins[place]),
-            tuple(shifts[place] for shifts in contrasts),
         )
         for place, model in enumerate(complete)
     ]

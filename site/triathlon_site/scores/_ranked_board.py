@@ -51,8 +51,6 @@ class Score:
     shift: RankShift | None = None
     upper: float | None = None
     """The upper end where the score is only known as a range; `value` is the lower end."""
-    contrast: RankShift | None = None
-    """From the rank in the headline to the rank here; None in the headline and where it is not ranked."""
     grade: Grade = MEASURED
     """`recorded` where a file that it comes from is."""
     judged_again: bool = False
@@ -271,7 +269,6 @@ def _column_scores(
 ) -> ColumnScores:
     """The scores with ranks, tiers and shifts, among the models of one protocol without open units."""
     drawn = drawn_columns[column]
-    headline = next((other for other in drawn_columns if other.headline), next(iter(drawn_columns)))
     baseline = next((other for other in drawn_columns if other.role == "baseline"), None)
     upper_samples = drawn.upper.samples if drawn.upper else ()
     no_differences = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
@@ -279,8 +276,6 @@ def _column_scores(
     fields: dict[str, Sequence[Any]] = {}
     if column.ranked:
         fields["rank"] = ranks(drawn.middles, pairwise.better)
-    if column.ranked and not column.headline:
-        fields["contrast"] = drawn.shifts_from(drawn_columns[headline])
     if column.headline and baseline:
         fields["shift"] = drawn.shifts_from(drawn_columns[baseline])
     is_reference = column.role in {"headline", "baseline"}

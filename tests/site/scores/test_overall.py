@@ -61,15 +61,6 @@ def test_first_places_are_shared_out_over_all_weightings(found: Overall) -> None
     assert two.tolist() == pytest.approx([0.5, 0.5])
 
 
-def test_contrasts_are_overall_rank_minus_the_disciplines(found: Overall) -> None:
-    """How far a model moves from its overall rank to its rank in each discipline, among the same models."""
-    for place, board in enumerate(found.boards):
-        own = dict(zip([m.id for m in MODELS], rankdata(-complete(board), method="min"), strict=True))
-        for row in found.rows[:-1]:
-            contrast = row.contrasts[place]
-            assert row.rank and contrast and contrast.shift == row.rank.rank - own[row.model]
-
-
 def test_one_discipline_alone_is_its_own_order(tmp_path: Path) -> None:
     """Overall ranks of one board are that board's."""
     write_results(tmp_path, MODELS, [FakeSuite(entry) for entry in entries(["loop/core"])])

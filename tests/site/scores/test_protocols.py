@@ -52,7 +52,7 @@ def test_the_ranking_is_that_of_most_models(protocols: Mapping[str, str], ranked
         assert set(column.scores) == ranked == set(board.of_suite(SUITE))
         assert set(column.apart) == set(protocols) - ranked
         for score in column.apart.values():
-            assert (score.rank, score.tier, score.shift, score.contrast) == (None,) * 4
+            assert (score.rank, score.tier, score.shift) == (None,) * 3
     assert set(board.models[: len(ranked)]) == ranked
     assert all(board.headline.shown(model) for model in protocols)
 
@@ -76,7 +76,7 @@ def test_a_row_that_lacks_planned_units_is_not_ranked(tasks: int, open_units: in
         score = column.shown("lacking")
         assert score and score.apart == (UNITS_ARE_OPEN if missing else "")
         if missing:
-            assert (score.rank, score.tier, score.shift, score.contrast) == (None,) * 4
+            assert (score.rank, score.tier, score.shift) == (None,) * 3
             assert list(column.scores) == ["whole"]
     assert board.models == (("whole", "lacking") if missing else ("lacking", "whole"))
 
