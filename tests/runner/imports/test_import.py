@@ -1,6 +1,7 @@
 """Other people's logs become our records: their replies, our judgement, filed apart."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +160,7 @@ def test_lm_evals_output_folder(place: ImportPlace, tmp_path: Path) -> None:
     write_lines(folder / f"samples_b_{TIME}.jsonl", *rows)
     for options in ((), ("--model", "x")):
         said = place.bring("lm-eval", tmp_path / "out", "--suite", SUITE, *options, code=1)
-        assert f"got 2{' (' if options else ''}" in said
-        assert f"samples_b_{TIME}.jsonl, samples_seeds_{TIME}.jsonl" in said
+        assert {f"samples_b_{TIME}.jsonl", f"samples_seeds_{TIME}.jsonl"} <= set(re.split("[ (,)]+", said))
 
 
 def test_one_filter_of_lm_eval_is_read(place: ImportPlace, tmp_path: Path) -> None:
