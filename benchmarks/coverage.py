@@ -4,7 +4,7 @@ python benchmarks/coverage.py                     all kinds, 400 experiments eac
 python benchmarks/coverage.py ranks tiers --experiments 2000
 
 Each line is one setting: models and tasks are invented with a known truth, scored as the site scores them,
-and the share of experiments is printed in which the interval held the truth (or, for tiers, shifts and sides,
+and the share of experiments is printed in which the interval held the truth (or, for tiers and shifts,
 in which something was called different that is equal; for drawn-again, in which the truth lies outside, on
 either side). Where one experiment is a whole table, as for ranks,
 every model of it counts, and there are fewer tables. The same command prints the same lines.
@@ -30,7 +30,7 @@ from benchmarks.interval_coverage.intervals import (
     of_two_models,
     pass_at_1,
 )
-from benchmarks.interval_coverage.tables import of_ranks, of_tiers, overall_ranks, shifts, sides
+from benchmarks.interval_coverage.tables import of_ranks, of_tiers, overall_ranks, shifts
 
 KINDS: Final[dict[str, Kind]] = {
     "pass@1": pass_at_1,
@@ -43,7 +43,6 @@ KINDS: Final[dict[str, Kind]] = {
     "ranks": of_ranks,
     "tiers": of_tiers,
     "shifts": shifts,
-    "sides": sides,
     "overall": overall_ranks,
     "correlations": correlations,
     "drawn-again": drawn_again,

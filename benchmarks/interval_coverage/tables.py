@@ -11,7 +11,6 @@ from benchmarks.interval_coverage.experiment import (
     TASKS,
     Array,
     Cell,
-    families,
     sample_of,
 )
 from numpy.typing import NDArray
@@ -100,35 +99,6 @@ def shifts(experiments: int) -> Iterator[Cell]:
 
 def _shifts(here: Sample, base: Sample) -> list[RankShift | None]:
     return rank_shifts(here.scores(), _placed(here), base.scores(), _placed(base))
-
-
-def sides(experiments: int) -> Iterator[Cell]:
-    """Share of sets that are named strong or weak sides where each model has one rank in all of them."""
-    random = np.random.default_rng(12)
-    for family in families():
-        for name, spread in SPREADS.items():
-            chances = 0.5 + spread * np.linspace(0.5, -0.5, 12)
-            named = []
-            for _ in range(max(1, experiments // 8)):
-                tasks = family.latent(random, 1, 0.4)
-                noises = family.latent(random, 12, 0.4)
-                samples = [
-                    sample_of(
-                        0.5**0.5 * ease + 0.5**0.5 * noise < ndtri(chances)[:, None],
-                        suite=f"set {place}",
-                        seeds=names,
-                    )
-                    for place, (ease, noise, names) in enumerate(
-                        zip(tasks, noises, family.names(), strict=True)
-                    )
-                ]
-                drawn = [draw(sample) for sample in samples]
-                scores = rounded(np.mean([sample.scores() for sample in samples], axis=0))
-                headline = drawn_ranks(sum(drawn[1:], drawn[0]) / len(drawn))
-                for sample, draws in zip(samples, drawn, strict=True):
-                    shifts_here = rank_shifts(sample.scores(), drawn_ranks(draws), scores, headline)
-                    named += [shift.significant for shift in shifts_here if shift]
-            yield Cell(f"{family.name}, 12 models, {name}", float(np.mean(named)), FALSE)
 
 
 def overall_ranks(experiments: int) -> Iterator[Cell]:

@@ -107,10 +107,12 @@
       }, { class: "sort" }, ...head.childNodes));
     }
 
-    /* Ties stay in the order that there was. `named`: the address and the caption say it. */
+    /* Ties stay in the order that there was. `named`: the address and the caption say it; else the order is that of
+       this column alone, as the page has it. */
     sort(column, direction, named = true) {
-      const sign = direction === "ascending" ? 1 : -1;
-      this.order = [...this.order].sort((a, b) => {
+      const sign = direction === "ascending" ? 1 : -1, { key } = this.heads[column].dataset;
+      this.sorts = named ? [(sign < 0 ? "-" : "") + key, ...(this.sorts ?? []).filter((one) => one.replace(/^-/, "") !== key)] : [];
+      this.order = [...(named ? this.order : this.rows)].sort((a, b) => {
         if (a.top !== b.top) return a.top ? -1 : 1;
         const x = this.keysOf(a)[column], y = this.keysOf(b)[column];
         if (x === y) return 0;
@@ -127,7 +129,7 @@
         const first = this.numeric[column] ? (sign < 0 ? "the highest" : "the lowest") : (sign < 0 ? "Z" : "A");
         caption.textContent = `Sorted by ${this.nameOf(this.heads[column])}, ${first} first`;
       }
-      if (this.keeps) remember("sort", named ? (sign < 0 ? "-" : "") + this.heads[column].dataset.key : "");
+      if (this.keeps) remember("sort", this.sorts.join("."));
     }
 
     nameOf(head) {
@@ -355,8 +357,10 @@
     }
 
     restore() {
-      const order = state.get("sort") ?? "", column = this.heads.findIndex((head) => head.dataset.key === order.replace(/^-/, ""));
-      if (order && column >= 0) this.sort(column, order.startsWith("-") ? "descending" : "ascending");
+      for (const order of (state.get("sort") ?? "").split(".").reverse()) {
+        const column = this.heads.findIndex((head) => head.dataset.key === order.replace(/^-/, ""));
+        if (order && column >= 0) this.sort(column, order.startsWith("-") ? "descending" : "ascending");
+      }
     }
   }
 

@@ -216,9 +216,12 @@ def _last_path(cache: Path, out: Path) -> Path:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """Name, size and time of each file in a folder."""
-    entries = os.scandir(folder) if folder.is_dir() else ()
-    for entry in sorted(entries, key=lambda entry: entry.name):
+    """Name, size and time of each file in a folder; of one that may not be read none."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from (f"{entry.name}/{state}" for state in _files(folder / entry.name))
         elif not entry.is_dir():

@@ -1,6 +1,6 @@
 """Scores of any grade as tables show them; figures that others published; places among them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
@@ -18,10 +18,8 @@ from triathlon_site.uncertainty import Interval
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
 """How a table marks a score that is in no ranking, by the reason."""
 REPORTED: Final = "reported"
-_OF_OTHERS: Final = (
-    "average_accuracy",
-    "coverage_f1",
-)  # no dimensions of their own
+_OF_OTHERS: Final = ("average_accuracy", "coverage_f1")
+"""Metrics that are computed from others, and so no dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,15 +226,22 @@ def short_title(column: ColumnScores) -> str:
 
 
 def dimensions(boards: Sequence[Board]) -> dict[str, ColumnScores]:
-    """Axes of a radar by name: the ranked columns of single suites of the first family of data."""
-    return {
-        f"{board.plan.discipline} {short_title(column)}": column
+    """Axes of a radar by name: the ranked columns of single suites of the first family of data.
+
+    Where two boards have a column of one name, the board stands behind it.
+    """
+    axes = [
+        (f"{board.plan.discipline} {short_title(column)}", board, column)
         for board in boards
         if board.plan.family == boards[0].plan.family
         for column in board.shown
         if column.column.ranked
         and len(column.column.parts) == 1
         and column.column.parts[0][1].id not in _OF_OTHERS
+    ]
+    times = Counter(name for name, _, _ in axes)
+    return {
+        name if times[name] == 1 else f"{name} ({board.plan.title})": column for name, board, column in axes
     }
 
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
+from scipy.stats import rankdata
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.exports import table_files
@@ -26,7 +27,8 @@ from triathlon_site.render import Draft, Section, Value, formats
 PATH: Final = "agreement.html"
 SCATTERS: Final = "agreement-scatters.html"
 MOST_SCATTERS: Final = 15
-MOST_LABELS: Final = 12  # models that a scatter names; of more, pointing at a dot names it
+MOST_LABELS: Final = 12  # models that a scatter names
+FARTHEST: Final = 3  # models that are named of more: those whose ranks in the two columns differ most
 FEWEST: Final = 3  # models below which two orders always agree or disagree completely
 
 
@@ -116,13 +118,19 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 
 
 def _scatter(pair: Pair, names: Mapping[str, str]) -> Markup:
-    """The models that both columns have, each a dot; named beside it where they are few."""
+    """The models that both columns have, each a dot; named if they are few, else those FARTHEST apart."""
     left, right = pair.left, pair.right
-    both = [model for model in left.values if model in right.values and model in names]
-    labelled = len(both) <= MOST_LABELS
+    both = labelled = [model for model in left.values if model in right.values and model in names]
+    if len(both) > MOST_LABELS:
+        x, y = (rankdata([column.values[model] for model in both]) for column in (left, right))
+        apart = dict(zip(both, abs(x - y), strict=True))
+        labelled = sorted(both, key=lambda model: -apart[model])[:FARTHEST]
     return scatter(
         f"{right.title} against {left.title}",
-        [Point(names[model], left.values[model], right.values[model], label=labelled) for model in both],
+        [
+            Point(names[model], left.values[model], right.values[model], label=model in labelled)
+            for model in both
+        ],
         x_title=left.title,
         y_title=right.title,
         x_maximum=left.maximum,

@@ -163,18 +163,20 @@ def test_comparing(page: Page, site: Path) -> None:
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
-    """A curve a model in the page’s own figure; the large script comes by the button alone."""
+    """A curve and a shape a model in the page’s own figures; the large script comes by the button alone."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     visit(page, (site / "compare.html").as_uri() + "?m=alpha,beta,delta")
     expect(page.locator("#compare-figures .legend li")).to_have_text([" Alpha", " Beta", " Delta"])
-    assert page.locator('[data-series="curve"] path').count() == 3
+    for series in ("curve", "radar"):
+        assert page.locator(f'[data-series="{series}"] path').count() == 3
     assert not any("plotly" in url for url in asked)
     assert page.locator("#compare .forest li").count() >= 2
     expect(page.locator("#compare-tables details")).to_have_count(3)
     page.get_by_role("button", name="Draw interactively").click()
     page.wait_for_selector(".plot .main-svg")
-    expect(page.locator("#compare-figures figure").first).to_be_hidden()  # the plot stands in its place
+    expect(page.locator(".plot")).to_have_count(2)
+    expect(page.locator("#compare-figures figure").first).to_be_hidden()  # the plots stand in their place
     assert page.locator(".plot .main-svg").first.evaluate(LINE) != "none"
 
 

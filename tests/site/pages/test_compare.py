@@ -9,7 +9,7 @@ from plotly import graph_objects
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rendered_texts, small_results
 from triathlon_site.build import gather
-from triathlon_site.figures import interactive_curve
+from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
 from triathlon_site.render import formats
 
@@ -92,6 +92,13 @@ def test_interactive_figures_show_the_numbers_of_the_pages(site: Gathered, scrip
     assert list(curve.y) == pytest.approx(values, rel=1e-5)
     assert list(curve.x) == list(range(1, len(points) + 1))
     assert scripts["weak"]["curve"] is None
-    graph_objects.Layout(scripts["index"]["layout"])
+    (radar,) = graph_objects.Figure(scripts["strong"]["radar"]).data
+    assert (radar.type, radar.name) == ("scatterpolar", "strong")
+    assert radar.theta[0] == radar.theta[-1] and radar.r[0] == radar.r[-1]
+    assert radar.r[radar.theta.index("loop pass@1")] == pytest.approx(values[0], rel=1e-5)
+    assert scripts["weak"]["radar"]["r"][radar.theta.index("loop pass@1")] is None
+    for layout in scripts["index"]["layouts"].values():
+        graph_objects.Layout(layout)
     evil = '<a href="https://evil.example/">Evil & Co</a>'
-    assert interactive_curve(evil, [1.0])["name"] == '&lt;a href="https://evil.example/">Evil &amp; Co&lt;/a>'
+    for trace in (interactive_curve(evil, [1.0]), interactive_radar(evil, ["a"], [1.0])):
+        assert trace["name"] == '&lt;a href="https://evil.example/">Evil &amp; Co&lt;/a>'

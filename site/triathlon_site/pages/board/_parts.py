@@ -86,17 +86,31 @@ def model_table(
 
 
 def settings_table(
-    title: str, text: str, models: Models, order: Sequence[str], settings: Mapping[str, Setting]
+    title: str,
+    text: str,
+    models: Models,
+    order: Sequence[str],
+    settings: Mapping[str, Setting],
+    *,
+    over_repeats: bool = True,
 ) -> Iterator[Section]:
     """Every setting of a board's suites with the models that have it: mean and spread over repeats.
 
     The mean over the models stands first, where there are several. Nothing where no setting has results.
+    `over_repeats`: False for metrics of all samples of a task together, such as pass@k. Those that no model
+    has stand in no column.
     """
-    titles = list(dict.fromkeys(metric.title for _, metrics in settings.values() for metric in metrics))
+    scores_of = repeats_of if over_repeats else whole_score
+    by_setting = {
+        setting: {m: {one.title: scores_of(file, one) for one in metrics} for m, file in files.items()}
+        for setting, (files, metrics) in settings.items()
+    }
+    every = (of for scores in by_setting.values() for of in scores.values())
+    titles = list(dict.fromkeys(t for of in every for t, values in of.items() if not isnan(mean_of(values))))
     rows: list[tuple[Value, ...]] = []
     for setting, (files, metrics) in settings.items():
-        scores = {m: {one.title: repeats_of(file, one) for one in metrics} for m, file in files.items()}
-        shown = {metric.title: metric for metric in metrics}
+        scores = by_setting[setting]
+        shown = {metric.title: metric for metric in metrics if metric.title in titles}
         if len(scores) > 1:
             means = {
                 name: average_cell([of[name] for of in scores.values()], metric)
@@ -159,9 +173,13 @@ def range_cell(value: float, upper: float, maximum: float) -> Value:
 
 def repeats_of(file: FileAggregate, metric: Metric) -> Sequence[float]:
     """The score of each repeat; of one alone that score."""
+    return file.repeats.get(metric.id) or whole_score(file, metric)
+
+
+def whole_score(file: FileAggregate, metric: Metric) -> tuple[float]:
+    """The score of all samples of all tasks; nan where no task has enough of them."""
     part = total(file, metric.id)
-    score = metric.scale * part.numerator / part.denominator if part.denominator else nan
-    return file.repeats.get(metric.id) or (score,)
+    return (metric.scale * part.numerator / part.denominator if part.denominator else nan,)
 
 
 def mean_of(scores: Sequence[float]) -> float:

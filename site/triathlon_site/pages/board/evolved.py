@@ -53,6 +53,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
         models,
         board.models,
         settings,
+        over_repeats=False,
     )
 
 
