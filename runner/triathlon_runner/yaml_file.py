@@ -110,7 +110,8 @@ class _Loader(yaml.SafeLoader):
         lines: dict[str, int] = {}
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if key.tag not in {f"{_TAG}str", f"{_TAG}merge"}:
-                raise _fault(key, place, f"text as a key, got {key.value!r:.40}; put it in quotes")
+                got = f"{key.value!r:.40}" if isinstance(key, yaml.ScalarNode) else "a list or mapping"
+                raise _fault(key, place, f"text as a key, got {got}; put it in quotes")
             if key.value in lines:
                 raise _fault(
                     key, place, f"each key once, but {key.value!r} also stands in line {lines[key.value]}"
@@ -151,8 +152,9 @@ def read(path: Path) -> YamlFile:
         line = _line(error.problem_mark).partition(",")[0]
         raise UserError(f"{path}, line {line}: {error.problem}") from None
     except yaml.MarkedYAMLError as error:
+        said = " ".join(part for part in (error.context, error.problem) if part)
         # without what PyYAML quotes of the file, which may be a key
-        problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", error.problem or error.context or "something else")
+        problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", said)
         line = _line(error.problem_mark or error.context_mark)
         raise UserError(
             f"{path}, line {line}: expected YAML ({problem}); fix indentation and quotes"

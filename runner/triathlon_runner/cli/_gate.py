@@ -40,7 +40,7 @@ from triathlon_runner.unit_pages import SITE_FOLDER
 def gate(
     baseline: Annotated[str, Option(help="Id of the model to compare with.")],
     candidate: Annotated[str, Option(help="Id of the model that may be worse.")],
-    suites: cli.Suites = None,
+    suites: Annotated[str | None, Option(help="Ids, separated by commas; left out: core of quick.")] = None,
     alpha: Annotated[float, Option(help="Probability of a wrong verdict, above 0 and below 1.")] = 0.05,
     margin: Annotated[float, Option(help="How much lower the mean score may be: 0.02 is 2 of 100.")] = 0.0,
     seed: Annotated[int, Option(help="Of the random order of tasks.")] = 0,

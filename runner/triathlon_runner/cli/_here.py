@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
-from triathlon_runner import models_yaml, sandbox
+from triathlon_runner import catalogue, models_yaml, sandbox
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, models_to_run
@@ -48,7 +48,11 @@ def models(
     if as_json:
         screen.print_json(data=rows)
     elif model is not None:
-        facts = rows[0] | listed.row(model).model_dump(mode="json", exclude_none=True, exclude_unset=True)
+        hidden = {"serve": {"env"}}  # may hold a token
+        of_row = listed.row(model).model_dump(
+            mode="json", exclude_none=True, exclude_unset=True, exclude=hidden
+        )
+        facts = rows[0] | of_row
         shown = table("field", "value", whole=["field"], titles=False)
         for name, value in facts.items():
             shown.add_row(name.replace("_", " "), str(value))
@@ -84,7 +88,8 @@ def suites(
     """The suites, where they are graded and whether their data is here; --variants lists those too.
 
     Those of a suites.yaml beside the list of models are among them.
-    Here: in the package or on this machine; else it is fetched when run, or read from --data FOLDER.
+    Here: in the package or on this machine; else it is fetched when run, or read from --data FOLDER. The
+    content of a file is checked when it is run.
     Graded outside: expected values and verdict never are in the process of a model's program.
     Graded in part: an output's assertion, with plain values filled in, runs beside the data set's program.
     """
@@ -155,8 +160,8 @@ def doctor(models_file: cli.ModelsFile = cli.MODELS_FILE, data: cli.Data = None)
     for language in health.languages:
         say(language.language, language.version or language.fault)
     say("GPUs", ", ".join(f"{gpu.name} ({gpu.free} MiB free)" for gpu in asyncio.run(gpus())) or "none")
-    suites = [entry for entry in catalogue_beside(models_file).entries() if entry.variant_of is None]
-    missing = [entry.id for entry in suites if not _data_of(entry, data)[0]]
+    known = [entry for entry in catalogue.entries() if entry.variant_of is None]
+    missing = [entry.id for entry in known if not _data_of(entry, data)[0]]
     where = "fetched when run, or read from --data FOLDER"
     say("data", f"not here, {where}: {', '.join(missing)}" if missing else "all here")
     for row in models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE).models:

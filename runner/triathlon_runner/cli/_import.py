@@ -70,6 +70,11 @@ def import_command(
     """
     check_names([format_name], list(_ABOUT), what="format")
     if format_name in imports.REPORTED:
+        if suite or model or recorded or log_filter:
+            raise UserError(
+                f"{format_name}: expected the files alone, because their figures are only printed; leave"
+                " --suite, --model, --recorded and --filter out"
+            )
         for path in paths:
             _show_reported(imports.read_livecodebench(path), path)
         return

@@ -97,12 +97,13 @@ def models_to_run(
     """
     if model is base_url is key_env is price is None:
         return models_yaml.load(models_file), cli.names(models)
-    if model is None or base_url is None or models is not None:
-        got = f", got both ({model!r} and {models!r})" if model and models else ""
+    if model is None or base_url is None:
         raise UserError(
             "expected --model and --base-url together (and --key-env where the server wants a key, --price"
-            f" for --budget); a model of models.yaml is named with --models: --model or --models{got}"
+            " for --budget); a model of models.yaml is named with --models"
         )
+    if models is not None:
+        raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     stated = None
     if price is not None:

@@ -127,7 +127,7 @@ def run(
     key_env: cli.KeyEnv = None,
     price: cli.PriceOfModel = None,
     suites: cli.Suites = None,
-    variants: Annotated[str | None, Option(help="Variants too: prompts, temperatures, attacks, …")] = None,
+    variants: Annotated[str | None, Option(help="Variants too; see above.")] = None,
     prompts: Annotated[Path | None, Option(help="Folder of your own: <discipline>/<name>.txt.")] = None,
     profile: Annotated[Literal["quick", "standard", "full"], Option(help="How much.")] = "quick",
     limit: Annotated[int | None, Option(min=1, help="At most so many tasks of each suite.")] = None,
@@ -152,6 +152,10 @@ def run(
     data: cli.Data = None,
 ) -> None:
     """Asks, executes and appends what is open.
+
+    --variants: attacks, greedy, own-prompts, prompts, sampling, style, temperatures, truths.
+    --attempts counts no 429s, nor tries while the server is away. A server that is away for longer than
+    --outage, or asks for more than --longest-wait, stops its model. Without --temperature all is greedy.
 
     Exit code 0: nothing is open; 1: units stay open, run again.
     2: a model was stopped, or something else is for you to fix.

@@ -178,7 +178,8 @@ def answer(method: str, arguments: tuple[Any, ...], keys: Path | None) -> tuple[
         SandboxError: nothing can be executed on this node, or its sandbox failed.
     """
     runner, sandbox, _ = _opened()
-    return sandbox.level, runner.run(_do(sandbox, method, arguments, keys))
+    result = runner.run(_do(sandbox, method, arguments, keys))
+    return sandbox.level, result  # the level is known once something was executed
 
 
 @cache

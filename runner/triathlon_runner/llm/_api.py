@@ -167,7 +167,7 @@ class ModelUnavailableError(EndpointError):
 class ServerUnreachableError(ModelUnavailableError):
     """The server does not answer, or asked for a longer wait than is allowed; it may answer later.
 
-    Nothing in the model's row need be changed: the run tries the model once more at its end.
+    Nothing in the model's row need be changed: run again later.
     """
 
 

@@ -30,9 +30,15 @@ def json_object(reply: HttpReply) -> dict[str, Any]:
 
     Raises:
         Malformed: it holds none.
+        ModelUnavailableError: it is a stream.
     """
     if not reply.body.strip():
         raise Malformed("an empty reply")
+    if reply.body.lstrip().startswith(b"data:"):
+        raise ModelUnavailableError(
+            "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
+            " server, or ask it without the proxy that does so"
+        )
     try:
         body = parse_json(reply.body.decode("utf-8-sig"))
     except ValueError as error:

@@ -253,23 +253,27 @@ class OpenModel:
     def _check_useless(self, error: Malformed) -> None:
         """Raises the error that stops a model of which no reply could ever be used."""
         self._useless[type(error)] += 1
+        is_alias = isinstance(error, OtherModel) and error.served in self.server.listed
+        by_another = is_alias or self._useless[OtherModel] >= _BY_ANOTHER_MODEL
+        if by_another or self._useless.total() >= _UNREADABLE:
+            raise self._useless_error(error) from None
+
+    def _useless_error(self, error: Malformed) -> ModelUnavailableError:
         if isinstance(error, OtherModel):
-            is_alias = error.served in self.server.listed
-            if is_alias or self._useless[OtherModel] >= _BY_ANOTHER_MODEL:
-                reason = f"no reply was by the model that was asked for: {error.reason}"
-                raise ModelUnavailableError(reason) from None
-        if self._useless.total() >= _UNREADABLE:
-            raise ModelUnavailableError(
-                f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
-                f" {error.reason}; look at base_url and provider in the model's row (most addresses end with"
-                " /v1)"
-            ) from None
+            return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
+        return ModelUnavailableError(
+            f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
+            f" {error.reason}; look at base_url and provider in the model's row (most addresses end with"
+            " /v1)"
+        )
 
     def _final(self, error: Retryable | EndpointError, request: Request) -> EndpointError:
         """Returns why there is no answer, without keys; stops the model where no question can succeed."""
         final = EndpointError(error.reason) if isinstance(error, Retryable) else error
         of_question = ""
-        if isinstance(error, UnexplainedError):
+        if isinstance(error, Malformed) and not self.stats.answered:  # all tries of a question, and no answer
+            final = self._useless_error(error)
+        elif isinstance(error, UnexplainedError):
             of_question = "" if self.queue.stopped else str(error)
             final = self._unexplained_error(error, request)
         final = type(final)(self.secrets.scrub_message(str(final)))

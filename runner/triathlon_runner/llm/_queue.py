@@ -21,6 +21,8 @@ _ACCEPTED_SECONDS = 30.0
 """A request that is in flight for longer has been accepted: a 429 would have come by now."""
 _SHOWN_WAIT = 5.0
 """A wait of at least this many seconds that a server asks for is shown."""
+_LONGEST_HELD = 10.0
+"""Most seconds for which a question that waits after a 429 counts as one in flight."""
 _LONGEST_FIRST_WAIT = 2.0
 """Most seconds between two requests to a server that no connection was ever made to."""
 _WINDOW, _FEW = 64, 4
@@ -300,7 +302,8 @@ class RequestQueue:
         """
         now = self.now()
         self._held += 1
-        self._loop.call_later(wait, self._let_go)
+        # a long wait that the server asks of one question is no reason to send fewer of the others
+        self._loop.call_later(min(wait, _LONGEST_HELD), self._let_go)
         is_overloaded = self._learned.replied(slot.sent_at, now, is_refused=True)
         self._away_since = now if self._away_since is None else self._away_since
         oldest = next(iter(self._in_flight.values()), slot).sent_at
@@ -375,7 +378,8 @@ class RequestQueue:
     def _send_next(self) -> None:
         """Admits those first in the queue, as many as may be sent now."""
         while self._waiters and self._may_send():
-            if len(self._in_flight) + self._held >= (1 if self.is_away else self._learned.value):
+            held, most = (0, 1) if self.is_away else (self._held, self._learned.value)
+            if len(self._in_flight) + held >= most:
                 break
             slot, now = self._waiters[0], self.now()
             if slot.admitted.done():  # cancelled while it waited

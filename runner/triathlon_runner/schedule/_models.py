@@ -44,13 +44,14 @@ _UNANSWERED_IN_A_ROW = 10
 """Stop the model after this many questions in a row without an answer from a server that is healthy."""
 ANSWERED: ContextVar[set[str]] = ContextVar("answered")
 """Gets the ids of the models whose servers answered a question of the unit that is run in this context."""
-_SAME_ANSWERS = """
-    key_env send_key_to secret_headers concurrency requests_per_minute
-    tokens_per_minute timeout_seconds headers served_as
-    env device gpu_memory_gib version python start_timeout max_restarts args
+_OF_ASKING = """
+    key_env send_key_to secret_headers concurrency requests_per_minute tokens_per_minute timeout_seconds
+    headers served_as
 """
-"""Settings of `api` and of `serve` that change no answer. Engine, device and precision stand in `served_by`;
-of headers and of the engine's arguments those that shape answers are added."""
+"""Settings of `api` that change no answer; of headers those that shape answers are added."""
+_OF_SERVING = "env device gpu_memory_gib version python start_timeout max_restarts args"
+"""Settings of `serve` that change no answer: engine, device and precision stand in `served_by`. Of the
+engine's arguments those that shape answers are added."""
 _SHAPING_ARGUMENTS = """
     quantization tokenizer hf-overrides kv-cache-dtype default-chat-template-kwargs generation-config
     load-format logits-processors override-generation-config
@@ -63,7 +64,7 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
 
     Settings at their defaults are left out, so that a new setting changes no old identity.
     """
-    left_out = set(_SAME_ANSWERS.split())
+    left_out = set((_OF_ASKING if row.api is not None else _OF_SERVING).split())
     if row.api is not None:
         if is_loopback(row.api.base_url):
             left_out.add("base_url")  # a server on this machine, whose port is arbitrary

@@ -198,6 +198,8 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
 
 def _span(text: str) -> float | None:
     """Returns the seconds of a span of time; None where it is no such text."""
-    if not re.fullmatch(f"(?:{_PART_OF_A_SPAN})+", text.strip()):
+    parts = re.findall(_PART_OF_A_SPAN, text)
+    has_a_unit_twice = len({_UNITS[unit] for _, unit in parts}) < len(parts)
+    if has_a_unit_twice or not re.fullmatch(f"(?:{_PART_OF_A_SPAN})+", text.strip()):
         return None
-    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART_OF_A_SPAN, text))
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)

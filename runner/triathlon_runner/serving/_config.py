@@ -169,7 +169,8 @@ class ServeConfig(_Strict):
     def _arguments_are_free(self) -> Self:
         if taken := sorted(self.args.keys() & _OURS):
             raise ValueError(
-                f"args must not hold {taken}: the runner sets these, or they have a field of their own"
+                f"args must not hold {taken}: the runner sets these, they have a field of their own, or the"
+                " answers would be another model's (start that server yourself and name it in an api: block)"
             )
         return self
 

@@ -13,6 +13,7 @@ from support.virtual_server import VirtualServer, ask
 from support.virtual_time import run_virtually
 from triathlon_runner.llm import Limits, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
+from triathlon_runner.llm.provider import HttpReply
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +73,25 @@ def test_chance_and_a_limit() -> None:
     assert server.refused(since=10) < 0.15
     assert seconds < 1.5 * 96 * 20 / 8
     assert stats.failed == 0
+
+
+def test_a_long_wait_of_one_question_holds_up_no_other() -> None:
+    """One 429 asks for ten minutes; the others go on after an outage of a second, with all slots."""
+
+    class OneWaits(VirtualServer):
+        async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+            now = asyncio.get_running_loop().time()
+            if 3 < now < 4:
+                await asyncio.sleep(0.01)
+                return HttpReply(503, b"", {})
+            if not self.replies:
+                self.replies.append((now, 429))
+                return HttpReply(429, b"", {"retry-after": "600"})
+            return await super().send(path, body, seconds)
+
+    server = OneWaits(tenth)
+    run_virtually(ask(server, chains=40, length=40))
+    assert server.answered_at(0.97) < 30  # 39 of 40 chains
 
 
 def test_replies_that_come_too_late() -> None:

@@ -95,6 +95,7 @@ PARTS = [
 ]
 SECOND = {**chat("second")["choices"][0], "index": 1}
 TEXT = {"model": "Model-7B", "choices": [{"index": 0, "finish_reason": "stop", "text": "    return 1\n"}]}
+NO_TEXT = {**TEXT, "choices": [{"finish_reason": "stop", "text": None}]}
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,10 @@ def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish)
     """
     reply = read(body, Completion("def f():\n") if body is TEXT else CHAT).reply
     assert (reply.text, reply.reasoning, reply.finish) == (text, reasoning, finish)
+
+
+def test_a_completion_without_a_text_is_asked_again() -> None:
+    assert read(NO_TEXT, Completion("x")).is_empty and not read(TEXT, Completion("x")).is_empty
 
 
 SAME = """
