@@ -59,7 +59,8 @@ from triathlon_runner.imports._readers import read_evaloop, read_evalplus
 from triathlon_runner.imports._units import ForeignLoop, ForeignSample, graded
 from triathlon_runner.models_yaml import row_without_server
 from triathlon_runner.records import LoopRecord, Outcome
-from triathlon_runner.runtime._outputs import Side, grade_prediction
+from triathlon_runner.runtime._outputs import grade_prediction
+from triathlon_runner.runtime._programs import Side
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 from triathlon_runner.schedule import BuiltSuite, Wanted, Work, build_suite
 from triathlon_runner.suites import Programs

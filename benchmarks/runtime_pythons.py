@@ -33,7 +33,8 @@ from triathlon_runner.grading._answer_keys import MAX_EXAMINED_BYTES, AnswerKey,
 from triathlon_runner.memo import python_version
 from triathlon_runner.runtime._catalogue import question_source
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._outputs import Side, grade_prediction
+from triathlon_runner.runtime._outputs import grade_prediction
+from triathlon_runner.runtime._programs import Side
 from triathlon_runner.runtime._questions import ProgramQuestions
 from triathlon_runner.sandbox import Sandbox, Tagged, open_sandbox
 from triathlon_runner.suites import Programs

@@ -15,11 +15,14 @@ SOURCES = (
     "loop/_judge.py",
     "loop/_prompt.py",
     "replies/**/*.py",
-    "runtime/_answers.py",
+    "runtime/_assertions.py",
     "runtime/_expressions.py",
+    "runtime/_grade.py",
+    "runtime/_literals.py",
     "runtime/_masked.py",
     "runtime/_outputs.py",
     "runtime/_sandboxed/__init__.py",
+    "runtime/_sandboxed/literal.py",
     "runtime/_sandboxed/programs.py",
     "syntax.py",
     "translation/_languages.py",
@@ -53,7 +56,7 @@ def test_every_module_that_judges_counts() -> None:
     names = {"_answer.py", "_answers.py", "_extract.py", "_grade.py"}
     grading = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path.name in names}
     grading = {path for path in grading if path.parts[0] not in {"imports", "cli"}}
-    assert Path("runtime/_answers.py") in grading
+    assert Path("runtime/_grade.py") in grading
     assert grading <= engine_sources()
 
 

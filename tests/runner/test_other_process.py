@@ -18,7 +18,7 @@ from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.other_process import LONG, in_other_process
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract
-from triathlon_runner.runtime._answers import Graded, answer_record
+from triathlon_runner.runtime._grade import Graded, answer_record
 
 F = "def f(x):\n    return x + 1\n"
 

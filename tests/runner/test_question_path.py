@@ -29,11 +29,11 @@ from triathlon_runner.runtime import (
     StatementQuestion,
     Value,
 )
-from triathlon_runner.runtime._catalogue import class_program, function_program
+from triathlon_runner.runtime._assertions import Filled
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._metrics import PREDICTION_METRICS
-from triathlon_runner.runtime._outputs import Filled, Side
+from triathlon_runner.runtime._programs import Side, class_program, function_program
 from triathlon_runner.runtime._questions import STYLES, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
 from triathlon_runner.runtime._suite import PredictionSuite
@@ -161,7 +161,7 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Side, right: str, style: Style
 ) -> None:
-    """From the question to the score: steps 2, 5 and 7, whichever side is asked for."""
+    """From the question to the score: of an output steps 2, 4, 5 and 7, of an input all of these but 4."""
     asker = Asker(load_prompts("runtime"), style)
     suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
     follower = Follower(STAGES, MARKS, look_into=(list, tuple))
@@ -173,4 +173,4 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
             record = await suite.run(UnitRun(PREDICTED.task_id, 0, model, grader, hashes("p")))
             scores = [metric.score([record]) for metric in PREDICTION_METRICS]
         assert scores[0] == score
-    assert follower.files == documented(2, 5, 7)
+    assert follower.files == documented(*((2, 4, 5, 7) if asked == "output" else (2, 5, 7)))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.runtime import write_questions
-from triathlon_runner.runtime._catalogue import class_program, function_program
 from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import DataSetInfo
 

@@ -4,7 +4,7 @@
 """
 
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.runtime import _catalogue
+from triathlon_runner.runtime import _programs
 from triathlon_site.cli import main
 
 PROGRAMS = 2
@@ -16,5 +16,5 @@ def few(store: DataStore) -> tuple[official.DrevalProgram, ...]:
 
 
 if __name__ == "__main__":
-    vars(_catalogue)["dreval"] = few
+    vars(_programs)["dreval"] = few
     main()

@@ -8,7 +8,7 @@ from typing import Literal
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
-from triathlon_runner.runtime._answers import expected_answers
+from triathlon_runner.runtime._grade import expected_answers
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionFile, QuestionKind, Style
 
 Truth = Mapping[str, tuple[QuestionKind, str]]

@@ -3,9 +3,8 @@
 import textwrap
 from typing import Any
 
-from triathlon_runner.runtime._construct import read_trace
 from triathlon_runner.runtime._sandboxed.tracer import trace
-from triathlon_runner.runtime._select import Trace
+from triathlon_runner.runtime._trace import Trace, read_trace
 
 
 def traced(
@@ -35,4 +34,4 @@ def lines(found: Trace) -> list[int]:
 
 
 def texts(found: Trace, line: int, variable: str) -> list[str]:
-    return [f"{value.text}; {value.type}" for value in found.truth(line, variable).states]
+    return [f"{value.text}; {value.type}" for value in found.observed(line, variable)]

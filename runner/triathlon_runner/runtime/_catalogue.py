@@ -1,37 +1,35 @@
-"""The data sets as programs with inputs, and the suites of questions about them.
+"""The suites of this discipline: our own programs, DREval's official questions, and those that we build."""
 
-A data set's programs are `ProgramQuestions` before anything was executed: without statements, or, where the
-data set names the lines and variables to ask about, with statements whose truths are still to be filled in.
-"""
-
-import ast
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from itertools import product, zip_longest
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from triathlon_runner.datasets import ClassProblem, DataFile, DataStore, Problem, core, official
-from triathlon_runner.datasets.official import DrevalInput, DrevalProgram, cruxeval, dreval, runtime_prompts
+from triathlon_runner.datasets import DataFile, DataStore, core, official
+from triathlon_runner.datasets.official import runtime_prompts
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import BUILT_IN, load_prompts
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._masked import Masked, mask_test, originals, statements_text
 from triathlon_runner.runtime._metrics import METRICS, PREDICTION_METRICS
-from triathlon_runner.runtime._outputs import FUNCTION, Side
+from triathlon_runner.runtime._programs import (
+    Side,
+    class_program,
+    cruxeval_programs,
+    dreval_programs,
+    function_program,
+)
 from triathlon_runner.runtime._questions import (
     PAPER_REPEATS,
     PAPER_TEMPERATURE,
     STYLES,
     Asker,
-    InputQuestions,
     ProgramQuestions,
-    StatementQuestion,
     Style,
     official_asker,
     read_questions,
@@ -39,129 +37,29 @@ from triathlon_runner.runtime._questions import (
 )
 from triathlon_runner.runtime._suite import PREDICTION_TEMPERATURE, PredictionSuite, RuntimeSuite
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
-from triathlon_runner.syntax import Function, argument_tuple, call_text, is_bare_constant, parse, third_party
 
-_CANDIDATES: Final = 10  # Inputs of a program that are traced to find a few of them with a question
+_SETTINGS: Final = ("", "cot", "sampled", "cot-sampled")
+"""How the questions of a data set are asked: what stands behind the `@` of a suite's id. `sampled` is as in
+the paper, five times at temperature 0.8."""
+_OF_DREVAL: Final = (
+    "", "cot", "greedy", "greedy+cot", "reval-truths", "cot+reval-truths",
+    "own-prompts", "own-prompts+cot", "own-prompts+greedy", "own-prompts+greedy+cot",
+)  # fmt: skip
+"""DREval is asked as REval's paper has it: sampled, and with REval's own prompts."""
+_CHAIN_OF_THOUGHT: Final = " (chain of thought)"
+_PARTS: Final = {
+    "own-prompts": ("own-prompts", ", our prompts"),
+    "reval-truths": ("truths", ", REval's truths"),
+    "greedy": ("greedy", ", greedy"),
+    "sampled": ("sampling", ", sampled"),
+    "cot": ("style", ""),
+}
+"""Parts of a variant's name, with the kind of a variant whose first part it is, and what is added to the
+title."""
+_SETTING: Final = f"(@(?P<setting>{'|'.join(filter(None, _SETTINGS))}))?"
+_OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
+_OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
 
-
-def function_program(problem: Problem) -> ProgramQuestions:
-    """A function problem: its reference and its first inputs."""
-    return ProgramQuestions(
-        task_id=problem.task_id,
-        program=problem.reference,
-        entry_point=problem.entry_point,
-        libraries=tuple(sorted(third_party(problem.reference) | problem.libraries)),
-        level=problem.level,
-        inputs=tuple(
-            InputQuestions(index=index, text=call_text(problem.entry_point, arguments), arguments=arguments)
-            for index, arguments in enumerate(problem.inputs[:_CANDIDATES])
-        ),
-    )
-
-
-def class_program(problem: ClassProblem) -> ProgramQuestions:
-    """A class with unittest tests: the first test of each test class, then the second of each, and so on."""
-    turns = zip_longest(
-        *([(case, method) for method in _tests(case)] for case in _test_classes(problem.test))
-    )
-    methods = [pair for turn in turns for pair in turn if pair]
-    return ProgramQuestions(
-        task_id=problem.task_id,
-        program=problem.reference,
-        entry_point=problem.class_name,
-        test=problem.test,
-        libraries=tuple(sorted(third_party(problem.reference, problem.test) | problem.libraries)),
-        level=problem.level,
-        inputs=tuple(
-            _test_input(index, case, method, statements_text(_body(method)), mask_test(_body(method)))
-            for index, (case, method) in enumerate(methods[:_CANDIDATES])
-        ),
-    )
-
-
-def _test_classes(module: str) -> list[ast.ClassDef]:
-    """The classes of a test module that hold test methods."""
-    return [node for node in parse(module).body if isinstance(node, ast.ClassDef) and _tests(node)]
-
-
-def _tests(case: ast.ClassDef) -> list[Function]:
-    return [node for node in case.body if isinstance(node, Function) and node.name.startswith("test")]
-
-
-def _test_input(
-    index: int, case: ast.ClassDef, method: Function, text: str, masked: Masked, shown: str = ""
-) -> InputQuestions:
-    """One test method as an input, with what its set-up does."""
-    setup = [
-        statements_text(_body(node))
-        for node in case.body
-        if isinstance(node, Function) and node.name in ("setUpClass", "setUp")
-    ]
-    return InputQuestions(
-        index=index,
-        text=text,
-        shown=shown,
-        setup="\n".join(setup),
-        test_class=case.name,
-        test_method=method.name,
-        masked=masked.text,
-        originals=masked.originals,
-    )
-
-
-def _body(method: Function) -> list[ast.stmt]:
-    """The statements of a method without its docstring."""
-    return method.body[1:] if is_bare_constant(method.body[0]) and len(method.body) > 1 else method.body
-
-
-def dreval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
-    """DREval's programs with the inputs, lines and variables that it chose."""
-    return [
-        ProgramQuestions(
-            task_id=program.task_id,
-            program=program.code,
-            entry_point=program.entry_point,
-            test=program.test or "",
-            libraries=tuple(sorted(third_party(program.code, program.test or ""))),
-            inputs=tuple(_dreval_input(program, asked) for asked in program.questions),
-        )
-        for program in dreval(store)
-    ]
-
-
-def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
-    """A call, or for a class the first test of the test class in the same place.
-
-    What DREval shows of a test counts: for four inputs that is not quite the test's own text.
-    """
-    index, shown = asked.input_index, program.inputs[asked.input_index]
-    if program.test is None:
-        questions = InputQuestions(
-            index=index,
-            text=call_text(program.entry_point, shown),
-            arguments=shown,
-            masked=asked.output_question,
-            originals=(program.outputs[index],),
-        )
-    else:
-        prefix = f"{program.entry_point}Test"
-        case = [case for case in _test_classes(program.test) if case.name.startswith(prefix)][index]
-        text = statements_text(parse(shown).body)
-        masked = Masked(asked.output_question, originals(asked.output_question, text))
-        questions = _test_input(index, case, _tests(case)[0], text, masked, shown.rstrip())
-    statements = tuple(StatementQuestion(line=line, variable=variable) for line, variable in asked.statements)
-    return questions.model_copy(update={"statements": statements})
-
-
-def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
-    """CRUXEval's programs, each with its one input."""
-    return [
-        function_program(Problem(task.task_id, FUNCTION, "", task.program, (argument_tuple(task.input),)))
-        for task in cruxeval(store)
-    ]
-
-
-# Data sets by name
 
 DATASETS: Final = {
     "core": "core programs",
@@ -199,41 +97,17 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
         return QuestionSource(info, lambda: map(function_program, problems), cache)
     if dataset == "core":
         hashes = f"{core.sha256('seeds')}{core.sha256('classes')}"
-        sha256 = hashlib.sha256(hashes.encode()).hexdigest()
-        info = DataSetInfo("core seeds and classes", core.VERSION, sha256)
-
-        def core_programs() -> list[ProgramQuestions]:
-            return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
-
-        return QuestionSource(info, core_programs, cache)
+        info = DataSetInfo(
+            "core seeds and classes", core.VERSION, hashlib.sha256(hashes.encode()).hexdigest()
+        )
+        return QuestionSource(info, _core_programs, cache)
     read, files = _READERS[dataset]
     programs = tuple(read(store))  # here, so that missing data is said before anything runs
     return QuestionSource(DataSetInfo.of(*files), lambda: programs, cache)
 
 
-# Suites
-
-_SETTINGS: Final = ("", "cot", "sampled", "cot-sampled")
-"""How the questions of a data set are asked: what stands behind the `@` of a suite's id. `sampled` is as in
-the paper, five times at temperature 0.8."""
-_OF_DREVAL: Final = (
-    "", "cot", "greedy", "greedy+cot", "reval-truths", "cot+reval-truths",
-    "own-prompts", "own-prompts+cot", "own-prompts+greedy", "own-prompts+greedy+cot",
-)  # fmt: skip
-"""DREval is asked as REval's paper has it: sampled, and with REval's own prompts."""
-_CHAIN_OF_THOUGHT: Final = " (chain of thought)"
-_PARTS: Final = {
-    "own-prompts": ("own-prompts", ", our prompts"),
-    "reval-truths": ("truths", ", REval's truths"),
-    "greedy": ("greedy", ", greedy"),
-    "sampled": ("sampling", ", sampled"),
-    "cot": ("style", ""),
-}
-"""Parts of a variant's name, with the kind of a variant whose first part it is, and what is added to the
-title."""
-_SETTING: Final = f"(@(?P<setting>{'|'.join(filter(None, _SETTINGS))}))?"
-_OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
-_OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
+def _core_programs() -> list[ProgramQuestions]:
+    return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -242,21 +116,22 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     Args:
         prompts: a folder whose `runtime/<name>.txt` replace our prompts.
     """
-    questions = [
-        _entry(
-            name,
-            title,
-            partial(question_source, name),
-            prompts,
-            setting,
-            is_official=name == "dreval",
-            core=name == "core",
-        )
-        for name, title in DATASETS.items()
-        for setting in (_OF_DREVAL if name == "dreval" else _SETTINGS)
-    ]
-    predictions = [_prediction(side, style, prompts) for side, style in product(get_args(Side), STYLES)]
-    return (*questions, *predictions)
+    return (
+        *(
+            _entry(
+                name,
+                title,
+                partial(question_source, name),
+                prompts,
+                setting,
+                core=name == "core",
+                official=name == "dreval",
+            )
+            for name, title in DATASETS.items()
+            for setting in (_OF_DREVAL if name == "dreval" else _SETTINGS)
+        ),
+        *(_prediction(side, style, prompts) for side, style in product(get_args(Side), STYLES)),
+    )
 
 
 def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -272,21 +147,21 @@ def _entry(
     prompts: Path | None,
     name: str,
     *,
-    is_official: bool = False,
+    official: bool = False,
     **more: Any,
 ) -> SuiteEntry:
     """The suite of a data set in one setting: `runtime/core`, `runtime/core@cot-sampled`."""
     suite_id = f"runtime/{data_set}@{name}" if name else f"runtime/{data_set}"
     parts = name.replace("-sampled", "+sampled").split("+")
     style: Style = "cot" if "cot" in parts else "direct"
-    is_sampled = "sampled" in parts or (is_official and "greedy" not in parts)
+    is_sampled = "sampled" in parts or (official and "greedy" not in parts)
     temperature = PAPER_TEMPERATURE if is_sampled else 0.0
 
     def build(store: DataStore) -> RuntimeSuite:
         templates = load_prompts("runtime", prompts)
         asker = Asker(templates, style)
         # A user's own prompts go before both.
-        if is_official and "own-prompts" not in parts and templates.name == BUILT_IN:
+        if official and "own-prompts" not in parts and templates.name == BUILT_IN:
             asker = official_asker(runtime_prompts(store, style), style)
         questions = replace(source(store), truths="reval" if "reval-truths" in parts else "ours")
         return RuntimeSuite(suite_id, asker, questions, temperature, authors_rule=data_set == "dreval")
@@ -345,7 +220,7 @@ def _prediction(side: Side, style: Style, prompts: Path | None) -> SuiteEntry:
     suite_id = f"{plain}@cot" if is_cot else plain
 
     def build(store: DataStore) -> PredictionSuite:
-        tasks = {task.task_id: task for task in cruxeval(store)}
+        tasks = {task.task_id: task for task in official.cruxeval(store)}
         asker = Asker(load_prompts("runtime", prompts), style)
         return PredictionSuite(suite_id, DataSetInfo.of(official.CRUXEVAL), tasks, side, asker)
 

@@ -1,7 +1,7 @@
 """Reads the expressions of an answer: values that are written out, and expressions that may be computed.
 
 A value is read here, outside the sandbox, into plain data (`plain_value`). The process that runs the program
-builds the value from this data (`_sandboxed/programs.py`); no text of an answer is evaluated there. What is
+builds the value from this data (`_sandboxed/literal.py`); no text of an answer is evaluated there. What is
 not written out, such as `'a' * 30`, is computed in a process without a program if it keeps to a fixed list of
 operators, functions and methods (`checked_source`), and the text of its value is read in turn. Only a
 function that is an argument goes on as source, printed from its checked tree.
@@ -10,29 +10,27 @@ function that is an argument goes on as source, printed from its checked tree.
 import ast
 import builtins
 import copy
-from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from triathlon_runner.runtime._sandboxed import programs, run_calls
-from triathlon_runner.sandbox import Call, Execution, Raised, Returned, Sandbox
-from triathlon_runner.syntax import parse_expression
+from triathlon_runner.runtime._sandboxed import literal
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 
 _MODULES: Final = frozenset({"collections", "datetime", "decimal", "fractions", "math", "np", "numpy"})
 _TYPES: Final = frozenset(
     {"bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple"}
 )
-CONSTANTS: Final = _TYPES | programs.CONSTANTS.keys() | programs.NUMPY_SCALARS
+CONSTANTS: Final = _TYPES | literal.CONSTANTS.keys() | literal.NUMPY_SCALARS
 """Names that stand for a value; types are one, as in `defaultdict(int)` and `{'a': int}`."""
-_CONSTRUCTORS: Final = programs.NUMPY | programs.CONSTRUCTORS.keys() | {
+CONSTRUCTORS: Final = literal.NUMPY | literal.CONSTRUCTORS.keys() | {
     "bytearray", "complex", "dict", "float", "frozenset", "matrix", "range", "set",
 }  # fmt: skip
 """What may be called in a value that is written out."""
-FUNCTIONS: Final = _CONSTRUCTORS | _TYPES - {"object"} | {
+FUNCTIONS: Final = CONSTRUCTORS | _TYPES - {"object"} | {
     "abs", "all", "any", "ascii", "bin", "ceil", "chr", "cos", "divmod", "enumerate", "filter", "floor",
     "hex", "len", "log", "map", "max", "min", "oct", "ord", "pow", "repr", "reversed", "round", "sin",
     "sorted", "sqrt", "sum", "tan", "zip",
 }  # fmt: skip
-_METHODS: Final = frozenset(
+METHODS: Final = frozenset(
     {"add", "append", "bit_length", "capitalize", "casefold", "center", "copy", "count", "decode",
      "difference", "discard", "elements", "encode", "endswith", "expandtabs", "extend", "find",
      "format", "fromisoformat", "fromkeys", "get", "hex", "index", "insert", "intersection",
@@ -44,20 +42,19 @@ _METHODS: Final = frozenset(
      "strip", "swapcase", "symmetric_difference", "title", "translate",
      "union", "update", "upper", "values", "zfill"}
 )  # fmt: skip
-METHODS_OF_FUNCTIONS: Final = _METHODS - {"format"}
+METHODS_OF_FUNCTIONS: Final = METHODS - {"format"}
 """For a function that is given to a program: `format` reads attributes which a text names, and the program's
 values may be at hand there."""
 _SYNTAX: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
     ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred, ast.keyword, ast.expr_context,
     ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.GeneratorExp, ast.comprehension, ast.arguments, ast.arg,
+    ast.GeneratorExp,
 )  # fmt: skip
 _RESERVED: Final = frozenset(dir(builtins)) | CONSTANTS | FUNCTIONS
 """Names that no parameter and no variable of a comprehension may have."""
+_NO_PLACE: Final = "the name {!r} has no place in a value"
 _COLLECTIONS: Final[dict[type[ast.expr], str]] = {ast.List: "[]", ast.Tuple: "()", ast.Set: "{}"}
-NOT_READ: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
-"""What Python's parser raises for texts that are none, too deep, or hold a number of over 4,300 digits."""
 
 
 class InvalidAnswerError(ValueError):
@@ -103,7 +100,7 @@ def plain_value(node: ast.expr) -> Any:  # noqa: PLR0911 (one for each kind of v
                 return "{:}", tuple((plain_value(key), plain_value(value)) for key, value in pairs), {}
         case ast.Name() | ast.Attribute() if (name := _listed_name(node)) in CONSTANTS:
             return (name,)
-        case ast.Call(called, arguments, keywords) if (name := _listed_name(called)) in _CONSTRUCTORS:
+        case ast.Call(called, arguments, keywords) if (name := _listed_name(called)) in CONSTRUCTORS:
             if all(keyword.arg for keyword in keywords):
                 named = {keyword.arg: plain_value(keyword.value) for keyword in keywords}
                 return name, tuple(map(plain_value, arguments)), named
@@ -128,40 +125,6 @@ def stated_value(node: ast.expr) -> Any:
     return plain_value(node) if is_plain(node) else ("compute", checked_source(node))
 
 
-async def with_computed(
-    sandbox: Sandbox, values: Mapping[str, Any], libraries: frozenset[str] = frozenset()
-) -> dict[str, Any] | Raised | Execution:
-    """Returns stated values by name as plain data, or how computing one of them ended.
-
-    Raises:
-        InvalidAnswerError: what one comes to is no plain value.
-    """
-    computed = dict(values)
-    sources = {
-        name: value[1] for name, value in values.items() if isinstance(value, tuple) and value[0] == "compute"
-    }
-    for name, result in zip(sources, await computed_texts(sandbox, sources.values(), libraries), strict=True):
-        if not isinstance(result, str):
-            return result
-        try:
-            computed[name] = plain_value(parse_expression(result))
-        except NOT_READ:
-            raise InvalidAnswerError("what is stated is no plain value") from None
-    return computed
-
-
-async def computed_texts(
-    sandbox: Sandbox, sources: Iterable[str], libraries: frozenset[str] = frozenset()
-) -> list[str | Raised | Execution]:
-    """Returns what expressions come to, as text, or how computing them ended. No program is there.
-
-    The text is empty where a value has none. It is trusted no more than an answer.
-    """
-    calls = [Call("compute", (source,)) for source in sources]
-    results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"})
-    return [str(result.value) if isinstance(result, Returned) else result for result in results]
-
-
 def _listed_name(node: ast.expr) -> str:
     """Returns the last part of `datetime.date` or `np.float64`, or a name; empty where it is another path."""
     match node:
@@ -170,19 +133,40 @@ def _listed_name(node: ast.expr) -> str:
         case ast.Attribute(ast.Name(module), name) if module in _MODULES:
             return name
         case ast.Attribute(ast.Attribute(ast.Name(module), _), name) if module in _MODULES:
-            return name if name in _CONSTRUCTORS else ""
+            return name if name in CONSTRUCTORS else ""
     return ""
 
 
 class _Shortened(ast.NodeTransformer):
-    """Writes `math.pi` as `pi`."""
+    """Writes `math.pi` as `pi`, and a text `f'a'` without a field as `'a'`."""
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         name = _listed_name(node)
-        return ast.Name(name, ast.Load()) if name in CONSTANTS | FUNCTIONS else self.generic_visit(node)
+        if name in CONSTANTS | FUNCTIONS:
+            return ast.Name(name, ast.Load())
+        self.generic_visit(node)
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+        return ast.Constant("".join(map(str, parts))) if len(parts) == len(node.values) else node
 
 
-def checked_source(node: ast.expr, methods: frozenset[str] = _METHODS) -> str:
+def holds_function(node: ast.expr) -> bool:
+    """Whether an argument is a function, or a collection with one in it."""
+    match node:
+        case ast.Lambda() | ast.Attribute(ast.Name("list" | "str" | "dict" | "set")):
+            return True
+        case ast.Name(name):
+            return name in FUNCTIONS - CONSTANTS
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
+            return any(map(holds_function, items))
+        case ast.Dict():
+            return any(map(holds_function, node.values))
+    return False
+
+
+def checked_source(node: ast.expr, methods: frozenset[str] = METHODS) -> str:
     """Returns the source of an expression that may be computed where no program is.
 
     Raises:
@@ -193,24 +177,31 @@ def checked_source(node: ast.expr, methods: frozenset[str] = _METHODS) -> str:
     called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
     variables = _variables(tree)
     if taken := sorted(name for name in variables if name in _RESERVED or name.startswith("_")):
-        raise InvalidAnswerError(f"the name {taken[0]!r} has no place in a value")
+        raise InvalidAnswerError(_NO_PLACE.format(taken[0]))
     for part in parts:
         match part:
             case ast.Name(name):
                 is_listed = name in (FUNCTIONS if id(part) in called else CONSTANTS | FUNCTIONS | variables)
+                why = "" if is_listed else _NO_PLACE.format(name)
             case ast.Attribute(owner, name):
                 of_type = isinstance(owner, ast.Name) and owner.id in _TYPES
                 is_listed = name in methods and (id(part) in called or of_type)
+                why = "" if is_listed else _NO_PLACE.format(name)
             case ast.Call(called_part):
-                is_listed = isinstance(called_part, ast.Name | ast.Attribute)
-            case ast.BinOp(_, ast.Pow() | ast.LShift(), right):
-                is_listed = is_plain(right)  # an exponent that is computed itself could take hours
+                is_named = isinstance(called_part, ast.Name | ast.Attribute)
+                why = "" if is_named else "only listed functions and methods are called in a value"
+            case ast.BinOp(left, ast.Mult() | ast.Pow() | ast.LShift() as operation, right):
+                why = _why_unbounded(left, operation, right)
             case ast.Lambda():
-                is_listed = names_in(part) <= CONSTANTS | FUNCTIONS | _variables(part)
+                is_closed = names_in(part) <= CONSTANTS | FUNCTIONS | _variables(part)
+                why = "" if is_closed else "a function in a value has names of its own only"
+            case ast.arguments() | ast.arg() | ast.comprehension():
+                why = "" if _is_plain_scope(part) else "functions and comprehensions in a value are plain"
             case _:
                 is_listed = isinstance(part, _SYNTAX)
-        if not is_listed:
-            raise InvalidAnswerError(f"{ast.unparse(part)[:80]!r} has no place in a value")
+                why = "" if is_listed else f"{type(part).__name__} has no place in a value"
+        if why:
+            raise InvalidAnswerError(why)
     return ast.unparse(tree)
 
 
@@ -219,3 +210,29 @@ def _variables(node: ast.expr) -> set[str]:
     parts = list(ast.walk(node))
     stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     return stored | {part.arg for part in parts if isinstance(part, ast.arg)}
+
+
+def _is_plain_scope(part: ast.arguments | ast.arg | ast.comprehension) -> bool:
+    """Whether a lambda has plain parameters only, a comprehension plain variables."""
+    if isinstance(part, ast.arg):
+        return part.annotation is None
+    if isinstance(part, ast.arguments):
+        return not any((part.vararg, part.kwarg, *part.kwonlyargs, *part.defaults))
+    targets = part.target.elts if isinstance(part.target, ast.Tuple) else [part.target]
+    return not part.is_async and all(isinstance(target, ast.Name) for target in targets)
+
+
+def _why_unbounded(left: ast.expr, operation: ast.operator, right: ast.expr) -> str:
+    """Why a product or power may be endless: what a number repeats, and exponents, have to be written out."""
+    pairs = [(left, right), (right, left)]
+    if not isinstance(operation, ast.Mult):
+        pairs = [(right, ast.Constant(""))]
+        if not is_plain(right):
+            return "an exponent in a value is a number"
+    for count, repeated in pairs:
+        is_text = isinstance(repeated, ast.Constant) and isinstance(repeated.value, str | bytes)
+        number = count.value if isinstance(count, ast.Constant) else None
+        is_long = is_text or isinstance(repeated, ast.List | ast.Tuple)
+        if is_long and isinstance(number, int) and number > MAX_TEXT:
+            return f"{number} is too large in a value"
+    return ""

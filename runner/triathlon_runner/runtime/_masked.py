@@ -8,26 +8,35 @@ import unittest
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Final, TypeGuard, TypeVar
 
 from triathlon_runner.runtime._expressions import InvalidAnswerError, is_plain, names_in, stated_value
 from triathlon_runner.syntax import Function, bound_names, parse, parse_expression
 
 Tree = TypeVar("Tree", bound=ast.AST)
-Definitions = Mapping[str, ast.expr]  # Names of a test with the expression that each stands for
 MASK: Final = "??"
 _HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
 _UNNUMBERED: Final = "HOLE_"
-_MOST_PARTS: Final = 50_000  # of a tree; an answer of 20,000 characters without names has some 10,000
-_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes in the order of the text; `ast.walk` goes level by level."""
+def read_masked(text: str) -> ast.Module:
+    """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text."""
+    tree = parse(text.replace(MASK, _UNNUMBERED))
+    holes = 0
+    for node in in_order(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = node.value.replace(_UNNUMBERED, MASK)
+        elif isinstance(node, ast.Name) and node.id == _UNNUMBERED:
+            node.id = hole_name(holes)
+            holes += 1
+    return tree
+
+
+def in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields all nodes in the order of the text; `ast.walk` goes level by level."""
     yield node
     for child in ast.iter_child_nodes(node):
-        yield from _in_order(child)
+        yield from in_order(child)
 
 
 def hole_name(number: int) -> str:
@@ -43,23 +52,20 @@ def hole_of(node: ast.AST) -> int | None:
 
 def holes_in(node: ast.AST) -> list[int]:
     """The numbers of the masks in a tree."""
-    return [hole for inner in _in_order(node) if (hole := hole_of(inner)) is not None]
+    return [hole for inner in in_order(node) if (hole := hole_of(inner)) is not None]
 
 
-def replaced(tree: Tree, names: Definitions) -> Tree:
-    """Returns a tree with expressions in the places of names that are read.
+class _Replace(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, ast.expr]) -> None:
+        self._names = names
 
-    Raises:
-        InvalidAnswerError: it becomes too large, as names of names could double it without end.
-    """
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._names.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
-    class Replace(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return names.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
-    changed: Tree = Replace().visit(copy.deepcopy(tree))
-    if sum(1 for _ in islice(ast.walk(changed), _MOST_PARTS)) == _MOST_PARTS:
-        raise InvalidAnswerError("the answer is too large with what its names stand for in their places")
+def replaced(tree: Tree, names: Mapping[str, ast.expr]) -> Tree:
+    """Returns a tree with expressions in the places of names that are read."""
+    changed: Tree = _Replace(names).visit(copy.deepcopy(tree))
     return changed
 
 
@@ -75,6 +81,18 @@ def without_self(tree: ast.Module) -> ast.Module:
             case ast.Call(ast.Attribute(ast.Name("self"), name)) if name.startswith("assert"):
                 node.func = ast.Name(name, ast.Load())
     return tree
+
+
+def originals(masked: str, complete: str) -> tuple[str, ...]:
+    """Returns the expressions behind the masks, from the same text without masks.
+
+    Raises:
+        InvalidAnswerError: the texts differ in more than the masks.
+    """
+    fillings = match_trees(read_masked(masked), parse(complete))
+    if fillings is None:
+        raise InvalidAnswerError("the texts differ in more than the masks")
+    return tuple(ast.unparse(fillings[number]) for number in range(len(fillings)))
 
 
 def match_trees(expected: ast.AST, actual: ast.AST) -> dict[int, ast.expr] | None:
@@ -100,7 +118,7 @@ def match_trees(expected: ast.AST, actual: ast.AST) -> dict[int, ast.expr] | Non
 
 # What assertions claim: pairs of a subject and the value that it is said to have
 
-_SAME: Final = frozenset(
+SAME: Final = frozenset(
     {"assertEqual", "assertAlmostEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual",
      "assertDictEqual", "assertCountEqual", "assertMultiLineEqual", "assertSequenceEqual", "assertIs"}
 )  # fmt: skip
@@ -129,8 +147,8 @@ def argument_values(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _claimed(call: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """Subject and value where no side is the expected one: `1 in x`, True for `assertIn(1, x)`."""
+def claimed(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """Returns subject and value where no side is the expected one: `1 in x`, True for `assertIn(1, x)`."""
     match call:
         case ast.Call(ast.Name(name), [_, *_] as arguments) if name in _CLAIMS:
             claim, value = _CLAIMS[name]
@@ -149,17 +167,23 @@ def claims(part: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     match part:
         case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
             yield from ((left, right), (right, left))
-        case ast.Call(ast.Name(name), [left, right, *_]) if name in _SAME:
+        case ast.Call(ast.Name(name), [left, right, *_]) if name in SAME:
             yield from ((left, right), (right, left))
         case ast.Call(ast.Name("assertTrue"), [ast.Compare(_, [ast.Eq() | ast.Is()], [_]) as inner, *_]):
             yield from claims(inner)
     if is_assertion(part):
-        claim = _claimed(part)
+        claim = claimed(part)
         yield from [claim] if claim else []
     elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
         yield part.operand, ast.Constant(False)
     else:
         yield part, ast.Constant(True)
+
+
+# Names that stand for what was assigned to them
+
+Definitions = Mapping[str, ast.expr]
+"""Names of a test with the expression that each stands for."""
 
 
 def assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
@@ -170,8 +194,8 @@ def assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
-    """The names to which exactly one statement assigns, each with what it stands for."""
+def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+    """Returns the names to which exactly one statement assigns, each with what it stands for."""
     statements = list(body)
     nodes = [node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name)]
     stored = [node.id for node in nodes if isinstance(node.ctx, ast.Store)]
@@ -201,7 +225,8 @@ class Masked:
     text: str
     originals: tuple[str, ...]
     program: str = ""
-    setup: str = ""  # What the test's set-up did before
+    setup: str = ""
+    """What the test's set-up did before."""
 
     def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
         """The text with its masks filled, by default with the expressions that were masked."""
@@ -209,16 +234,7 @@ class Masked:
 
     @cached_property
     def template(self) -> ast.Module:
-        """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text."""
-        tree = parse(self.text.replace(MASK, _UNNUMBERED))
-        holes = 0
-        for node in _in_order(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                node.value = node.value.replace(_UNNUMBERED, MASK)
-            elif isinstance(node, ast.Name) and node.id == _UNNUMBERED:
-                node.id = hole_name(holes)
-                holes += 1
-        return tree
+        return read_masked(self.text)
 
     @cached_property
     def before(self) -> ast.Module:
@@ -228,16 +244,20 @@ class Masked:
     @cached_property
     def known(self) -> dict[str, ast.expr]:
         """Names of the test with what they stand for."""
-        return _definitions([*self.before.body, *self.template.body])
+        return definitions([*self.before.body, *self.template.body])
 
     @cached_property
     def original_trees(self) -> list[ast.expr]:
         return list(map(parse_expression, self.originals))
 
     @cached_property
+    def _trees(self) -> list[ast.AST]:
+        return [self.template, self.before, *self.original_trees]
+
+    @cached_property
     def names(self) -> set[str]:
         """The test's own names."""
-        return {"self"}.union(*map(names_in, [self.template, self.before, *self.original_trees]))
+        return {"self"}.union(*map(names_in, self._trees))
 
     @cached_property
     def defined(self) -> set[str]:
@@ -245,12 +265,12 @@ class Masked:
         return set[str]().union(*map(bound_names, parse(self.program).body))
 
     @cached_property
-    def _attributes(self) -> set[str]:
+    def attributes(self) -> set[str]:
         """The public names of attributes and methods in program and test."""
-        trees = [parse(self.program), self.template, self.before, *self.original_trees]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
-        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        names |= {node.name for node in nodes if isinstance(node, Function)}
+        names: set[str] = set()
+        for node in (node for tree in (parse(self.program), *self._trees) for node in ast.walk(tree)):
+            if isinstance(node, ast.Attribute | Function):
+                names.add(node.attr if isinstance(node, ast.Attribute) else node.name)
         return {name for name in names if not name.startswith("_")}
 
     @cached_property
@@ -258,7 +278,7 @@ class Masked:
         """The assertions with one mask, by its number."""
         parts = [
             node.test if isinstance(node, ast.Assert) else node
-            for node in _in_order(self.template)
+            for node in in_order(self.template)
             if isinstance(node, ast.Assert) or is_assertion(node)
         ]
         return [(holes[0], part) for part in parts if len(holes := holes_in(part)) == 1]
@@ -277,37 +297,37 @@ class Masked:
                 calls.append(hole)
         return list(dict.fromkeys(calls))
 
-    def _is_attribute(self, node: ast.Attribute) -> bool:
-        of_test = isinstance(node.value, ast.Name) and node.value.id == "self"
-        return node.attr in self._attributes and not (of_test and hasattr(unittest.TestCase, node.attr))
-
     def is_chain(self, node: ast.expr) -> bool:
         """Whether it is a call or an attribute of the test's own names, with values as arguments."""
+        match node:
+            case ast.Attribute(owner, name):
+                return self._is_attribute(owner, name) and self._is_owner(owner)
+            case ast.Call(called):
+                values = [replaced(value, self.known) for value in argument_values(node)]
+                return all(map(is_plain, values)) and self._is_owner(called)
+        return False
+
+    def _is_owner(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
-            return False
-        while not isinstance(node, ast.Name):
-            match node:
-                case ast.Attribute(owner) if self._is_attribute(node):
-                    node = owner
-                case ast.Call(called):
-                    if not all(is_plain(replaced(value, self.known)) for value in argument_values(node)):
-                        return False
-                    node = called
-                case _:
-                    return False
-        return node.id in self.names and self.is_reading(node)
+            return node.id in self.names and self._is_own(node.id)
+        return self.is_chain(node)
 
-    def is_reading(self, node: ast.expr) -> bool:
-        """Whether a further assertion may hold it: chains, values, and comparisons and lengths of these.
+    def _is_own(self, name: str) -> bool:
+        """Whether a name is the test's or the program's, and none of Python or of unittest."""
+        foreign = hasattr(builtins, name) or hasattr(unittest.TestCase, name)
+        return name in self.defined or (name in self.names and not foreign)
 
-        Names are the test's or the program's, and none of Python or of unittest.
-        """
+    def _is_attribute(self, owner: ast.expr, name: str) -> bool:
+        of_test = isinstance(owner, ast.Name) and owner.id == "self" and hasattr(unittest.TestCase, name)
+        return name in self.attributes and not of_test
+
+    def is_reading(self, node: ast.AST) -> bool:
+        """Whether a further assertion may hold it: chains, values, and comparisons and lengths of these."""
         match node:
             case ast.Name(name):
-                is_foreign = hasattr(builtins, name) or hasattr(unittest.TestCase, name)
-                return name in self.defined or (name in self.names and not is_foreign)
-            case ast.Attribute(owner):
-                return self._is_attribute(node) and self.is_reading(owner)
+                return self._is_own(name)
+            case ast.Attribute(owner, name):
+                return self._is_attribute(owner, name) and self.is_reading(owner)
             case ast.Call(ast.Name("len" | "bool" | "sorted" | "list" | "isinstance"), parts, []):
                 return all(map(self.is_reading, parts))
             case ast.Call(ast.Name() | ast.Attribute() as called):
@@ -315,69 +335,4 @@ class Masked:
             case ast.Subscript() | ast.Compare() | ast.UnaryOp(ast.Not()):
                 inner = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
                 return all(map(self.is_reading, inner))
-        return is_plain(node)
-
-
-# Making the output question of a test: its assertions with their expected sides masked
-
-
-def originals(masked: str, complete: str) -> tuple[str, ...]:
-    """Returns the expressions behind the masks, from the same text without masks.
-
-    Raises:
-        InvalidAnswerError: the texts differ in more than the masks.
-    """
-    fillings = match_trees(Masked(masked, ()).template, parse(complete))
-    if fillings is None:
-        raise InvalidAnswerError("the texts differ in more than the masks")
-    return tuple(ast.unparse(fillings[number]) for number in range(len(fillings)))
-
-
-def statements_text(statements: list[ast.stmt]) -> str:
-    """The body of a test method, its assertions without `self.`."""
-    return ast.unparse(without_self(copy.deepcopy(ast.Module(statements, []))))
-
-
-def mask_test(statements: list[ast.stmt]) -> Masked:
-    """A test's body with all its assertions masked, save those in loops; an empty text where it has none."""
-    body = parse(statements_text(statements))
-    known = _definitions(body.body)
-    masked = [_mask(statement, known) for statement in _straight(body.body)]
-    expected = tuple(ast.unparse(part) for part in masked if part is not None)
-    return Masked(ast.unparse(body) if expected else "", expected)
-
-
-def _straight(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements, inner ones too, that are executed once at most."""
-    for statement in statements:
-        yield statement
-        if not isinstance(statement, _LOOPS):
-            for field in ("body", "orelse", "finalbody"):
-                yield from _straight(getattr(statement, field, []))
-            for handler in getattr(statement, "handlers", []):
-                yield from _straight(handler.body)
-
-
-def _mask(statement: ast.stmt, known: Definitions) -> ast.expr | None:
-    """Puts a mask into an assertion and gives what it replaces; None where nothing can be stated."""
-    mask = ast.Name(MASK, ast.Load())
-    match statement:
-        case ast.Assert(ast.Compare(_, [ast.Eq() | ast.Is()], [right]) as compared):
-            if is_value(right, known):
-                compared.comparators[0] = mask
-                return right
-        case ast.Assert(test):
-            left = parse_expression(f"bool({ast.unparse(test)})")
-            statement.test = ast.Compare(left, [ast.Eq()], [mask])
-            return ast.Constant(True)
-        case ast.Expr(ast.Call(ast.Name(name), [first, second, *_]) as call) if name in _SAME:
-            for place, side in ((1, second), (0, first)):  # neither is a value where both call the program
-                if is_value(side, known):
-                    call.args[place] = mask
-                    return side
-        case ast.Expr(ast.Call() as call) if claim := _claimed(call):
-            subject, value = claim
-            call.func = ast.Name("assertEqual", ast.Load())
-            call.args, call.keywords = [subject, mask], []
-            return value
-    return None
+        return isinstance(node, ast.expr) and is_plain(node)

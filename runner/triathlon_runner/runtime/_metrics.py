@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from triathlon_runner.metrics import Contribution, Metric, pass_at_k_metric
 from triathlon_runner.records import RuntimeRecord, UnitRecord
-from triathlon_runner.runtime._answers import read_coverage
+from triathlon_runner.runtime._grade import read_coverage
 from triathlon_runner.runtime._questions import NIL
 
 
@@ -20,7 +20,8 @@ class Chain(NamedTuple):
 
     line: int
     variable: str
-    right: tuple[bool, bool, bool, bool]  # Whether coverage, state, path and output are right
+    right: tuple[bool, bool, bool, bool]
+    """Whether coverage, state, path and output are right."""
 
     @property
     def score(self) -> float:
@@ -42,6 +43,10 @@ def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
     )
 
 
+def _units(records: Sequence[UnitRecord]) -> list[RuntimeRecord]:
+    return [record for record in records if isinstance(record, RuntimeRecord)]
+
+
 _Contributions = Callable[[Sequence[UnitRecord]], list[Contribution]]
 
 
@@ -49,8 +54,7 @@ def _of_units(count: Callable[[RuntimeRecord], tuple[float, float] | None]) -> _
     """Numerator and denominator that each unit adds; units without a count (None) are left out."""
 
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
-        units = [record for record in records if isinstance(record, RuntimeRecord)]
-        counted = ((unit.program_id, count(unit)) for unit in units)
+        counted = ((unit.program_id, count(unit)) for unit in _units(records))
         return [Contribution(program, *counts) for program, counts in counted if counts is not None]
 
     return contributions
@@ -77,7 +81,7 @@ def _f1_of_yes(unit: RuntimeRecord) -> tuple[float, float] | None:
 
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     """The mean of the four accuracies: output questions, being fewer, weigh as much in all as the others."""
-    units = [record for record in records if isinstance(record, RuntimeRecord)]
+    units = _units(records)
     weight = sum(len(unit.statements) for unit in units) / len(units) if units else 0.0
     contributions = []
     for unit in units:
@@ -97,10 +101,14 @@ def _accuracy(kind: _Kind, source: str) -> Metric:
 
 
 def _constant(metric_id: str, title: str, kind: _Kind, answer: str, *, scale: float = 1.0) -> Metric:
-    """What a constant answer to every question of a kind scores: a model below it has shown nothing.
+    """What a constant answer to every question scores: a model below it has shown nothing.
 
-    `metric_id` is what it is compared with. The scale of IC is 12.5: an answer YES makes a chain 1000 where
-    it is right, and 0000 elsewhere.
+    Args:
+        metric_id: the metric that it is compared with.
+        title: of this figure.
+        kind: of the questions that it answers.
+        answer: `YES`, `Nil` or `-1`.
+        scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
     """
     right = _mean(lambda unit: [answer in getattr(one, kind).expected for one in unit.statements])
     maximum, source = 100.0 if scale != 1.0 else 1.0, "counted from the truths"

@@ -19,15 +19,18 @@ from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
 
 SCHEMA: Final = 1
-NIL: Final = "Nil"  # The value of a variable at a line that is not executed
+NIL: Final = "Nil"
+"""The value of a variable at a line that is not executed."""
 
 
 class Value(Strict):
     """A value and its type, as text."""
 
     type: str
-    text: str  # Empty where nothing can be written for the value; then no answer about it is right
-    literal: bool = True  # False: the text is what `repr` gives, and an answer has to repeat it
+    text: str
+    """Empty where nothing can be written for the value; then no answer about it is right."""
+    literal: bool = True
+    """False: the text is what `repr` gives, and an answer has to repeat it."""
 
     def __str__(self) -> str:
         if self == NO_VALUE:
@@ -40,30 +43,38 @@ NO_VALUE: Final = Value(type=NIL, text=NIL, literal=False)
 
 
 class StatementQuestion(Strict):
-    """A line and a variable, with the truth about them, which is empty before anything was executed."""
+    """A line and a variable, with the truth about them."""
 
-    line: int  # 1-based: where the statement begins
+    line: int
+    """1-based: where the statement begins."""
     variable: str
-    executed: bool = False
-    states: tuple[Value, ...] = ()
+    executed: bool
+    states: tuple[Value, ...]
     """Every value that the variable had after the line; empty where the line ran and it had none."""
-    next_lines: tuple[int, ...] = ()  # Every line that was executed next; -1 where none was
+    next_lines: tuple[int, ...]
+    """Every line that was executed next; -1 where none was."""
 
 
 class InputQuestions(Strict):
     """The questions about one input of a program."""
 
-    index: int  # Position among the program's inputs, from 0
-    text: str  # The call, or the body of the test, as it is shown
-    shown: str = ""  # As the data set writes it, where `text` writes it otherwise
-    setup: str = ""  # What the test's set-up did before; its execution is not asked about
-    arguments: str = ""  # Source of the argument tuple, for a function
+    index: int
+    """Position among the program's inputs, from 0."""
+    text: str
+    """The call, or the body of the test, as it is shown."""
+    shown: str = ""
+    """As the data set writes it, where `text` writes it otherwise."""
+    setup: str = ""
+    """What the test's set-up did before; its execution is not asked about."""
+    arguments: str = ""
+    """Source of the argument tuple, for a function."""
     test_class: str = ""
     test_method: str = ""
-    masked: str = ""
+    masked: str
     """The assertions with `??` in place of what is expected; empty before a call's result is known."""
-    originals: tuple[str, ...] = ()  # Source of the expression that each `??` replaces
-    statements: tuple[StatementQuestion, ...] = ()
+    originals: tuple[str, ...]
+    """Source of the expression that each `??` replaces."""
+    statements: tuple[StatementQuestion, ...]
 
 
 class ProgramQuestions(Strict):
@@ -71,8 +82,10 @@ class ProgramQuestions(Strict):
 
     task_id: str
     program: str
-    entry_point: str  # The function that is called, or the class under test
-    test: str = ""  # The unittest module; empty for a function
+    entry_point: str
+    """The function that is called, or the class under test."""
+    test: str = ""
+    """The unittest module; empty for a function."""
     libraries: tuple[str, ...] = ()
     level: int | None = None
     inputs: tuple[InputQuestions, ...]
@@ -85,20 +98,29 @@ class ProgramQuestions(Strict):
         """What the sandbox executes for an input: a call, or a test method whose statements are `body`."""
         if not self.test:
             return {"function": self.entry_point, "arguments": asked.arguments}
-        where = {"class": asked.test_class, "method": asked.test_method}
-        return {"test": self.test, **where, "body": asked.text}
+        return {
+            "test": self.test,
+            "class": asked.test_class,
+            "method": asked.test_method,
+            "body": asked.text,
+        }
 
 
 class FilterReport(Strict):
     """How many candidates there were and which rule left how many out."""
 
-    programs: int = 0  # Programs with at least one question
-    inputs: int = 0  # (program, input) pairs with at least one question
-    block_ends: int = 0  # Last suitable statements of basic blocks, counted once an input
-    questions: int = 0  # (program, input, line, variable): REval's number of problems
+    programs: int = 0
+    """Programs with at least one question."""
+    inputs: int = 0
+    """(program, input) pairs with at least one question."""
+    block_ends: int = 0
+    """Last suitable statements of basic blocks, counted once an input."""
+    questions: int = 0
+    """(program, input, line, variable): REval's number of problems."""
     left_out_statements: dict[str, int] = Field(default_factory=dict)
     left_out_inputs: dict[str, int] = Field(default_factory=dict)
-    left_out_programs: dict[str, str] = Field(default_factory=dict)  # By task_id, the reason
+    left_out_programs: dict[str, str] = Field(default_factory=dict)
+    """By task_id, the reason."""
 
 
 class QuestionFile(Strict):
@@ -107,8 +129,10 @@ class QuestionFile(Strict):
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
     dataset: str
     version: str
-    sha256: str  # Of the data that it was built from
-    made_by: str  # Hash of the tracer and the constructor
+    sha256: str
+    """Of the data that it was built from."""
+    made_by: str
+    """Hash of the tracer and the constructor."""
     python: str = ""
     """The Python that traced, as `3.11`: from 3.12 on comprehensions have no frame, and truths differ."""
     report: FilterReport
@@ -171,13 +195,16 @@ def read_questions(path: Path) -> QuestionFile:
 Style = Literal["direct", "cot"]
 QuestionKind = Literal["coverage", "state", "path", "output"]
 KINDS: Final[tuple[QuestionKind, ...]] = get_args(QuestionKind)
+ABOUT_LINES: Final = KINDS[:3]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
+
+MAX_TOKENS: Final[dict[Style, int]] = {"direct": 256, "cot": 1024}
+"""REval, section IV-D; the longest assertion of CRUXEval has 146 characters."""
 PAPER_TEMPERATURE: Final = 0.8
 PAPER_REPEATS: Final = 5
 
-_MAX_TOKENS: Final[dict[Style, int]] = {"direct": 256, "cot": 1024}
-"""REval, section IV-D; the longest assertion of CRUXEval has 146 characters."""
-_LONG_CALL: Final = 200  # Characters; a longer call is not repeated in the question
+_LONG_CALL: Final = 200
+"""Characters; a longer call is not repeated in the question."""
 _THOUGHT: Final = re.compile(r"\[THOUGHT\].*?\[/THOUGHT\]\n?", re.DOTALL)
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWER\])", re.DOTALL)
@@ -195,7 +222,7 @@ def sentence_of(question: str) -> str:
 
 def sampling(style: Style, temperature: float) -> Sampling:
     """How an instruct model is asked; the closing tag of the answer stops it."""
-    return Sampling(max_tokens=_MAX_TOKENS[style], temperature=temperature, stop=("[/ANSWER]",))
+    return Sampling(max_tokens=MAX_TOKENS[style], temperature=temperature, stop=("[/ANSWER]",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +249,19 @@ class Asker:
             run = "the test at the end runs"
         elif len(asked.text) <= _LONG_CALL:
             run = f"`{asked.text}` is called"
-        return self.prompts.render(
-            f"{kind}-question",
-            program=text,
-            setup="\n".join(f"# {line}" for line in asked.setup.splitlines()),
-            input=asked.masked if kind == "output" else asked.text,
-            run=run,
-            line=statement.line if statement else 0,
-            statement=line_text(program.program, statement.line) if statement else "",
-            variable=statement.variable if statement else "",
-        )
+        values: dict[str, object] = {
+            "program": text,
+            "setup": "\n".join(f"# {line}" for line in asked.setup.splitlines()),
+            "input": asked.masked if kind == "output" else asked.text,
+            "run": run,
+        }
+        if statement is not None:
+            values |= {
+                "line": statement.line,
+                "statement": line_text(program.program, statement.line),
+                "variable": statement.variable,
+            }
+        return self.prompts.render(f"{kind}-question", **values)
 
     def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion:
         """A question in its tags behind the system line and the demonstrations of its kind.
@@ -258,7 +288,7 @@ class Asker:
 
 # REval's own prompts: one text a question, as the authors' program fills their files
 
-_FIELDS: Final = ("code", "invocation", "invocation_abbr", "line", "codeline", "var")
+FIELDS: Final = ("code", "invocation", "invocation_abbr", "line", "codeline", "var")
 _SETUP: Final = "\n# setup code executed previously\n"
 _TEST: Final = "\n# Test code starts here. Only write the completed test code in your answer.\n"
 
@@ -275,9 +305,9 @@ class OfficialAsker(Asker):
     ) -> str:
         """The whole text; `statement` for all kinds but output."""
         code, shown = program.program, asked.shown or asked.text
-        lines = code.split("\n")
         if kind == "path" and not program.test:
-            code = "".join(f"{number}\t{line}\n" for number, line in enumerate(lines, start=1))
+            lines = enumerate(code.split("\n"), start=1)
+            code = "".join(f"{number}\t{line}\n" for number, line in lines)
         before = f"{_SETUP}# " + asked.setup.replace("\n", "\n# ") if asked.setup else ""
         if kind == "output":
             invocation = f"{before}{_TEST}{asked.masked}" if program.test else f"\n{asked.masked}"
@@ -289,7 +319,7 @@ class OfficialAsker(Asker):
             invocation=invocation,
             invocation_abbr="the above test code" if program.test else shown,
             line=statement.line if statement else 0,
-            codeline=lines[statement.line - 1] if statement else "",
+            codeline=program.program.split("\n")[statement.line - 1] if statement else "",
             var=statement.variable if statement else "",
         )
 
@@ -304,5 +334,5 @@ class OfficialAsker(Asker):
 
 def official_asker(texts: dict[str, str], style: Style) -> OfficialAsker:
     """Returns what asks with REval's files of one style, by kind of question."""
-    templates = {kind: template_of(text, {name: name for name in _FIELDS}) for kind, text in texts.items()}
+    templates = {kind: template_of(text, {name: name for name in FIELDS}) for kind, text in texts.items()}
     return OfficialAsker(PromptSet("official", templates), style)

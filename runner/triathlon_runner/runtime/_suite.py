@@ -18,7 +18,8 @@ from triathlon_runner.records import (
     StatementRecord,
     Usage,
 )
-from triathlon_runner.runtime._answers import (
+from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
+from triathlon_runner.runtime._grade import (
     Graded,
     answer_record,
     expected_answers,
@@ -26,16 +27,15 @@ from triathlon_runner.runtime._answers import (
     grade_path,
     grade_state,
 )
-from triathlon_runner.runtime._construct import QUESTION_RULES, REVAL_RULES, TRUTH_RULES, QuestionSource
 from triathlon_runner.runtime._outputs import (
-    FUNCTION,
-    Side,
+    by_authors_rule,
     grade_output,
     grade_prediction,
-    masked_assertion,
-    with_authors_rule,
+    passes_by_authors,
 )
+from triathlon_runner.runtime._programs import FUNCTION, Side, masked_assertion
 from triathlon_runner.runtime._questions import (
+    ABOUT_LINES,
     KINDS,
     Asker,
     InputQuestions,
@@ -45,6 +45,7 @@ from triathlon_runner.runtime._questions import (
     StatementQuestion,
     sampling,
 )
+from triathlon_runner.runtime._trace import REVAL_RULES
 from triathlon_runner.suites import (
     DataSetInfo,
     Task,
@@ -55,7 +56,8 @@ from triathlon_runner.suites import (
     request_settings,
 )
 
-PREDICTION_TEMPERATURE: Final = 0.2  # CRUXEval, section 3: for pass@1
+PREDICTION_TEMPERATURE: Final = 0.2
+"""CRUXEval, section 3: for pass@1."""
 
 
 @dataclass
@@ -72,7 +74,6 @@ class RuntimeSuite:
 
     def __post_init__(self) -> None:
         self._questions = self.source.ready()
-        self._sampling = sampling(self.asker.style, self.temperature)
 
     async def prepare(self, grader: Grader) -> None:
         """Builds the questions where no file holds them.
@@ -106,6 +107,10 @@ class RuntimeSuite:
             for program in self.questions.programs
             for asked in program.inputs
         }
+
+    @property
+    def _sampling(self) -> Sampling:
+        return sampling(self.asker.style, self.temperature)
 
     def tasks(self) -> Sequence[Task]:
         return [
@@ -154,7 +159,7 @@ class RuntimeSuite:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(ask("output"))]
                 for statement in asked.statements:
-                    tasks += [group.create_task(ask(kind, statement)) for kind in KINDS if kind != "output"]
+                    tasks += [group.create_task(ask(kind, statement)) for kind in ABOUT_LINES]
         except* InfrastructureError as errors:
             # One error for a unit of many questions: that the model is unavailable goes first.
             failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
@@ -164,11 +169,10 @@ class RuntimeSuite:
         output, *records = (task.result()[0] for task in tasks)
         by_authors = None
         if self.authors_rule:
-            graded = await with_authors_rule(unit.grader.sandbox, program, asked, output)
-            by_authors = graded.correct
-            output = graded if self.source.truths == "reval" else output
+            by_authors = await passes_by_authors(unit.grader.sandbox, program, asked, output.answer or "")
+            if self.source.truths == "reval":
+                output = by_authors_rule(output, right=by_authors)
         all_right = all(record.correct for record in (output, *records))
-        groups = zip(asked.statements, records[::3], records[1::3], records[2::3], strict=True)
         return RuntimeRecord(
             **unit.record_fields(self.id),
             outcome=Outcome.PASSED if all_right else Outcome.FAILED,
@@ -183,7 +187,9 @@ class RuntimeSuite:
                 StatementRecord(
                     line=one.line, variable=one.variable, coverage=coverage, state=state, path=path
                 )
-                for one, coverage, state, path in groups
+                for one, coverage, state, path in zip(
+                    asked.statements, records[::3], records[1::3], records[2::3], strict=True
+                )
             ),
             output=output,
             output_by_authors=by_authors,
@@ -201,11 +207,9 @@ class RuntimeSuite:
         async def grade(answer: str) -> Graded:
             if statement is None:
                 return await grade_output(unit.grader.sandbox, program, asked, answer)
-            if kind == "state":
-                return await grade_state(unit.grader.sandbox, statement, answer)
             if kind == "path":
                 return grade_path(program.program, statement, answer)
-            return grade_coverage(statement, answer)
+            return (grade_state if kind == "state" else grade_coverage)(statement, answer)
 
         question = self.asker.question(kind, program, asked, statement)
         expected = expected_answers(kind, program, asked, statement)

@@ -16,7 +16,7 @@ from triathlon_runner.replies import (
     unknown_marker,
     visible_text,
 )
-from triathlon_runner.runtime._answers import Graded, extract_answer
+from triathlon_runner.runtime._grade import Graded, extract_answer
 
 CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
 DROPPED = ("analysis", "assistantfinal")

@@ -69,7 +69,7 @@ RECORDS = [
         ("output_accuracy", 1 / 3), ("average_accuracy", (5 / 6 + 4 / 6 + 3 / 6 + 1 / 3) / 4),
         ("ic", 100 * (1 + 0 + 0 + 1 / 4 + 0 + 1 / 2) / 6), ("coverage_f1", 2 * 2 / (2 * 2 + 0 + 1)),
         ("output_accuracy_authors", 2 / 3), ("constant_coverage_accuracy", 3 / 6),
-        ("constant_state_accuracy", 0.0), ("constant_path_accuracy", 0.0), ("constant_ic", 12.5 * 3 / 6)
+        ("constant_state_accuracy", 0.0), ("constant_path_accuracy", 0.0), ("constant_ic", 12.5 * 3 / 6),
     ],
 )  # fmt: skip
 def test_scores_by_hand(metric: str, score: float) -> None:

@@ -9,13 +9,12 @@ from support.traced import traced_test
 from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._answers import grade_coverage, grade_path, grade_state
+from triathlon_runner.runtime._assertions import fill
+from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
 from triathlon_runner.runtime._masked import Masked, originals
-from triathlon_runner.runtime._outputs import fill
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
-from triathlon_runner.runtime._select import Trace
-from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.runtime._trace import Trace
 
 PROGRAM = ProgramQuestions(
     task_id="t/f", program="def f(x):\n    y = x\n    return y\n", entry_point="f", inputs=()
@@ -58,7 +57,7 @@ def traced(one: dict[str, str], line: int, variable: str) -> Trace:
 
 
 @pytest.mark.parametrize("kind", ["coverage", "state", "path"])
-async def test_the_demonstrations_are_true(sandbox: Sandbox, kind: QuestionKind) -> None:
+def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
     """Every example's answer is what the tracer finds for its program."""
     for one in demonstrations(kind):
         line = int(re.search(r"line (\d+)", one["question"])[1])  # type: ignore[index]
@@ -68,14 +67,15 @@ async def test_the_demonstrations_are_true(sandbox: Sandbox, kind: QuestionKind)
         variable = re.search(r"type of `(.*?)`", one["question"])
         name = variable[1] if variable else "x"
         found = traced(one, line, name)
-        asked = found.truth(line, name)
+        asked = StatementQuestion(
+            line=line, variable=name, executed=found.executed(line),
+            states=found.observed(line, name), next_lines=tuple(found.successors(line)),
+        )  # fmt: skip
         if kind == "path":
-            graded = grade_path(one["program"], asked, one["answer"])
-        elif kind == "coverage":
-            graded = grade_coverage(asked, one["answer"])
+            assert grade_path(one["program"], asked, one["answer"]).correct, one
         else:
-            graded = await grade_state(sandbox, asked, one["answer"])
-        assert graded.correct, one
+            judge = grade_coverage if kind == "coverage" else grade_state
+            assert judge(asked, one["answer"]).correct, one
 
 
 def test_the_demonstrated_assertions_hold() -> None:

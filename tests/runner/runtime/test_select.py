@@ -47,7 +47,7 @@ def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:
         ("try:\n    x = 1\nexcept KeyError:\n    x = 2\nelse:\n    x = 3\nfinally:\n    x = 4\nx = 5",
          [[2, 3], [7], [5], [9], [10]]),
         # `match` may take none of its cases
-        ("match a:\n    case 1:\n        x = 1\n    case _:\n        x = 2\nreturn x", [[2], [4], [6], [7]])
+        ("match a:\n    case 1:\n        x = 1\n    case _:\n        x = 2\nreturn x", [[2], [4], [6], [7]]),
     ],
 )  # fmt: skip
 def test_blocks(body: str, expected: list[list[int]]) -> None:
@@ -116,7 +116,7 @@ def returning(value: str) -> str:
          [(2, "a"), (4, "a")]),
         # never `self`
         ("class C:\n    def m(self):\n        self.x = 1\n        return self\ndef f():\n    C().m()", "()",
-         [])
+         []),
     ],
 )  # fmt: skip
 def test_chosen_pairs(program: str, arguments: str, expected: list[tuple[int, str]]) -> None:

@@ -1,4 +1,4 @@
-"""Suites end to end: questions from references, asked of scripted models, judged, recorded; and as files."""
+"""Suites end to end: questions from references, asked of scripted models, judged, recorded."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from typer.testing import CliRunner
@@ -19,13 +19,19 @@ from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Chat, EndpointError, ModelUnavailableError
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
-from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions, write_questions
+from triathlon_runner.runtime import (
+    METRICS,
+    RuntimeSuite,
+    catalogue,
+    read_questions,
+    write_questions,
+)
 from triathlon_runner.runtime._questions import Asker
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.suites import Preparable, UnitRun
+from triathlon_runner.suites import Preparable, Suite, UnitRun
 
 add_commands()
 
@@ -45,12 +51,8 @@ async def built(grader: Grader) -> RuntimeSuite:
     return asked
 
 
-def unit(task_id: str, model: ScriptedModel, grader: Grader) -> UnitRun:
-    return UnitRun(task_id, 3, model, grader, hashes("p"))
-
-
 async def test_questions_of_functions_and_classes(grader: Grader) -> None:
-    """Every input is a task, grouped by program; set-up is shown apart from the test, and came before it."""
+    """Every input is a task, grouped by program; set-up is shown apart from the test."""
     built = suite()
     assert isinstance(built, Preparable)
     with pytest.raises(RuntimeError, match="prepare"):
@@ -61,18 +63,20 @@ async def test_questions_of_functions_and_classes(grader: Grader) -> None:
         ("t/stock#0", "t/stock", 3),
     ]
     words, stock = built.questions.programs
-    called, tested = words.inputs[1], stock.inputs[0]
-    assert (called.text, called.masked) == ("words('')", "assert words('') == ??")
-    assert (called.originals, tested.setup) == (("('!', {})",), "self.stock = Stock()")
-    assert tested.masked == (
+    assert words.inputs[1].text == "words('')"
+    assert words.inputs[1].masked == "assert words('') == ??"
+    assert words.inputs[1].originals == ("('!', {})",)
+    assert stock.inputs[0].setup == "self.stock = Stock()"
+    assert stock.inputs[0].masked == (
         "assertEqual(bool(self.stock.add('nut')), ??)\n"
         "assertEqual(self.stock.add('nut', 2), ??)\nassertEqual(self.stock.names(), ??)"
     )
     longest = next(one for one in words.inputs[0].statements if one.line == 10)
     assert (longest.variable, longest.executed, longest.next_lines) == ("longest", True, (11,))
     assert [str(value) for value in longest.states] == ["'apple!'; str"]
-    init, known, _ = tested.statements
+    init, known, _ = stock.inputs[0].statements
     assert (known.line, [str(value) for value in known.states]) == (8, ["False; bool", "True; bool"])
+    # Set-up came before the trace.
     assert (init.line, init.variable, init.executed) == (3, "self.items", False)
 
 
@@ -82,7 +86,8 @@ async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSui
     What they share is the system line, the demonstrations and the program; the input comes after it.
     """
     model = ScriptedModel(truths(built.questions), all_right)
-    await asyncio.gather(*(built.run(unit(task.task_id, model, grader)) for task in built.tasks()))
+    tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
+    await asyncio.gather(*tasks)
     asked = [prompt for prompt in model.prompts if isinstance(prompt, Chat)]
     for kind in {prompt.messages[0] for prompt in asked}:
         of_kind = [prompt.messages for prompt in asked if prompt.messages[0] == kind]
@@ -95,33 +100,23 @@ async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSui
             assert all(text.startswith(program) for text in texts)
 
 
-class Meeting(ScriptedModel):
-    """A model that answers once so many questions wait."""
-
-    barrier: asyncio.Barrier
-
-    async def ask(self, *asked: Any, **more: Any) -> Answer:
-        await self.barrier.wait()
-        return await super().ask(*asked, **more)
-
-
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
-    """Program, input, each question in words, reply, answer, what would be right, and what was wrong.
-
-    No question waits for the reply to another one.
-    """
-    model = Meeting(truths(built.questions), right_on("coverage"))
-    model.barrier = asyncio.Barrier(3 * len(built.questions.programs[1].inputs[0].statements) + 1)
-    async with asyncio.timeout(30):
-        record = await built.run(unit("t/stock#0", model, grader))
+    """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
+    model = ScriptedModel(truths(built.questions), right_on("coverage"))
+    record = await built.run(UnitRun("t/stock#0", 3, model, grader, hashes("hash")))
     assert (record.program_id, record.style, record.sample) == ("t/stock", "direct", 3)
-    assert (record.protocol, record.setup) == (hashes("p"), "self.stock = Stock()")
+    assert record.protocol == hashes("hash")
+    assert record.setup == "self.stock = Stock()"
     assert record.input.startswith("assertFalse(self.stock.add('nut'))\n")
     assert record.program == STOCK.reference
     one = record.statements[0]
-    line = record.program.splitlines()[one.line - 1].strip()
-    assert one.coverage.question == f"Is line {one.line} (`{line}`) executed when the test at the end runs?"
-    assert (one.coverage.correct, one.coverage.why, one.state.answer) == (True, "", "I can't tell.")
+    assert one.coverage.question == (
+        f"Is line {one.line} (`{record.program.splitlines()[one.line - 1].strip()}`) executed when the test "
+        "at the end runs?"
+    )
+    assert one.coverage.correct
+    assert one.coverage.why == ""
+    assert one.state.answer == "I can't tell."
     assert (one.state.outcome, one.state.why) == (Outcome.NO_ANSWER, "no `value; type`")
     assert record.output.expected[0].startswith("assertEqual(bool(self.stock.add('nut')), False)\n")
     assert record.usage.requests == 3 * len(record.statements) + 1
@@ -133,10 +128,10 @@ class Broken(ScriptedModel):
 
     error: Exception
 
-    async def ask(self, *asked: Any, **more: Any) -> Answer:
-        if "executed next" in str(asked):
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        if "executed next" in str(prompt):
             raise self.error
-        return await super().ask(*asked, **more)
+        return await super().ask(prompt, sampling, sample=sample)
 
 
 @pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
@@ -147,17 +142,29 @@ async def test_an_endpoint_that_fails_leaves_the_unit_open(
     model = Broken(truths(built.questions), all_right)
     model.error = error
     with pytest.raises(type(error)) as raised:
-        await built.run(unit("t/words#0", model, grader))
+        await built.run(UnitRun("t/words#0", 0, model, grader, hashes("p")))
     assert raised.value is error
 
 
-async def test_questions_are_built_once_and_kept(
-    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The cache serves the next suite; two builds give the same bytes; a torn file is built anew.
+async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:
+    """No question waits for the reply to another one."""
+    questions = built.questions.programs[0].inputs[0]
+    waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
 
-    Each version of Python traces by itself and says so; what is asked does not depend on it.
-    """
+    class Meeting(ScriptedModel):
+        async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+            await waiting.wait()
+            return await super().ask(prompt, sampling, sample=sample)
+
+    async with asyncio.timeout(30):
+        record = await built.run(
+            UnitRun("t/words#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p"))
+        )
+    assert record.outcome is Outcome.PASSED
+
+
+async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path) -> None:
+    """The cache serves the next suite; two builds give the same bytes; a torn file is built anew."""
     await suite(cache=tmp_path).prepare(grader)
     (kept,) = tmp_path.glob("*.json")
     content = kept.read_bytes()
@@ -171,13 +178,16 @@ async def test_questions_are_built_once_and_kept(
     questions = third.settings("instruct")["questions"]
     assert questions["count"] > 0
     assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
-    monkeypatch.setattr("triathlon_runner.memo.python_version", lambda: "3.99")
-    monkeypatch.setattr("triathlon_runner.runtime._construct.python_version", lambda: "3.99")
-    assert source(tmp_path).ready() is None
-    other = suite(cache=tmp_path)
-    await other.prepare(grader)
-    assert other.settings("instruct")["questions"]["python"] == "3.99"
-    assert other.protocol == third.protocol
+
+
+def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
+    """The message says what is wrong and how to get a right one."""
+    path = tmp_path / "x.json"
+    with pytest.raises(UserError, match="can't be read"):
+        read_questions(path)
+    path.write_text('{"schema": 1, "dataset": 3}')
+    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
+        read_questions(path)
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
@@ -186,20 +196,37 @@ def test_the_catalogue(tmp_path: Path) -> None:
     DREval is asked as its paper samples; greedy and our prompts are its variants.
     """
     entries = {entry.id: entry for entry in catalogue()}
-    sides = ("output", "input")
-    predictions = {f"runtime/cruxeval-{side}{style}" for side in sides for style in ("", "@cot")}
+    predictions = {
+        f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
+    }
     assert len(entries) == 4 * 4 + 10 + len(predictions)
     for name, entry in entries.items():
         plain, _, variant = name.partition("@")
         assert entry.variant_of == (plain if variant else None)
         assert entry.core is (plain == "runtime/core")
-        sampled = "sampled" in variant or (plain == "runtime/dreval" and "greedy" not in variant)
-        expected = (10, 0.2) if name in predictions else (5, 0.8) if sampled else (1, 0.0)
-        assert (entry.default_samples, entry.sampling.temperature) == expected
-    kinds = {name for name, entry in entries.items() if entry.variant_kind == "truths"}
-    assert kinds == {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
-    built = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
+        if name not in predictions:
+            sampled = "sampled" in variant or (plain == "runtime/dreval" and "greedy" not in variant)
+            assert entry.default_samples == (5 if sampled else 1)
+            assert entry.sampling.temperature == (0.8 if sampled else 0.0)
+    truths = {name for name, entry in entries.items() if entry.variant_kind == "truths"}
+    assert truths == {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
+    built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
     assert built.data.name == "core seeds and classes"
+
+
+async def test_questions_that_another_python_traced_are_traced_again(
+    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each version of Python traces by itself and says so; what is asked does not depend on it."""
+    ours = suite(cache=tmp_path)
+    await ours.prepare(grader)
+    monkeypatch.setattr("triathlon_runner.memo.python_version", lambda: "3.99")
+    monkeypatch.setattr("triathlon_runner.runtime._construct.python_version", lambda: "3.99")
+    assert source(tmp_path).ready() is None
+    other = suite(cache=tmp_path)
+    await other.prepare(grader)
+    assert other.settings("instruct")["questions"]["python"] == "3.99"
+    assert other.protocol == ours.protocol
 
 
 # Question files: built from the command line, the same bytes everywhere, asked by whoever has one
@@ -239,6 +266,10 @@ def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: py
     for rule, count in report.left_out_statements.items():
         assert f"left out: {count} statements: {rule}" in shown.output
     assert out.read_bytes() == file.read_bytes()
+
+
+def test_an_unknown_data_set_is_named() -> None:
+    """The message says which there are."""
     shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "humanevil", "--out", "x.json"])
     assert isinstance(shown.exception, UserError)
     assert "'humanevil'; did you mean humaneval" in str(shown.exception)
@@ -251,12 +282,14 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) 
     assert (cot.variant_of, cot.variant_kind) == ("runtime/mine", "style")
     suite = cast(RuntimeSuite, plain.build(NO_STORE))
     model = ScriptedModel(truths(suite.questions), all_right)
-    records = [await suite.run(unit(task.task_id, model, grader)) for task in suite.tasks()]
-    assert {(record.suite, record.outcome) for record in records} == {("runtime/mine", Outcome.PASSED)}
+    records = [
+        await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()
+    ]
+    assert {record.suite for record in records} == {"runtime/mine"}
     assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
 
 
-def test_results_of_a_question_file_are_known() -> None:
+def test_results_of_a_question_file_are_known(file: Path) -> None:
     """A site reads them without the file; running them again asks for it."""
     for suite in ("runtime/mine", "runtime/mine@cot-sampled"):
         entry = suites.find(suite)
@@ -269,14 +302,11 @@ def test_results_of_a_question_file_are_known() -> None:
 
 
 def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
-    """None there, no question file, or two of one name, whose results would lie in one file."""
+    """Their results would lie in one file: refused. A file that is not there is named when it is read."""
     (entry,) = suites.select([str(tmp_path / "none.json")])
-    with pytest.raises(UserError, match=r"none\.json.*can't be read"):
+    with pytest.raises(UserError, match=r"none\.json"):
         entry.build(NO_STORE)
     other = tmp_path / "mine.json"
-    other.write_text('{"schema": 1, "dataset": 3}')
-    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
-        read_questions(other)
     other.write_bytes(file.read_bytes())
     with pytest.raises(UserError, match="two suites are called 'runtime/mine'"):
         suites.select([str(file), str(other)])

@@ -3,8 +3,8 @@
 import pytest
 
 from support.traced import lines, texts, traced, traced_test
-from triathlon_runner.runtime._construct import read_trace
 from triathlon_runner.runtime._sandboxed import tracer
+from triathlon_runner.runtime._trace import read_trace
 
 States = dict[tuple[int, str], list[str]]
 """Line and variable, with the values after the line."""
@@ -41,6 +41,13 @@ CASES: list[tuple[str, str, list[int], States]] = [
             for i in range(n): n += i
             return n
      """, "(3,)", [2, 3], {(2, "n"): ["6; int"]}),
+    # A statement that is executed again right after itself is executed twice.
+    ("""
+        def f(n):
+            while n:
+                n = n - 1 if n else n
+            return n
+     """, "(2,)", [2, 3, 2, 3, 2, 4], {}),
     # The body of the class is executed where the class statement stands.
     ("""
         def f():
@@ -103,6 +110,22 @@ CASES: list[tuple[str, str, list[int], States]] = [
             n = step(n)
             return n
      """, "(1,)", [3, 7, 8, 9, 12, 9, 13, 7, 8, 10, 11, 12, 11, 13], {}),
+    # A loop's header is begun before each round and at the end.
+    ("""
+        def f(n):
+            total = 0
+            for i in range(n):
+                total += i
+            return total
+     """, "(2,)", [2, 3, 4, 3, 4, 3, 5], {}),
+    # A line's state is that of its frame when the line is done, not that of the callee.
+    ("""
+        def f():
+            x = g(1)
+            return x
+        def g(x):
+            return x + 10
+     """, "()", [2, 5, 3], {(2, "x"): ["11; int"]}),
     # Comprehensions, nested ones too, belong to the statement that holds them.
     ("""
         def f(rows):
@@ -127,26 +150,26 @@ def test_steps(program: str, arguments: str, steps: list[int], states: States) -
     assert {place: texts(found, *place) for place in states} == states
 
 
-WITH = """
-class Quiet:
-    def __enter__(self):
-        return 7
-    def __exit__(self, *details):
-        return True
-def f():
-    with Quiet() as seven:
-        x = seven
-        1 / 0
-    return x
-"""
-
-
 def test_with_runs_its_exit_where_python_does() -> None:
     """The body's lines, then `__exit__`; an exception that it swallows goes on behind the block.
 
     How often the header is come back to differs between versions of Python.
     """
-    found = traced(WITH, watches={8: ["x"]})
+    found = traced(
+        """
+        class Quiet:
+            def __enter__(self):
+                return 7
+            def __exit__(self, *details):
+                return True
+        def f():
+            with Quiet() as seven:
+                x = seven
+                1 / 0
+            return x
+        """,
+        watches={8: ["x"]},
+    )
     assert [line for line in lines(found) if line != 7] == [3, 8, 9, 5, 10]
     assert texts(found, 8, "x") == ["7; int"]
 
@@ -163,9 +186,9 @@ def test_successors_go_over_frames_in_the_order_of_execution() -> None:
     """A line that calls is followed by the callee's first line, a return by the caller's next line."""
     program = "def f(n):\n    a = g(n)\n    b = g(a)\n    return b\ndef g(n):\n    return n + 1"
     found = traced(program, "(1,)")
-    truths = [found.truth(line, "x") for line in (2, 6, 4, 5)]
-    assert [truth.next_lines for truth in truths] == [(6,), (3, 4), (-1,), (-1,)]
-    assert [truth.executed for truth in truths] == [True, True, True, False]
+    assert lines(found) == [2, 6, 3, 6, 4]
+    assert [found.successors(line) for line in (2, 6, 4, 5)] == [{6}, {3, 4}, {-1}, {-1}]
+    assert not found.executed(5)
 
 
 def test_a_reference_that_raises_is_an_outcome() -> None:
@@ -175,29 +198,29 @@ def test_a_reference_that_raises_is_an_outcome() -> None:
         assert (found.outcome, found.error, lines(found)) == ("raised", error, [2, 3])
 
 
-COUNTER = """
-class C:
-    def __init__(self, n):
-        self.n = n
-        self.__hidden = [n]
-    def up(self):
-        self.n += 1
-        return self.n
-"""
-COUNTER_TEST = """
-import unittest
-class T(unittest.TestCase):
-    def setUp(self):
-        self.c = C(1)
-    def test(self):
-        pass
-"""
-
-
 def test_attributes_of_self_are_variables_and_self_is_not() -> None:
     """They are named as the program writes them, private ones too."""
-    body = "self.c.up()\nassertEqual(self.c.n, 2)\n"
-    found = traced_test(COUNTER, COUNTER_TEST, body, {6: ["self.n", "self.__hidden"]})
+    found = traced_test(
+        """
+        class C:
+            def __init__(self, n):
+                self.n = n
+                self.__hidden = [n]
+            def up(self):
+                self.n += 1
+                return self.n
+        """,
+        """
+        import unittest
+        class T(unittest.TestCase):
+            def setUp(self):
+                self.c = C(1)
+            def test(self):
+                pass
+        """,
+        "self.c.up()\nassertEqual(self.c.n, 2)\n",
+        {6: ["self.n", "self.__hidden"]},
+    )
     assert lines(found) == [6, 7]
     assert texts(found, 6, "self.n") == ["2; int"]
     assert texts(found, 6, "self.__hidden") == ["[1]; list"]
@@ -219,7 +242,7 @@ def test_attributes_of_self_are_variables_and_self_is_not() -> None:
         ("collections.deque([1], maxlen=3)", "deque([1])", "collections.deque"),
         ("decimal.Decimal('1.50')", "Decimal('1.50')", "decimal.Decimal"),
         ("Color.RED", "Color.RED", "Color"), ("Point(1, y='a')", "Point(x=1, y='a')", "Point"),
-        ("Pair(1, 2)", "Pair(left=1, right=2)", "Pair")
+        ("Pair(1, 2)", "Pair(left=1, right=2)", "Pair"),
     ],
 )  # fmt: skip
 def test_values_have_one_text(expression: str, text: str, kind: str) -> None:
@@ -245,34 +268,26 @@ def f():
 def test_iterators_functions_and_modules_are_no_variables(expression: str) -> None:
     """REval leaves them out."""
     found = traced(f"import datetime\ndef f():\n    x = {expression}\n    return 1", watches={3: ["x"]})
-    assert found.truth(3, "x").states == ()
+    assert found.observed(3, "x") == ()
     assert "x" not in found.steps[1].before
 
 
-COUNTED = """
-calls = []
-class Counted:
-    def __repr__(self):
-        calls.append(1)
-        return "Counted()"
-def key(n):
-    calls.append(n)
-    return n
-def f():
-    x, y = Counted(), {1: 2}
-    return len(calls)
-"""
-
-
-def test_looking_at_values_never_calls_the_program() -> None:
-    """Its own `__repr__` could change what is looked at; an expression with a call is not read.
-
-    One that fails has no value.
-    """
-    expected = {"x": ["; Counted"], "y[key(1)]": [], "y[3]": [], "y[1]": ["2; int"],
-                "(y, y[1])": ["({1: 2}, 2); tuple"]}  # fmt: skip
-    found = traced(COUNTED, watches={10: list(expected)})
-    assert {name: texts(found, 10, name) for name in expected} == expected
+def test_objects_of_the_program_have_no_literal_form() -> None:
+    """Their own __repr__ is never called: it could change what is looked at."""
+    found = traced(
+        """
+        class Counted:
+            calls = 0
+            def __repr__(self):
+                Counted.calls += 1
+                return "Counted()"
+        def f():
+            x = Counted()
+            return Counted.calls
+        """,
+        watches={7: ["x"]},
+    )
+    assert [(value.text, value.literal) for value in found.observed(7, "x")] == [("", False)]
     assert found.result is not None
     assert found.result.text == "0"
 
@@ -292,20 +307,27 @@ def test_looking_at_values_never_calls_the_program() -> None:
 def test_values_without_a_literal_form(value: str, text: str) -> None:
     """They are marked as having none."""
     found = traced(f"import re\ndef f():\n    x = {value}\n    return x", watches={4: ["x"]})
-    assert [(value.text, value.literal) for value in found.truth(4, "x").states] == [(text, False)]
+    assert [(value.text, value.literal) for value in found.observed(4, "x")] == [(text, False)]
 
 
-ENDLESS = """
-def f():
-    n = 0
-    while n < 10 ** 6:
-        try:
-            n += 1
-        except BaseException:
-            n += 2
-            break
-    return n
-"""
+def test_watching_never_calls_the_program() -> None:
+    """An expression with a call is not read; one that fails has no value."""
+    found = traced(
+        """
+        calls = []
+        def key(n):
+            calls.append(n)
+            return n
+        def f():
+            x = {1: 2}
+            return len(calls)
+        """,
+        watches={6: ["x[key(1)]", "x[3]", "x[1]", "(x, x[1])"]},
+    )
+    read = {name: texts(found, 6, name) for name in ("x[key(1)]", "x[3]", "x[1]", "(x, x[1])")}
+    assert read == {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
+    assert found.result is not None
+    assert found.result.text == "0"
 
 
 def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,8 +335,19 @@ def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
     What all values take together is bounded, too.
     """
+    program = """
+        def f():
+            n = 0
+            while n < 10 ** 6:
+                try:
+                    n += 1
+                except BaseException:
+                    n += 2
+                    break
+            return n
+        """
     monkeypatch.setattr(tracer, "MAX_STEPS", 100)
-    found = traced(ENDLESS)
+    found = traced(program)
     assert (found.outcome, found.error) == ("limit", "too many steps")
     program = "def f():\n    x = ''\n    for i in range(500):\n        x += 'abcdefgh'\n    return x"
     monkeypatch.setattr(tracer, "MAX_STEPS", 5_000)
@@ -337,7 +370,7 @@ def test_a_broken_trace_is_refused() -> None:
     plain = tracer.trace("def f():\n    x = 1\n    return x", {"function": "f", "arguments": "()"}, {})
     for name, wrong in (
         ("steps", [1]), ("steps", [["x", -1, -1, []]]), ("steps", [[1, "a", "b", []]]), ("snapshots", []),
-        ("values", None), ("values", [[1, 2, 3]]), ("result", 99)
+        ("values", None), ("values", [[1, 2, 3]]), ("result", 99),
     ):  # fmt: skip
         assert read_trace({**plain, name: wrong}, {}).outcome == "lost"
     assert read_trace("nothing", {}).outcome == "lost"

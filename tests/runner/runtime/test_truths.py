@@ -2,19 +2,25 @@
 
 from dataclasses import replace
 
+import pytest
+
 from triathlon_runner.datasets import Problem
+from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion
-from triathlon_runner.runtime._answers import expected_answers, grade_state
-from triathlon_runner.runtime._catalogue import function_program
-from triathlon_runner.runtime._construct import construct, trace_runs, with_reval_truths
-from triathlon_runner.runtime._select import Trace
+from triathlon_runner.runtime._construct import construct
+from triathlon_runner.runtime._grade import expected_answers, grade_state
+from triathlon_runner.runtime._outputs import by_authors_rule, check_assertions
+from triathlon_runner.runtime._programs import function_program
+from triathlon_runner.runtime._trace import Trace, trace_runs, with_reval_truths
 from triathlon_runner.sandbox import Sandbox
 
 
 def called(program: str, *arguments: str, statements: tuple[StatementQuestion, ...] = ()) -> ProgramQuestions:
     """A program whose function `f` is called with each of these, before anything is known."""
     inputs = tuple(
-        InputQuestions(index=index, text=f"f{text}", arguments=text, statements=statements)
+        InputQuestions(
+            index=index, text=f"f{text}", arguments=text, masked="", originals=(), statements=statements
+        )
         for index, text in enumerate(arguments)
     )
     return ProgramQuestions(task_id="t/f", program=program, entry_point="f", inputs=inputs)
@@ -32,7 +38,6 @@ ATTACKS = [
     ("import sys; sys.exit()", "raised", ""),
     ("import os; [os.write(fd, b'\\x00\\xff' * 99) for fd in (1, 2)]", "returned", ""),
     ("x = [0] * 10**9", "raised lost", ""),
-    ("while True: n = 2", "limit", ""),
     ("import sys; sys._getframe(2).f_locals", "returned", ""),
     # what it does unseen would make a truth that is none; the outcome says how it got away
     ("import sys; sys.settrace(None)", "untraceable", SETS),
@@ -46,56 +51,85 @@ ATTACKS = [
 ]  # fmt: skip
 
 
-async def test_a_hostile_reference_harms_only_its_own_run(sandbox: Sandbox) -> None:
-    """The run before it and the run after it are traced all the same, also where it never ends."""
-    for attack, ends, why in ATTACKS:
-        program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
-        program = program.replace("        while True: n = 2", "        while True:\n            n = 2")
-        first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
-        assert hostile.outcome in ends.split(), attack
-        assert why in ("", hostile.error), attack
-        named = "untraceable" if "f_trace" in attack else "returned"  # lines can be hidden without a sign
-        assert (first.outcome, last.outcome) == (named, named), attack
-        assert [value.text for value in last.truth(2, "x").states] == ["3"], attack
+@pytest.mark.parametrize(("attack", "ends", "why"), ATTACKS)
+async def test_a_hostile_reference_harms_only_its_own_run(
+    sandbox: Sandbox, attack: str, ends: str, why: str
+) -> None:
+    """The run before it and the run after it are traced all the same."""
+    program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
+    first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
+    assert hostile.outcome in ends.split()
+    assert why in ("", hostile.error)
+    named = "untraceable" if "f_trace" in attack else "returned"  # lines can be hidden without a sign
+    assert (first.outcome, last.outcome) == (named, named)
+    assert [value.text for value in last.observed(2, "x")] == ["3"]
+
+
+async def test_a_reference_without_end_hits_a_limit(sandbox: Sandbox) -> None:
+    """It is stopped in its own process; the runs around it are traced."""
+    program = "def f(n):\n    x = n\n    while n == 2:\n        n = 2\n    return x\n"
+    found = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
+    assert [one.outcome for one in found] == ["returned", "limit", "returned"]
+
+
+async def test_assertions_are_executed_against_the_program(sandbox: Sandbox) -> None:
+    """Holding, failing, crashing and never ending are told apart; each has its own process where one dies."""
+    program = "def f(n):\n    return n + 1\n"
+    asked = called(program, "()")
+    texts = [
+        "assert f(1) == 2",
+        "assert f(1) == 3",
+        "assert f('a') == 1",
+        "import os; os._exit(0)",
+        "assert f(2) == 3",
+    ]
+    found = await check_assertions(sandbox, asked, [(asked.inputs[0], text, {}) for text in texts])
+    assert found[0] == found[4] == ""
+    assert found[1].startswith("AssertionError")
+    assert found[2].startswith("TypeError")
+    assert found[3].startswith("died")
 
 
 # What the constructor leaves out
 
+LENGTHS = Problem(
+    task_id="t/lengths",
+    entry_point="lengths",
+    prompt="",
+    reference="def lengths(words):\n    sizes = [len(word) for word in words]\n    return sizes\n",
+    inputs=("(['a', 'bb'],)", "([],)", "(['long'],)"),
+)
 
-async def test_what_hangs_on_chance_is_not_asked_for(sandbox: Sandbox) -> None:
-    """Random numbers repeat in our runs, but nobody who is asked can know which they were.
 
-    Other lines of the same program are asked about; chance with a seed of its own is none.
-    """
+async def test_a_result_that_hangs_on_chance_is_not_asked_for(sandbox: Sandbox) -> None:
+    """Random numbers repeat in our runs, but nobody who is asked can know which they were."""
     bodies = ("x = random.random()\n    return n + x", "x = n\n    return random.choice([x, -x, 0, 7, 8, 9])")
     candidates = [called(f"import random\ndef f(n):\n    {body}\n", "(3,)") for body in bodies]
     programs, report = await construct(candidates, sandbox)
     assert programs == ()
     assert report.left_out_inputs == {"the result differs from run to run": 2}
+
+
+async def test_a_line_that_hangs_on_chance_is_not_asked_about(sandbox: Sandbox) -> None:
+    """The others of the same program are; chance with a seed of its own is none."""
     program = (
         "import random\n\ndef f(n):\n    k = n + 1\n    if k:\n        x = random.random()\n"
         "    random.seed(5)\n    if k:\n        y = random.randint(1, 99)\n    return k\n"
     )
     programs, report = await construct([called(program, "(3,)")], sandbox)
-    assert [one.line for one in programs[0].inputs[0].statements] == [4, 9, 10]
+    asked = [one.line for one in programs[0].inputs[0].statements]
+    assert asked == [4, 9, 10]
     assert report.left_out_statements["differs from run to run"] == 1
 
 
 async def test_references_that_cannot_be_asked_about_are_reported(sandbox: Sandbox) -> None:
     """How many candidates fell out, by which rule."""
-    lengths = Problem(
-        task_id="t/lengths",
-        entry_point="lengths",
-        prompt="",
-        reference="def lengths(words):\n    sizes = [len(word) for word in words]\n    return sizes\n",
-        inputs=("(['a', 'bb'],)", "([],)", "(['long'],)"),
-    )
-    raising = replace(lengths, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
-    plain = replace(lengths, task_id="t/plain", reference="def lengths(words):\n    return 1\n")
-    needs = replace(lengths, task_id="t/needs", libraries=frozenset({"no_such_library"}))
+    raising = replace(LENGTHS, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
+    plain = replace(LENGTHS, task_id="t/plain", reference="def lengths(words):\n    return 1\n")
+    needs = replace(LENGTHS, task_id="t/needs", libraries=frozenset({"no_such_library"}))
     body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
     clock = f"import time\ndef lengths(words):\n{body}"
-    chance = replace(lengths, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
+    chance = replace(LENGTHS, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
     odd = [function_program(one) for one in (raising, plain, needs, chance)]
     _, report = await construct(odd, sandbox)
     assert report.left_out_inputs["the reference raises"] == 1
@@ -125,17 +159,37 @@ def f(numbers):
 
 async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: Sandbox) -> None:
     """Where line 7 calls, the next step is in `plus`, which has no `added`; elsewhere both agree."""
-    statements = tuple(StatementQuestion(line=line, variable="added") for line in (5, 7, 8, 9))
+    statements = tuple(
+        StatementQuestion(line=line, variable="added", executed=False, states=(), next_lines=())
+        for line in (5, 7, 8, 9)
+    )
     (ours,), _ = await construct([called(PROGRAM, "([1, 2],)", statements=statements)], sandbox)
     theirs = await with_reval_truths(sandbox, ours)
-    states, paths = [], []
-    for program in (ours, theirs):
-        (asked,) = program.inputs
-        states.append([expected_answers("state", program, asked, one) for one in asked.statements])
-        paths.append([one.next_lines for one in asked.statements])
-    assert states[0] == [("0; int",), ("1; int", "3; int"), ("4; int",), ("4; int",)]
-    assert states[1] == [("0; int",), ("1; int", "Nil"), ("4; int",), ("4; int",)]
-    assert paths == [[(6,), (2, 6), (9,), (-1,)]] * 2
+    states = {
+        name: {
+            one.line: expected_answers("state", program, program.inputs[0], one)
+            for one in program.inputs[0].statements
+        }
+        for name, program in (("ours", ours), ("theirs", theirs))
+    }
+    assert states["ours"] == {5: ("0; int",), 7: ("1; int", "3; int"), 8: ("4; int",), 9: ("4; int",)}
+    assert states["theirs"] == {**states["ours"], 7: ("1; int", "Nil")}
     # One execution showed a value, one showed none: either is right.
-    for text, right in (("1; int", True), ("Nil", True), ("3; int", False)):
-        assert (await grade_state(sandbox, theirs.inputs[0].statements[1], text)).correct is right
+    line_7 = theirs.inputs[0].statements[1]
+    right = {text: grade_state(line_7, text).correct for text in ("1; int", "Nil", "3; int")}
+    assert right == {"1; int": True, "Nil": True, "3; int": False}
+    paths = [[one.next_lines for one in program.inputs[0].statements] for program in (ours, theirs)]
+    assert paths == [[(6,), (2, 6), (9,), (-1,)], [(6,), (2, 6), (9,), (-1,)]]
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_the_authors_verdict_takes_the_place_of_ours(right: bool) -> None:
+    """A verdict that is another gets outcome and reason; an answer that nobody could read stays as it is."""
+    record = AnswerRecord(
+        reply=Reply(text="x"), answer="x", expected=("y",), outcome=Outcome.FAILED, correct=False, why="other"
+    )
+    found = by_authors_rule(record, right=right)
+    assert (found.correct, found.outcome) == (right, Outcome.PASSED if right else Outcome.FAILED)
+    assert found.why == ("" if right else "other")
+    unread = record.model_copy(update={"answer": None, "outcome": Outcome.NO_ANSWER})
+    assert by_authors_rule(unread, right=right) is unread

@@ -1,6 +1,7 @@
 """Programs that run inside the sandbox: read as text here, never executed by the runner.
 
-They use the standard library alone, as nothing else is installed in the sandbox.
+They use the standard library alone, as nothing else is installed in the sandbox. A program is sent as one
+text, which contains the files that it imports from this folder.
 """
 
 import functools
@@ -20,6 +21,7 @@ from triathlon_runner.sandbox import (
     SandboxError,
 )
 
+_FILES: Final = {"tracer": ("literal", "programs", "tracer"), "programs": ("literal", "programs")}
 _LOADER: Final = """
 import sys
 from types import ModuleType
@@ -33,11 +35,9 @@ globals().update(_module.__dict__)
 
 @functools.cache
 def _source(name: str) -> str:
-    """The text of a program of this folder, with that of `programs`, which `tracer` imports."""
-    parts = [
-        (f"{__name__}.{part}", (files(__name__) / f"{part}.py").read_text("utf-8"))
-        for part in dict.fromkeys(("programs", name))
-    ]
+    """The text of a program of this folder, complete."""
+    folder = files(__name__)
+    parts = [(f"{__name__}.{part}", (folder / f"{part}.py").read_text("utf-8")) for part in _FILES[name]]
     return _LOADER.format(parts=parts)
 
 
@@ -48,11 +48,12 @@ async def run_calls(
     libraries: frozenset[str],
     *,
     cpu_seconds: tuple[float, float] = (4.0, 1.0),
+    restart: bool = True,
 ) -> list[Returned | Raised | Execution]:
     """The result of each call of a program of this folder; of one that ended its child, the execution.
 
     A child gets `cpu_seconds`, the second number for each of its calls. Where a call ends its child, those
-    behind it are made in another child.
+    behind it are made in another child; without `restart` they are not made.
 
     Raises:
         SandboxError: the sandbox itself failed.
@@ -67,4 +68,6 @@ async def run_calls(
         results += execution.results
         if len(execution.results) < len(rest):
             results.append(execution)
+            if not restart:
+                break
     return results

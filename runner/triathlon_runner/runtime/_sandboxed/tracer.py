@@ -11,13 +11,13 @@ import dataclasses
 import inspect
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, described
 from triathlon_runner.runtime._sandboxed.programs import (
     FILE,
-    MAX_TEXT,
-    described,
     output_discarded,
     prepared,
     seed_generators,
@@ -31,10 +31,13 @@ _UNTRACEABLE_EVENTS = {
     "os.fork": "it forks",
 }
 """Audit events after which a trace would be incomplete."""
-MAX_STEPS = 50_000  # Of a run
-MAX_CHARACTERS = 20_000_000  # Of all different values of a run
+MAX_STEPS = 50_000
+"""Of a run."""
+MAX_CHARACTERS = 20_000_000
+"""Of all different values of a run."""
 
-_recording: list["Recorder"] = []  # The recorder of the current run, if any
+_recording: list["Recorder"] = []
+"""The recorder of the current run, if any."""
 
 
 def _audit(event: str, _arguments: tuple[Any, ...]) -> None:
@@ -75,7 +78,8 @@ class Recorder:
         """Line, numbers of the snapshots before and after (-1 for none), numbers of watched values."""
         self.values: dict[tuple[str, str, bool], int] = {}
         """Type, text and whether that is a literal, with their number."""
-        self.snapshots: dict[tuple[tuple[str, int], ...], int] = {}  # Names with the numbers of their values
+        self.snapshots: dict[tuple[tuple[str, int], ...], int] = {}
+        """Names with the numbers of their values."""
 
     def trace(self, frame: FrameType, event: str, _arg: Any) -> Any:
         """The global trace function: chooses the frames that count."""
@@ -201,19 +205,7 @@ def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed
     outcome, result, error = "returned", -1, ""
     with output_discarded():
         try:
-            prepared_run = prepared(program, run)
-            # A thread that starts sets this function, which is an event that marks the trace as incomplete.
-            threading.settrace(recorder.trace)
-            sys.settrace(recorder.trace)
-            _recording.append(recorder)
-            try:
-                value = prepared_run()
-            finally:
-                _recording.pop()
-                recorder.finish()
-                sys.settrace(None)
-                threading.settrace(None)
-            result = recorder.number_of(value)
+            result = recorder.number_of(_traced(recorder, prepared(program, run)))
         except BaseException as problem:  # a program may raise anything, SystemExit too
             outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
     if recorder.stopped:
@@ -228,6 +220,21 @@ def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed
         "values": list(recorder.values),
         "snapshots": [dict(row) for row in recorder.snapshots],
     }
+
+
+def _traced(recorder: Recorder, run: Callable[[], Any]) -> Any:
+    """Makes a run under the trace function."""
+    # A thread that starts sets this function, which is an event that marks the trace as incomplete.
+    threading.settrace(recorder.trace)
+    sys.settrace(recorder.trace)
+    _recording.append(recorder)
+    try:
+        return run()
+    finally:
+        _recording.pop()
+        recorder.finish()
+        sys.settrace(None)
+        threading.settrace(None)
 
 
 # What is read off the program's text: where its statements begin, and variables to look at

@@ -3,17 +3,17 @@
 Strict about what counts, tolerant of how it is written (REval, section III-B).
 """
 
-import ast
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.replies import ended_text, final_answer
-from triathlon_runner.runtime._expressions import NOT_READ, checked_source, computed_texts, is_number
+from triathlon_runner.runtime._literals import NotALiteralError, equal, kind_of, read_literal
 from triathlon_runner.runtime._questions import (
     NIL,
     NO_VALUE,
@@ -26,9 +26,6 @@ from triathlon_runner.runtime._questions import (
     line_text,
     sentence_of,
 )
-from triathlon_runner.runtime._sandboxed.programs import MAX_TEXT
-from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.syntax import is_literal, parse_expression
 
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
@@ -39,6 +36,7 @@ _FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
 _PREFACE: Final = re.compile(
     r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
 )
+_WRAPPINGS: Final = ("**", "`", "'", '"')
 TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
 """What some models write in place of Python's quotes and minus."""
 _UNFINISHED: Final = {
@@ -92,9 +90,9 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
     return text.strip() or Graded(Outcome.NO_ANSWER, "the answer is empty")
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """A text without quotes, backticks or bold type around all of it."""
-    for mark in ("**", "`", "'", '"'):
+    for mark in _WRAPPINGS:
         if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
             return text[len(mark) : -len(mark)].strip()
     return text
@@ -132,7 +130,7 @@ def expected_answers(
         return ("YES" if statement.executed else "NO",)
     if kind == "state":
         return tuple(map(str, statement.states)) or (NIL,)
-    return _next_texts(program.program, statement)
+    return expected_path(program.program, statement)
 
 
 # Coverage
@@ -175,7 +173,7 @@ _NUMBERED: Final = re.compile(
 )
 
 
-def _next_texts(program: str, question: StatementQuestion) -> tuple[str, ...]:
+def expected_path(program: str, question: StatementQuestion) -> tuple[str, ...]:
     """The texts of the lines that came next, in the order of the program."""
     return tuple(dict.fromkeys(line_text(program, line) for line in question.next_lines))
 
@@ -189,14 +187,14 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
     if _MINUS_ONE.fullmatch(line.translate(TYPOGRAPHIC)):
         line = "-1"
     elif line.startswith(("`", "**")):
-        line = _unwrapped(line)
+        line = unwrapped(line)
     if not line:
         return Graded(Outcome.NO_ANSWER, "no line")
+    right = expected_path(program, question)
     number = _NUMBERED.match(line)
     texts = [line, *([line[number.end() :]] if number else [])]
-    options = {_without_comment(option) for text in texts for option in (text, _unwrapped(text))}
-    right = map(_without_comment, _next_texts(program, question))
-    return Graded.of("another line is next", right=not options.isdisjoint(right))
+    options = {_without_comment(option) for text in texts for option in (text, unwrapped(text))}
+    return Graded.of("another line is next", right=not options.isdisjoint(map(_without_comment, right)))
 
 
 def _without_comment(line: str) -> str:
@@ -209,30 +207,29 @@ def _without_comment(line: str) -> str:
 # State: answers of the form `value; type`
 
 _CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.<>]+)['\"]>")
+_VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
 _TYPE_LABEL: Final = re.compile(r"\A(?:type\s*[:=]|type |class )\s*", re.IGNORECASE)
-_MAX_TYPE: Final = 300  # Characters; no type's name is longer, and patterns are not run over whole replies
+_MAX_TYPE: Final = 300
+"""Characters; no type's name is longer, and patterns are not run over whole replies."""
 _REMARK: Final = re.compile(r"(?<=[\w\])}>`'\"*])\s+\(.*\)\Z", re.DOTALL)
 _SAME_TYPES: Final = {
     "string": "str", "text": "str", "integer": "int", "boolean": "bool", "none": "nonetype",
     "dictionary": "dict", "double": "float", "np.array": "ndarray", "array": "ndarray",
     "type(none)": "nonetype",
 }  # fmt: skip
-_NUMPY_TYPE: Final = re.compile(r"numpy\.(?:u?(int)|(float|complex)|(bool)|(str))(?:\d+|_|)")
-"""A type of NumPy's scalars, with that of the value that it prints."""
 _NIL_BEFORE_REMARK: Final = re.compile(r"[\['\"`*]*nil[\]'\"`*]*\s*(?:[.,:;(–—-].*)?", re.IGNORECASE)
-_INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")  # What a type holds: `[str, int]` of `dict[str, int]`
+_INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+"""What a type holds: `[str, int]` of `dict[str, int]`."""
 
 
-async def grade_state(sandbox: Sandbox, question: StatementQuestion, answer: str) -> Graded:
+def grade_state(question: StatementQuestion, answer: str) -> Graded:
     """Right where value and type both match one of those observed, or where `Nil` says that there is none."""
-    answers = list(_read_states(answer))
-    for true in question.states:
-        for value, kind in answers:
-            if await _matches(sandbox, true, value, kind):
-                return Graded(Outcome.PASSED)
+    answers = list(read_states(answer))
+    if any(matches(true, value, kind) for true in question.states for value, kind in answers):
+        return Graded(Outcome.PASSED)
     # Behind `Nil` on the first line stands a remark.
     first = answer.strip().partition("\n")[0].strip()
-    if _is_nil(answer) or _NIL_BEFORE_REMARK.fullmatch(first) or any(_is_nil(value) for value, _ in answers):
+    if is_nil(answer) or _NIL_BEFORE_REMARK.fullmatch(first) or any(is_nil(value) for value, _ in answers):
         without_value = not question.states or NO_VALUE in question.states
         return Graded.of("the variable has a value there", right=without_value)
     if not answers:
@@ -242,32 +239,33 @@ async def grade_state(sandbox: Sandbox, question: StatementQuestion, answer: str
     return Graded(Outcome.FAILED, "it has no value" if question.executed else "the line is not executed")
 
 
-def _is_nil(text: str) -> bool:
+def is_nil(text: str) -> bool:
     """Whether a text means that there is no value."""
     return text.strip().strip("[]'\"`*.").strip().lower() == "nil"
 
 
-def _read_states(answer: str) -> Iterator[tuple[str, str]]:
+def read_states(answer: str) -> Iterator[tuple[str, str]]:
     """The (value, type) that an answer may mean: all of it, or its first line, what follows being a remark.
 
     Nothing where it has not the form `value; type`.
     """
     whole = answer.strip().rstrip(";").rstrip()
     first = whole.partition("\n")[0].rstrip().rstrip(";").rstrip()
-    for text in dict.fromkeys((whole, first, _unwrapped(whole), _unwrapped(first))):
+    texts = [whole, first, *(bare for text in (whole, first) if (bare := unwrapped(text)) != text)]
+    for text in dict.fromkeys(texts):
         value, semicolon, kind = text.rpartition(";")
         if semicolon:
             yield value.strip(), kind.strip()
 
 
-def _read_type(text: str) -> str:
-    """A type's plain name: int, list, datetime of `<class 'int'>`, `List[int]`, `datetime.datetime`.
+def read_type(text: str) -> str:
+    """Returns a type's plain name: int, list, datetime of `<class 'int'>`, `List[int]`, `datetime.datetime`.
 
     Several types, `int, int` or `(int, str)`, are those of a tuple.
     """
     if len(text) > _MAX_TYPE:
         return ""
-    name = _unwrapped(_REMARK.sub("", text.strip().rstrip("."))).strip("*`'\"").strip()
+    name = unwrapped(_REMARK.sub("", text.strip().rstrip("."))).strip("*`'\"").strip()
     name = _TYPE_LABEL.sub("", name).strip("`'\"")
     wrapped = _CLASS.fullmatch(name)
     name = wrapped[1] if wrapped else name
@@ -280,108 +278,74 @@ def _read_type(text: str) -> str:
     return _SAME_TYPES.get(name, name)
 
 
-async def _matches(sandbox: Sandbox, true: Value, value: str, kind: str) -> bool:
-    """Whether a value and a type as they were written are those that were observed.
-
-    What has to be computed for that (`10 ** 2`, `Counter('aab')`) is, in a process of the sandbox without a
-    program, which writes it as the tracer does.
-    """
-    of_numpy = _NUMPY_TYPE.fullmatch(true.type)
-    types = {_read_type(true.type), of_numpy and of_numpy[of_numpy.lastindex or 0]}
-    if not true.text or _read_type(kind) not in types:
+def matches(true: Value, value: str, kind: str) -> bool:
+    """Whether a value and a type as they were written are those that were observed."""
+    types = {read_type(true.type), _NUMPY_SCALARS.get(true.type)}
+    if not true.text or read_type(kind) not in types:
         return False
     if not true.literal:
         return value.split() == true.text.split()
-    texts = _possible_texts(value, true.type)
-    if any(is_same(text, true) for text in (value, *texts)):
-        return True
-    sources: list[str] = []
-    bare = value.strip("'\"")
-    if true.type in _BY_STR and (true.type != "fractions.Fraction" or _FRACTION.fullmatch(bare)):
-        sources.append(_BY_STR[true.type].format(bare[:_MAX_TYPE]))
-    for text in texts:
-        with suppress(*NOT_READ, ArithmeticError):
-            tree = parse_expression(text)
-            if not is_literal(tree) and not any(isinstance(part, _CHOOSING) for part in ast.walk(tree)):
-                sources.append(checked_source(tree, methods=frozenset()))
-    computed = await computed_texts(sandbox, dict.fromkeys(sources), _NUMPY) if sources else []
-    return any(isinstance(text, str) and is_same(text, true) for text in computed)
+    wanted = read_literal(true.text)
+    if isinstance(wanted, str) and value == wanted:
+        return True  # a text without quotes
+    return any(
+        kind_of(read) in _KINDS.get(true.type, (kind_of(read),)) and equal(read, wanted)
+        for read in _possible_values(value, true.type)
+    )
 
 
-_CHOOSING: Final = (ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.comprehension, ast.Lambda)
-"""`5 or 6` states no value."""
-_NUMPY: Final = frozenset({"numpy"})
-_VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
-_BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
-_AS_REPR: Final = re.compile(
-    r"<class '(?:[\w.<>]*\.)?(\w+)'>|<([A-Za-z_][\w.]*): [^<>]*>|(?:np|numpy)\.(?:u?int|float)\d+\(([^()]*)\)"
-)
-"""A class, a member of an enumeration, a number of NumPy 2."""
-_BY_STR: Final = {
-    "datetime.datetime": "datetime.fromisoformat({!r})", "datetime.date": "date.fromisoformat({!r})",
-    "decimal.Decimal": "Decimal({!r})", "fractions.Fraction": "Fraction({!r})",
+_NUMPY_SCALARS: Final = {
+    f"numpy.{name}{bits}": plain
+    for name, plain in (("int", "int"), ("uint", "int"), ("float", "float"), ("complex", "complex"))
+    for bits in (8, 16, 32, 64, 128)
+} | {"numpy.bool": "bool", "numpy.bool_": "bool", "numpy.str_": "str"}
+"""Types of NumPy's scalars, each with that of the number that it prints."""
+_KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "float": ("int", "float"), "complex": ("int", "float", "complex"), "bool": ("True", "False"),
+    "frozenset": ("frozenset", "set"), "NoneType": ("None",),
+    **{kind: (kind,) for kind in ("int", "str", "bytes", "list", "tuple", "set", "dict")},
 }  # fmt: skip
-"""By type the call that reads what `str()` writes."""
-_FRACTION: Final = re.compile(r"-?\d+(/\d+)?")
+"""By type what its literals are read as; a whole number may be a float."""
 
 
-def _possible_texts(value: str, kind: str) -> list[str]:
-    """The expressions that a value as it is written may mean."""
+_BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
+
+
+def _possible_values(value: str, kind: str) -> Iterator[Any]:
+    """The values that a text may mean: as a literal, or as `str()` writes dates, arrays and decimals."""
     bare = _VALUE_LABEL.sub("", value)
-    marked = [_unwrapped(text) for text in (value, bare) if text.startswith(("`", "**"))]
+    marked = [unwrapped(text) for text in (value, bare) if text.startswith(("`", "**"))]
     texts = [form for text in (value, bare, *marked) for form in (text, text.translate(TYPOGRAPHIC))]
     if kind in ("numpy.ndarray", "numpy.matrix"):
         texts.append(_BETWEEN_ITEMS.sub(", ", value))
     if kind in ("bool", "NoneType"):
         texts.append(value.capitalize())  # upper and lower case make no difference
-    if kind == "float":
-        texts.append(value.lower())  # NaN
-    plain = [_AS_REPR.sub(lambda match: match[match.lastindex or 0], text) for text in texts]
-    return [text for text in dict.fromkeys(plain) if len(text) <= MAX_TEXT]
+    for text in dict.fromkeys(texts):
+        with suppress(NotALiteralError):
+            yield read_literal(text)
+    parser = _PARSERS.get(kind)
+    if parser is not None:
+        with suppress(ValueError, ArithmeticError):
+            yield parser(value.strip("'\""))
 
 
-_TOLERANCE: Final = 1e-6  # Floats are equal to 1e-6, as in REval's own evaluation
-_CONTAINER: Final = re.compile(
-    r"\A(?:\w+\.)?(?:Counter|OrderedDict|defaultdict|dict_\w+|deque|array|matrix|frozenset|bytearray)"
-    r"\((.*)\)\Z",
-    re.DOTALL,
-)
-"""A container whose content alone may be stated, as its type stands beside it."""
+_DURATION: Final = re.compile(r"(?:(-?\d{1,9}) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{6}))?")
+"""As `str()` writes it: `1 day, 2:30:00`, `0:00:01.500000`."""
 
 
-def is_same(text: str, true: Value) -> bool:
-    """Whether a text spells the value that was traced."""
-    if true.text in (text, repr(text)):  # the latter is a text without quotes
-        return True
-    try:
-        trees = [parse_expression(_CONTAINER.sub(r"\1", spelled)) for spelled in (text.strip(), true.text)]
-        if not all(map(is_literal, trees)):
-            return ast.unparse(trees[0]) == ast.unparse(trees[1])
-        stated, traced = map(ast.literal_eval, trees)
-        if true.type == "int" and not isinstance(stated, int):
-            return False
-        if true.type in ("dict_keys", "dict_items") and isinstance(stated, list | set):  # in any order
-            stated, traced = sorted(stated, key=repr), sorted(traced, key=repr)
-        return _are_alike(stated, traced)
-    except (*NOT_READ, ArithmeticError):  # numbers that have no text among them
-        return False
+def _duration(text: str) -> timedelta:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    days, hours, minutes, seconds, microseconds = (int(part or 0) for part in match.groups())
+    return timedelta(days, seconds, microseconds, minutes=minutes, hours=hours)
 
 
-def _are_alike(left: Any, right: Any) -> bool:
-    """Whether plain values are equal and of one type, at any depth; numbers by value, floats to 1e-6."""
-    if is_number(left) and is_number(right):
-        if left == right or (isinstance(left, int) and isinstance(right, int)):
-            return bool(left == right)
-        try:
-            return bool(abs(left - right) < _TOLERANCE)
-        except OverflowError:  # an int beyond every float
-            return False
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, set | dict):
-        left, right = (
-            sorted(items.items() if isinstance(items, dict) else items, key=repr) for items in (left, right)
-        )
-    if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(map(_are_alike, left, right))
-    return bool(left == right)
+_PARSERS: Final[dict[str, Callable[[str], Any]]] = {
+    "datetime.datetime": datetime.fromisoformat,
+    "datetime.date": date.fromisoformat,
+    "datetime.time": time.fromisoformat,
+    "datetime.timedelta": _duration,
+    "decimal.Decimal": lambda text: read_literal(f"Decimal({text!r})"),
+    "fractions.Fraction": lambda text: read_literal(f"Fraction({text!r})"),
+}

@@ -1,27 +1,12 @@
-"""Compares every truth of DREval with a second tracer, on another mechanism.
+"""A second tracer, on another mechanism: the program's source is rewritten so that it reports its own steps.
 
-Run: `TRIATHLON_DATA=<folder> python benchmarks/second_tracer.py`; exit code 1 where they differ.
-
-The program's source is rewritten so that it reports its own steps; nothing is shared with our tracer.
-What it reports is defined by the language: before each statement (the header of a loop: each time that it is
-looked at; `with`: again when it is left; `except`: when it is tried) the program says on which line it is.
-A test keeps the truths as they were when both agreed (`tests/runner/runtime/dreval_truths.json`).
+It shares nothing with the tracer under test. What it reports is defined by the language: before each
+statement (the header of a loop: each time that it is looked at; `with`: again when it is left; `except`: when
+it is tried) the program says on which line it is.
 """
 
 import ast
-import asyncio
-import os
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
-
-from triathlon_runner.datasets import DataStore
-from triathlon_runner.runtime import ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._answers import is_same
-from triathlon_runner.runtime._catalogue import dreval_programs
-from triathlon_runner.runtime._construct import construct
-from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
 
 RECORDER: Final = """
 import random, sys
@@ -94,8 +79,6 @@ def _show(value):
         return "{" + ", ".join(sorted(map(_show, value))) + "}" if value else "set()"
     if isinstance(value, dict):
         return "{" + ", ".join(_show(k) + ": " + _show(v) for k, v in value.items()) + "}"
-    if isinstance(value, type):
-        return value.__name__
     if type(value) is list:
         return "[" + ", ".join(map(_show, value)) + "]"
     if type(value) is tuple:
@@ -237,100 +220,3 @@ class _Rewriter(ast.NodeTransformer):
         report = ast.parse(f"_t.inner({self._line})", mode="eval").body
         node.generators[0].ifs.insert(0, report)
         return node
-
-
-# Comparing
-
-CALLEES = {
-    ("DREval/87", 33, "m"),
-    ("DREval/95", 14, "args"),
-    ("DREval/100", 12, "new_course"),
-    ("DREval/102", 28, "m"),
-    ("DREval/123", 11, "sentence"),
-    ("DREval/134", 16, "name"),
-    ("DREval/148", 10, "path"),
-}
-"""Official pairs whose variable the line's own function does not have: it belongs to the function that
-control goes on to. DREval's truth is its value there, and so is ours; a tracer that keeps to the line's frame
-has none."""
-
-Observation = tuple[list[int], list[tuple[int, str, str, str]]]
-"""Lines in order; (line, variable, type, text) of every value that was seen."""
-
-
-async def observe(sandbox: Sandbox, program: ProgramQuestions) -> list[Observation]:
-    """What the program reports of itself when its source is rewritten."""
-    text = rewrite(program.program)
-    calls = []
-    for asked in program.inputs:
-        watches: dict[int, list[str]] = {}
-        for one in asked.statements:
-            watches.setdefault(one.line, []).append(_stored(one.variable, program))
-        calls.append(
-            Call("_run_test", (text, program.test, asked.test_class, asked.test_method, watches))
-            if program.test
-            else Call("_run", (text, watches, program.entry_point, asked.arguments))
-        )
-    limits = Limits(cpu_seconds=60)
-    job = Job(RECORDER, tuple(calls), limits=limits, libraries=frozenset(program.libraries))
-    execution = await sandbox.run(job)
-    assert len(execution.results) == len(program.inputs), (program.task_id, execution.detail)
-    found = []
-    for result in execution.results:
-        assert not isinstance(result, Raised), (program.task_id, result)
-        found.append(result.value)
-    return found
-
-
-def _stored(variable: str, program: ProgramQuestions) -> str:
-    """A private name as its class stores it."""
-    return variable.replace("self.__", f"self._{program.entry_point}__")
-
-
-def differences(
-    program: ProgramQuestions, observed: list[Observation]
-) -> Iterator[tuple[str, str, int, str]]:
-    """Every question whose truth is not what was observed: of what, program, line, variable."""
-    for asked, (lines, values) in zip(program.inputs, observed, strict=True):
-        for one in asked.statements:
-            place = (program.task_id, one.line, one.variable)
-            if one.executed is not (one.line in lines):
-                yield ("coverage", *place)
-            after = {
-                lines[index + 1] if index + 1 < len(lines) else -1
-                for index, line in enumerate(lines)
-                if line == one.line
-            }
-            if set(one.next_lines) != (after or {-1}):
-                yield ("path", *place)
-            if not _same_states(one, values, _stored(one.variable, program)):
-                yield ("state", *place)
-
-
-def _same_states(one: StatementQuestion, values: list[tuple[int, str, str, str]], name: str) -> bool:
-    seen = [(kind, text) for line, variable, kind, text in values if (line, variable) == (one.line, name)]
-    return all(any(_is_seen(value, *row) for row in seen) for value in one.states) and all(
-        any(_is_seen(value, *row) for value in one.states) for row in seen
-    )
-
-
-def _is_seen(value: Value, kind: str, text: str) -> bool:
-    return kind == value.type and (is_same(text, value) or text.split() == value.text.split())
-
-
-async def main() -> bool:
-    """Whether all truths agree: only a callee's variables are not seen, as this tracer keeps to one frame."""
-    folder = Path(os.environ["TRIATHLON_DATA"])
-    named = dreval_programs(DataStore(cache=folder, folder=folder, fetch=False))
-    async with open_sandbox() as sandbox:
-        programs, _ = await construct(named, sandbox)
-        observed = await asyncio.gather(*(observe(sandbox, program) for program in programs))
-    pairs = zip(programs, observed, strict=True)
-    found = {difference for program, seen in pairs for difference in differences(program, seen)}
-    unexpected = found ^ {("state", *place) for place in CALLEES}
-    print(f"{len(programs)} programs, {len(found)} places differ", *sorted(unexpected), sep="\n")
-    return not unexpected
-
-
-if __name__ == "__main__":
-    sys.exit(0 if asyncio.run(main()) else 1)

@@ -1,0 +1,104 @@
+"""Values read from text without executing anything."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triathlon_runner.runtime._literals import Named, NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, LiteralWriter
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.text(max_size=8),
+    st.binary(max_size=8),
+    st.dates(),
+    st.datetimes(),
+    st.timedeltas(),
+)
+HASHABLE = st.one_of(
+    st.booleans(), st.integers(), st.text(max_size=4), st.tuples(st.integers(), st.text(max_size=2))
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.tuples(inner, inner),
+        st.dictionaries(HASHABLE, inner, max_size=4),
+        st.sets(HASHABLE, max_size=4),
+        st.frozensets(HASHABLE, max_size=4),
+    ),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_what_the_tracer_writes_is_read_back_equal(value: object) -> None:
+    """The text of a value is read as what Python's own `repr` spells."""
+    assert equal(read_literal(LiteralWriter(100_000).text(value)), read_literal(repr(value)))
+
+
+SAME = [
+    ("1", "1.0"), ("{1: {2}}", "{1.0: {2.0}}"), ("[[0] * 2] * 3", "[[0, 0], [0, 0], [0, 0]]"),
+    ("[0] * 2 + [1]", "[0, 0, 1]"), ("0.30000000000000004", "0.3"),
+    ("[0.1, {'a': 0.2}]", "[0.1000000001, {'a': 0.2}]"), ("nan", "float('nan')"),
+    ("[nan]", "[math.nan]"), ("{1, 2}", "set([2, 1])"), ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"),
+    ("set()", "set([])"), ("Counter({'a': 2})", "{'a': 2}"),
+    ("Counter({'a': 2})", "collections.Counter({'a': 2})"),
+    ("defaultdict({1: [2]})", "defaultdict(<class 'list'>, {1: [2]})"),
+    ("OrderedDict({'a': 1})", "OrderedDict([('a', 1)])"), ("deque([1])", "deque([1], maxlen=3)"),
+    ("array([[1, 2]])", "np.array([[1, 2]])"),
+    ("datetime.datetime(2024, 5, 1, 0, 0)", "datetime(2024, 5, 1)"), ("[int]", "[<class 'int'>]"),
+    ("Point(x=1, y=2)", "Point(y=2, x=1)"), ("-inf", "float('-inf')"), ("(1+2j)", "1 + 2j"),
+    ("{(1.0000001, 2)}", "{(1.0, 2)}"), ("[Decimal('NaN')]", "[Decimal('NaN')]"),
+]  # fmt: skip
+"""Floats to 1e-6 at any depth, not a number equal to itself; the ways in which one value is written."""
+DIFFERENT = [
+    ("1", "1.1"), ("1.0", "1.00001"), ("[1]", "[1, 1]"), ("{'a': 1}", "{'a': 2}"), ("{1}", "{1, 2}"),
+    ("Counter({'a': 2})", "OrderedDict({'a': 2})"), ("Color.RED", "Color.BLUE"),
+    ("Point(x=1)", "Point(x=2)"), ("Point(x=1)", "1"), ("nan", "1.0"), ("inf", "-inf"),
+    (str(10**400), "1.5"),
+]  # fmt: skip
+"""What Python tells apart."""
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "are_equal"),
+    [*((*pair, True) for pair in SAME), *((*pair, False) for pair in DIFFERENT)],
+)
+def test_equal_values(left: str, right: str, are_equal: bool) -> None:
+    """Either way round."""
+    assert equal(read_literal(left), read_literal(right)) is are_equal
+    assert equal(read_literal(right), read_literal(left)) is are_equal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "1 +", "'a' + 1", "2 ** 99_999", "9 ** 9 ** 9", "'ab' * 99_999", "f'{1}'", "[x for x in [1]]",
+        "lambda: 1", "x[0]", "a if b else c", "{**{}}", "f(*[1])", "f(**{})", "not True", "-'a'", "-True",
+        "print(1)()", "[[]] * 10 ** 6", "{((0,) * 20_000,) * 20_000}", "[" + "[0] * 2, " * 300 + "]",
+        str(10**400) + " + 1j", "(" * 300, "[" * 100 + "]" * 100, "1" * 5000, "x = 1", "a; b", "\0",
+        "'" + "a" * MAX_TEXT + "'", "[" + "1," * 15_000 + "]",
+    ],
+)  # fmt: skip
+def test_what_is_no_literal_is_refused(text: str) -> None:
+    """Operations, comprehensions, broken text and anything endless: an error of its own, nothing else."""
+    with pytest.raises(NotALiteralError):
+        read_literal(text)
+
+
+def test_odd_escapes_are_read_without_a_warning() -> None:
+    """What the interpreter remarks on is the model's way of writing."""
+    assert read_literal("'\\d'") == "\\d"
+
+
+def test_calls_are_names_and_never_made() -> None:
+    """A call that reads like a constructor is kept as one; nothing is looked up or called."""
+    assert read_literal("os.system('rm -rf /')") == Named("system()", ("rm -rf /",))
+    assert read_literal("list(range(999999999))") == Named("list()", (range(999999999),))
+    assert read_literal("Fraction('1e99999999')") == Named("Fraction()", ("1e99999999",))
+    assert read_literal("datetime.date(2024, 13, 1)") == Named("date()", (2024, 13, 1))
+    assert read_literal("np.float64([1])") == Named("float64()", (Named("list", (1,)),))
