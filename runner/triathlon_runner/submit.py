@@ -95,7 +95,7 @@ class FileCheck:
 
     def refuse(self, message: str, *, manifest: bool = False, place: str = "") -> None:
         """Adds a problem of the results file, or of the manifest, and of a place in it."""
-        name = f"{self.suite}{_ENDINGS[not manifest]}"
+        name = f"{self.suite}{'.manifest.json' if manifest else '.jsonl'}"
         self.problems.append(Problem(f"{name}, {place}" if place else name, message))
 
 
@@ -211,13 +211,14 @@ def _check_keys(check: FileCheck, lines: Path) -> None:
     """Refuses each line with what looks like a key; the problem does not show the text."""
     for path in (lines.with_suffix(".manifest.json"), lines):
         if path.is_file():
-            for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), start=1):
-                if why := why_secret(line):
-                    message = (
-                        f"expected no key, got {why}; look at the line: replace a key of yours at its"
-                        " provider, and run the suite anew; nothing else of this suite is checked before"
-                    )
-                    check.refuse(message, manifest=path != lines, place=f"line {number}")
+            with path.open(encoding="utf-8", errors="replace") as texts:
+                for number, line in enumerate(texts, start=1):
+                    if why := why_secret(line):
+                        message = (
+                            f"expected no key, got {why}; look at the line: replace a key of yours at its"
+                            " provider, and run the suite anew; nothing else of this suite is checked before"
+                        )
+                        check.refuse(message, manifest=path != lines, place=f"line {number}")
 
 
 def check_statement(submission: Submission, checks: Sequence[FileCheck]) -> list[Problem]:

@@ -192,7 +192,7 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
         return _FROM_REFERENCE[task_id]
     # Malformed examples are common in prompts, so they are read line by line.
     lines = [line.strip() for line in prompt.splitlines()]
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip(lines, [*lines[1:], ""], strict=False):
         call, want = line.removeprefix(">>>").strip(), following.rstrip('"').strip()
         if line.startswith(">>>") and want and syntax.is_literal(want):
             match syntax.parse_or_none(call):

@@ -1,7 +1,7 @@
-"""Source text that both children of a class test execute: proxies for the tests, answers of the program.
+"""Source text of a class test: answers of the program, behind it, and proxies for the tests, before them.
 
-It stands in front of the tests, whose process knows the program's objects by number, and behind the program.
-Only plain data comes back, so nothing that the program made is ever an operand of an assertion.
+The tests' process knows the program's objects by number. Only plain data comes back, so nothing that the
+program made is ever an operand of an assertion.
 """
 
 from collections.abc import Callable
@@ -11,31 +11,29 @@ from typing import Any
 
 _triathlon_objects: list[Any] = []
 
-if "_triathlon_access" not in globals():  # where the tests are it is a relay, which is there already
 
-    def _triathlon_access(
-        action: str, target: int | str, name: str | None, arguments: list[Any], options: dict[str, Any]
-    ) -> Any:
-        """Makes an object, or gets, sets or calls an attribute; without a name the target itself is called.
+def _triathlon_access(
+    action: str, target: int | str, name: str | None, arguments: list[Any], options: dict[str, Any]
+) -> Any:
+    """Makes an object, or gets, sets or calls an attribute; without a name the target itself is called.
 
-        The target is an object by its number, or a class or function by its name. Returned are a new object's
-        number; whether an attribute is there to be called, and its value where it is not; what a call
-        returned.
-        """
-        value = globals()[target] if isinstance(target, str) else _triathlon_objects[target]
-        if action == "make":
-            _triathlon_objects.append(value(*arguments, **options))
-            return len(_triathlon_objects) - 1
-        if action == "set":
-            return setattr(value, str(name), arguments[0])
-        if name is not None:
-            value = getattr(value, name)
-        if action == "get":
-            return (True, None) if callable(value) else (False, value)
-        return value(*arguments, **options)
+    The target is an object by its number, or a class or function by its name. Returned are a new object's
+    number; whether an attribute is there to be called, and its value where it is not; what a call returned.
+    """
+    value = globals()[target] if isinstance(target, str) else _triathlon_objects[target]
+    if action == "make":
+        _triathlon_objects.append(value(*arguments, **options))
+        return len(_triathlon_objects) - 1
+    if action == "set":
+        return setattr(value, str(name), arguments[0])
+    if name is not None:
+        value = getattr(value, name)
+    if action == "get":
+        return (True, None) if callable(value) else (False, value)
+    return value(*arguments, **options)
 
 
-# In the tests' process
+# In the tests' process, where the sandbox puts a relay in the place of `_triathlon_access`
 
 
 class _TriathlonRelay(type):

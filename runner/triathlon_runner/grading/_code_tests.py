@@ -10,6 +10,7 @@ program's objects itself (a copy of it, say) cannot be graded like this, and its
 """
 
 import ast
+import re
 from collections.abc import Sequence
 from functools import partial
 from importlib.resources import files
@@ -257,6 +258,7 @@ class _Comparisons(ast.NodeTransformer):
 _NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", "__init_subclass__")
 _ACCESS: Final = "_triathlon_access"
 _RELAY: Final = files("triathlon_runner.grading").joinpath("_class_relay.py").read_text("utf-8")
+_IMPORTS, _BEHIND_PROGRAM, _BEFORE_TESTS = re.split(r"^# In the .* process.*$", _RELAY, flags=re.MULTILINE)
 
 Method = tuple[str, str]
 """Class and name of a test method."""
@@ -325,11 +327,13 @@ class ClassGrader:
                 proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
             elif isinstance(node, ast.FunctionDef):
                 proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
-        tests = "\n".join([*import_statements(problem.reference), _RELAY, *proxies, problem.test])
+        imports = [*import_statements(problem.reference), _IMPORTS]
+        tests = "\n".join([*imports, _BEFORE_TESTS, *proxies, problem.test])
+        answering = f"{program}\nfrom typing import Any\n{_BEHIND_PROGRAM}"
         calls = tuple(Call("_triathlon_test", method) for method in methods)
         return await self._sandbox.examine(
             Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=(_ACCESS,)),
-            Job(f"{program}\n{_RELAY}", (), limits=self._limits, libraries=problem.libraries),
+            Job(answering, (), limits=self._limits, libraries=problem.libraries),
         )
 
 

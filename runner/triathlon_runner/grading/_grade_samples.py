@@ -32,6 +32,7 @@ UNKNOWN_TASK = "unknown_task"
 _LINE_START = b'{"task_id": '
 """With what each line of the `--out` file begins."""
 _KEY = ("task_id", "sample", "program_sha256")
+_TYPES = {"task_id": str, "sample": int, "program_sha256": str, "outcome": str}
 
 Line = dict[str, Any]
 
@@ -248,7 +249,7 @@ def _earlier_lines(out: Path) -> list[Line]:
             continue
         with suppress(ValueError):
             line = parse_json(text)
-            if isinstance(line, dict) and {*_KEY, "outcome"} <= line.keys():
+            if isinstance(line, dict) and all(type(line.get(name)) is kind for name, kind in _TYPES.items()):
                 lines.append(line)
                 continue
         raise UserError(

@@ -98,16 +98,16 @@ def task_name(value: Any) -> str | None:
 
 def part(value: Any, where: str, *keys: str | int, kind: Any = str) -> Any:
     """Returns a part of a log's JSON value, of this type; a UserError says what stands there instead."""
-    found = value
+    found, is_there = value, True
     try:
         for key in keys:
             found = found[key]
     except (LookupError, TypeError):
-        found = None
-    if not isinstance(found, kind) or isinstance(found, bool):
+        is_there = False
+    if not is_there or not isinstance(found, kind) or isinstance(found, bool):
         place, name = ".".join(map(str, keys)), getattr(kind, "__name__", str(kind))
-        is_missing = found is None and isinstance(value, dict)
-        got = f"an object with {sorted(value)[:8]}" if is_missing else f"{found!r:.80}"
+        is_missing = not is_there and isinstance(found, dict)
+        got = f"an object with {sorted(found)[:8]}" if is_missing else f"{found!r:.80}"
         raise UserError(f"{where}: expected {place} ({name}), got {got}; is this the right format?")
     return found
 

@@ -91,12 +91,26 @@ class RecordedProgram(RecordedUnit):
     parents: tuple[str, ...] = ()
 
 
+_OF_THE_MANIFEST: Final = (b'"suite":', b'"model":', b'"protocol":', b'"max_loops":', b'"style":')
+"""Keys that no line has; inside a text of JSON their quotes would be escaped."""
+_WITH_TEXTS: Final = frozenset(
+    {"schema_version", "usage", "seconds", "similarity", "loops", "judge_replies", "judge_usage", "input"}
+    | {"setup", "output_masks_call"}
+)
+"""Fields of records that no line without texts has."""
+
+
 class RecordedLoop(RecordedUnit, LoopRecord):
     """A line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
 
     loops: tuple[LoopStep, ...] = ()
     from_programs: Annotated[Count, Field(alias="loops_from_programs")] = 0
     """Sustained loops whose prompt was a program instead of a description of one."""
+
+    @property
+    def loops_from_programs(self) -> int:
+        """As the line has it: there are no steps to count."""
+        return self.from_programs
 
 
 def _answer(value: object) -> object:
@@ -325,6 +339,7 @@ class RecordedManifest(Manifest):
         text = line.strip()
         if not (text.startswith(b"{") and text.endswith(b"}")):
             raise ValueError("expected a JSON object")
+        given = text
         schema: type[RecordedUnit] = RecordedProgram
         if self.line_holds == "task":
             schema = RecordedTask
@@ -333,5 +348,11 @@ class RecordedManifest(Manifest):
         elif b'"output":' in text:
             schema = RecordedRuntime
             text = text[:-1] + (b',"style":"cot"}' if self.suite.endswith("@cot") else b',"style":"direct"}')
+        if any(key in given for key in _OF_THE_MANIFEST):
+            raise ValueError("expected no field that the manifest has")
         # Joined as texts and parsed once: a board has a hundred thousand of them.
-        return schema.model_validate_json(text[:-1] + b"," + self._of_each_line + b"}")
+        record = schema.model_validate_json(text[:-1] + b"," + self._of_each_line + b"}")
+        never = _WITH_TEXTS | {"sample" if self.line_holds == "task" else "samples"}
+        if more := sorted(record.model_fields_set & never):
+            raise ValueError(f"expected a line without texts, got {', '.join(more)}")
+        return record

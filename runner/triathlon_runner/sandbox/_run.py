@@ -208,7 +208,7 @@ class SleepWatch:
     """Measures how long one child sleeps, a few times a second, until that is too long.
 
     A child that waits for a processor on a busy machine uses no CPU time either, nor does one that waits
-    until the runner reads its results, or sends it a call: such time is no sleep.
+    until the runner reads its results: such time is no sleep.
     """
 
     def __init__(
@@ -238,10 +238,10 @@ class SleepWatch:
         os.close(self._process)
 
     def _check(self) -> None:
-        if self.seconds_slept() >= self._limit:
-            self._on_limit()
-        else:
-            self._timer = self._loop.call_later(SLEEP_CHECK_SECONDS, self._check)
+        self._timer = self._loop.call_later(SLEEP_CHECK_SECONDS, self._check)
+        with suppress(OSError):  # such as no descriptor that is free: measured at the next check
+            if self.seconds_slept() >= self._limit:
+                self._on_limit()
 
     def seconds_slept(self) -> float:
         """Adds what was slept since the last check, and returns all of it.

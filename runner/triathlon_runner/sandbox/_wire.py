@@ -60,6 +60,8 @@ class Wire(NamedTuple):
     def call(self, call: Call) -> bytes:
         """One call, also for `Prepared`; raises SandboxError where its arguments cannot be sent."""
         if isinstance(call.arguments, Source):
+            if self.dumps is _json_bytes:
+                raise SandboxError("arguments as source text are for Python programs only")
             return self.frame(messages.CALL, (call.function, None, call.arguments.text))
         return self.frame(messages.CALL, (call.function, call.arguments, None))
 

@@ -159,8 +159,11 @@ class Worker:
             self._control.send(messages.JOB.pack(messages.BEGIN, cpu_seconds))
         except OSError as error:
             raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
-        while self._end is None:
-            await self._next_message()
+        try:
+            while self._end is None:
+                await self._next_message()
+        finally:
+            self._on_long = os.close  # a process that is told of later belongs to no run
         self.usable = bool(self._ends) and not self._fault and self._end.confined
         return self._end
 

@@ -103,8 +103,8 @@ def read_undamaged_records(
 
 def usable_units(path: Path, record: type[R]) -> set[Unit]:
     """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
-    records, _ = read_undamaged_records(path, record, lambda each: each.fault())
-    return {(each.task_id, each.sample) for each in records}
+    parsed = (each for *_, each in read_lines(path, record.model_validate_json))
+    return {(one.task_id, one.sample) for one in parsed if not isinstance(one, str) and not one.fault()}
 
 
 def validation_fault(error: ValidationError) -> str:

@@ -47,8 +47,8 @@ class TranslationSuite:
     id: str
     data: suites.DataSetInfo
     prompts: PromptSet
-    given: Sequence[TranslationTask] = ()
-    """Empty: our own problems."""
+    given: Sequence[TranslationTask] | None = None
+    """None: our own problems."""
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
 
     async def prepare(self, grader: Grader) -> None:
@@ -57,7 +57,8 @@ class TranslationSuite:
         Raises:
             SandboxError: a reference could not be executed.
         """
-        self._tasks = {task.task_id: task for task in self.given or await core_tasks(grader.sandbox)}
+        tasks = await core_tasks(grader.sandbox) if self.given is None else self.given
+        self._tasks = {task.task_id: task for task in tasks}
 
     def tasks(self) -> Sequence[suites.Task]:
         return [suites.Task(task.task_id, task.level) for task in self._tasks.values()]

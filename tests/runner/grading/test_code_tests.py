@@ -210,6 +210,7 @@ def class_grader(sandbox: Sandbox) -> ClassGrader:
     ("old", "new", "outcome", "passed"),
     [
         ("", "", P, 3),
+        ("class Tally:", "type = Callable = _triathlon_access = 0\nclass Tally:", P, 3),
         ("times * self.step", "times", F, 0),
         ("return self.count\n", "return self.count / 0\n", C, 0),
         ('"piece"', '"bit"', F, 1),

@@ -213,6 +213,9 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=said):
             await grade_samples(samples, GRADED, out=place)
     assert notes.read_text() == "my notes\n"
+    notes.write_text(json.dumps({**report.lines[0], "sample": [1]}) + "\n")
+    with pytest.raises(UserError, match="expected a graded sample"):
+        await grade_samples(samples, GRADED, out=notes)
 
 
 async def test_a_folder_of_samples(tmp_path: Path) -> None:

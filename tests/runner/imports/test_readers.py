@@ -31,6 +31,8 @@ def read(form: str, path: Path) -> list[Any]:
         ("lm-eval", {"doc": {}, "filtered_resps": []}, "expected doc.task_id"),
         ("evaloop", {"0": {"task_id": "a"}}, "lists of tasks"),
         ("evaloop", {"0": [{"task_id": "a", "initial_prompt": "", "cycles": [3]}]}, "expected code_output"),
+        ("evaloop", {"0": [3]}, "got 3"),
+        ("evaloop", {"0": [{"task_id": None, "initial_prompt": "", "cycles": []}]}, "got None"),
         ("inspect", {"status": "success"}, "expected samples (list), got an object with ['status']"),
         ("inspect", {"samples": ["a"]}, "sample 1: expected a JSON object, got 'a'"),
         ("inspect", {"samples": [INSPECT | {"output": said(3)}]}, "message.content (str | list), got 3"),

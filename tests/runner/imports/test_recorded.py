@@ -267,6 +267,20 @@ def test_other_outcomes_are_refused(text: str) -> None:
         unit(text)
 
 
+@pytest.mark.parametrize("task_lines", [False, True], ids=["sample", "task"])
+def test_a_line_has_what_the_score_needs_and_no_more(task_lines: bool) -> None:
+    """A committed line is refused with a text, a similarity, or a field that the manifest states."""
+    committed = recorded_files(CHECKOUT / "results")
+    file = next(one for one in committed if (one.suite == OUTPUT if task_lines else "mbpp" in one.suite))
+    manifest, line = file.read_manifest(), file.lines.read_bytes().splitlines()[0]
+    manifest.unit(line)
+    fields = {"model": "x", "max_loops": 3, "seconds": 1.0, "usage": {}, "judge_replies": []}
+    fields |= {"sample": 0} if task_lines else {"samples": ["passed"], "similarity": 1.0, "loops": []}
+    for name, value in fields.items():
+        with pytest.raises(ValueError, match=r"that the manifest has|without texts|not permitted"):
+            manifest.unit(line[:-1] + f", {json.dumps({name: value})[1:]}".encode())
+
+
 @pytest.mark.official
 def test_a_line_holds_a_task(tmp_path: Path) -> None:
     """`make recorded` files two files of answers: outcomes of a task's samples, a hash of all answers.

@@ -186,7 +186,7 @@ def without_examples(docstring: str) -> str:
         in_example = text.startswith(">>>") or (in_example and bool(text))
         if not in_example:
             prose.append(line)
-    while prose and prose[-1].strip().lower().rstrip(":") in ("", "example", "examples"):
+    while prose and prose[-1].strip().lower() in ("", "example", "example:", "examples", "examples:"):
         prose.pop()
     return "\n".join(prose).rstrip()
 

@@ -265,14 +265,18 @@ class Pipeline:
         inputs = list(dict.fromkeys((*known, *await self._ask_inputs(draft, MORE_INPUTS, known))))
         results = await self._execute(second, draft.entry_point, inputs)
         checks = await self._execute(first, draft.entry_point, inputs)
-        disputed = {text for text, *_ in _differing(inputs, results, checks)}
+        disputed = {
+            text: f"{call_text(draft.entry_point, text)}: {_shown(other)} / {_shown(result)}"
+            for text, result, other in _differing(inputs, results, checks)
+            if _source(result) or _source(other)
+        }
         usable = {
             text: result
             for text, result in zip(inputs, results, strict=True)
             if _source(result) and text not in disputed
         }
         counts = f"{len(usable)} of {len(inputs)} inputs can be used, {len(disputed)} are disputed"
-        self._note("augment", ": ".join(filter(None, [counts, ", ".join(sorted(disputed))])))
+        self._note("augment", "; ".join([counts, *disputed.values()]))
         value = next(iter(usable.values()), "nothing")
         if all(_same(value, result) for result in usable.values()):
             raise DroppedError(f"its solution gives {_shown(value)} on each of {len(usable)} inputs")
@@ -354,7 +358,8 @@ def _same(left: Result, right: Result) -> bool:
     """Whether two solutions gave the same on one input, by value or by failing."""
     if isinstance(left, Returned) and isinstance(right, Returned):
         return agree(_SAME, left.value, right.value)
-    return type(left) is type(right)
+    ways = ["raised" if isinstance(one, Raised) else str(one).partition(":")[0] for one in (left, right)]
+    return not isinstance(left, Returned) and not isinstance(right, Returned) and ways[0] == ways[1]
 
 
 def _differing(

@@ -118,7 +118,7 @@ async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
     nearly = fenced(SOLUTION.rstrip() + " + (len(numbers) > 3)\n")
     written, _, pipeline = await _evolve({**GOOD, "solve": [fenced(SOLUTION), nearly]}, sandbox)
     assert "([8, 9, 8, 6],)" not in written.inputs
-    assert pipeline.steps[-1]["found"].endswith("1 are disputed: ([8, 9, 8, 6],)")
+    assert pipeline.steps[-1]["found"].endswith("1 are disputed; add_even([8, 9, 8, 6]): 14 / 15")
 
 
 async def test_what_transformations_differ_in(sandbox: Sandbox) -> None:
