@@ -156,16 +156,16 @@ def test_a_group_is_ordered_by_tokens(place: Path) -> None:
     assert list(group_boards(site.models["other"], site.boards, site.models)) == []
 
 
-def test_pages_show_the_curve_and_the_bound(place: Path) -> None:
-    """Pages of the group's rows have the figure; the row with cut replies says how far it could rise."""
+def test_pages_show_the_group_and_the_bound(place: Path) -> None:
+    """Pages of the group's rows have its table; the row with cut replies says how far it could rise."""
     build(place / "results", place / "_site", registry(), cache=place / "cache")
     pages = {name: (place / f"_site/models/{name}.html").read_text() for name in ("low", "high", "other")}
     assert "at most +2.5 with more tokens" in pages["low"]
     assert "with more tokens" not in pages["other"]
     for name in ("low", "high"):
-        assert "by output tokens</title>" in pages[name]
-    assert "by output tokens</title>" not in pages["other"]
+        assert 'href="#tokens">Score by tokens' in pages[name] and 'id="tokens"' in pages[name]
+    assert 'id="tokens"' not in pages["other"]
     board = (place / "_site/evolved.html").read_text()
     assert 'reasoning included.">Output tokens\n<small>a unit</small></th>' in board
     assert '<td class="number off" data-v="900">900</td>' in board
-    assert "by output tokens" not in board
+    assert 'id="tokens"' not in board

@@ -10,6 +10,7 @@ import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import SUITES, build_small, entries, page_text, rendered_texts, rich_results
+from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site import analysis
 from triathlon_site.build import build, gather
@@ -296,3 +297,16 @@ def test_a_background_of_very_many_models_is_thinned_and_says_so(tmp_path: Path)
     _, figure, named, grey = curves(tmp_path, MOST_MUTED + 5, slice(1))
     assert len(named) == 3 and 0 < len(grey) <= MOST_MUTED
     assert figure.caption.endswith("Grey: one in 2 of the others.")
+
+
+def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None:
+    """Ten samples a task: pass@5 is the estimate over all ten, and no column stands for more than ten."""
+    warm = BUILT_IN.find("evolved/core-seeds@temperature-0.8")
+    suites = [FakeSuite(entries(["evolved/core-seeds"])[0], tasks=6), FakeSuite(warm, tasks=6, samples=10)]
+    write_results(tmp_path / "results", [FakeModel("a", 1.0), FakeModel("b", 0.0)], suites)
+    site = gather(tmp_path / "results", None)
+    section = sections(site, "evolved-core")["Several samples at a temperature"]
+    part = total(board(site, "evolved-core").of_suite(warm.id)["a"], "pass@5")
+    row = dict(zip(section.head, next(r for r in section.rows if r[0].text == "a"), strict=True))
+    assert row["pass@5"].number == pytest.approx(100 * part.numerator / part.denominator, abs=0.05)
+    assert "pass@20" not in row and "pass@10" in row
