@@ -20,7 +20,7 @@ LAYERS = (
         "unit_pages",
     ),
     ("foreign_files",),
-    ("records", "yaml_file", "datasets", "engine_version", "concurrency", "other_process"),
+    ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
     ("memo", "pasted_keys"),
     (
         "store",

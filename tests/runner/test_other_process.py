@@ -11,11 +11,11 @@ import pytest
 
 from support.steps import steps_of
 from support.virtual_server import VirtualServer, model_behind
+from triathlon_runner.concurrency import LONG, in_other_process
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.llm import Answer, Chat, Message, Sampling
 from triathlon_runner.llm._api import OtherModel
 from triathlon_runner.llm.provider import HttpReply
-from triathlon_runner.other_process import LONG, in_other_process
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract
 from triathlon_runner.runtime._grade import Graded, answer_record

@@ -20,7 +20,7 @@ from triathlon_runner.suites import UnitRun
 REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
 BESIDE_THE_PATH = {
-    "other_process.py",
+    "concurrency.py",
     "replies/_program.py",
     "schedule/_progress.py",
 }

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 import stamina
 import stamina.instrumentation
 
+from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.llm._api import (
     Answer,
     Chat,
@@ -38,7 +39,6 @@ from triathlon_runner.llm._errors import classify, json_object, read_failure
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Secrets, Send, ServerInfo
-from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.loop._prompt import MAX_TOKENS, question
-from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage
 from triathlon_runner.replies import final_answer, visible_text

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 from triathlon_runner import suites
+from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.loop import _judge, _prompt
-from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
 from triathlon_runner.replies import extract

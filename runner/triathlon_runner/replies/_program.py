@@ -7,7 +7,7 @@ from textwrap import dedent, indent
 from typing import Any, Final
 
 from triathlon_runner import syntax
-from triathlon_runner.other_process import in_other_process
+from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import _pieces, _repairs
 from triathlon_runner.replies._fences import code_blocks

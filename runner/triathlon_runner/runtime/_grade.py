@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
-from triathlon_runner.other_process import in_other_process
+from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.replies import ended_text, final_answer
 from triathlon_runner.runtime._literals import NotALiteralError, equal, kind_of, read_literal

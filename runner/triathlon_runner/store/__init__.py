@@ -8,17 +8,15 @@ from triathlon_runner.store._folder import (
     VERIFIED,
     Archived,
     Change,
+    GradedAgain,
     ResultsFolder,
     UnreadableManifestError,
     archive,
     archived,
     compare_files,
-    manifest_or_fault,
-)
-from triathlon_runner.store._graded_again import (
-    GradedAgain,
     graded_again_statement,
     how_to_grade_again,
+    manifest_or_fault,
     read_graded_again,
 )
 from triathlon_runner.store._lines import (

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner import loop, suites
+from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.datasets import DataStore, core, official
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind, Sampling
 from triathlon_runner.metrics import Metric
-from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet, load_prompts
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
 from triathlon_runner.sandbox import Language

@@ -302,6 +302,7 @@ def test_a_background_of_very_many_models_is_thinned_and_says_so(tmp_path: Path)
 def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None:
     """Ten samples a task: pass@5 is the estimate over all ten, and no column stands for more than ten."""
     warm = BUILT_IN.find("evolved/core-seeds@temperature-0.8")
+    assert warm is not None
     suites = [FakeSuite(entries(["evolved/core-seeds"])[0], tasks=6), FakeSuite(warm, tasks=6, samples=10)]
     write_results(tmp_path / "results", [FakeModel("a", 1.0), FakeModel("b", 0.0)], suites)
     site = gather(tmp_path / "results", None)
