@@ -48,14 +48,21 @@ def models(
     if as_json:
         screen.print_json(data=rows)
     elif model is not None:
-        hidden = {"serve": {"env"}}  # may hold a token
-        of_row = listed.row(model).model_dump(
-            mode="json", exclude_none=True, exclude_unset=True, exclude=hidden
+        chosen = listed.row(model)
+        fields = chosen.model_dump(
+            mode="json", exclude_none=True, exclude_unset=True, exclude={"api", "serve", "price"}
         )
-        facts = rows[0] | of_row
+        if chosen.api is not None:
+            fields |= {"asked for as": chosen.api.model, "key from": chosen.api.key_env or "no key"}
+        if chosen.price is not None:
+            fields["price"] = (
+                f"{chosen.price.input:g} in, {chosen.price.output:g} out, USD per million tokens"
+            )
+        facts = rows[0] | {name: value for name, value in fields.items() if value not in ("", None)}
         shown = table("field", "value", whole=["field"], titles=False)
         for name, value in facts.items():
-            shown.add_row(name.replace("_", " "), str(value))
+            in_words = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+            shown.add_row(name.replace("_", " "), in_words)
         screen.print(shown)
     else:
         shown = table("id", "kind", "parameters", "here", whole=["id"])
