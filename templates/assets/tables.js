@@ -61,6 +61,7 @@
     constructor(table, keeps) {
       this.table = table;
       this.keeps = keeps;
+      this.sorts = [];
       this.body = table.tBodies[0];
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
@@ -111,7 +112,7 @@
        this column alone, as the page has it. */
     sort(column, direction, named = true) {
       const sign = direction === "ascending" ? 1 : -1, { key } = this.heads[column].dataset;
-      this.sorts = named ? [(sign < 0 ? "-" : "") + key, ...(this.sorts ?? []).filter((one) => one.replace(/^-/, "") !== key)] : [];
+      this.sorts = named ? [(sign < 0 ? "-" : "") + key, ...this.sorts.filter((one) => one.replace(/^-/, "") !== key)] : [];
       this.order = [...(named ? this.order : this.rows)].sort((a, b) => {
         if (a.top !== b.top) return a.top ? -1 : 1;
         const x = this.keysOf(a)[column], y = this.keysOf(b)[column];

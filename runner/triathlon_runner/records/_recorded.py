@@ -339,7 +339,8 @@ class RecordedManifest(Manifest):
         text = line.strip()
         if not (text.startswith(b"{") and text.endswith(b"}")):
             raise ValueError("expected a JSON object")
-        given = text
+        if any(key in text for key in _OF_THE_MANIFEST):
+            raise ValueError("expected no field that the manifest has")
         schema: type[RecordedUnit] = RecordedProgram
         if self.line_holds == "task":
             schema = RecordedTask
@@ -348,8 +349,6 @@ class RecordedManifest(Manifest):
         elif b'"output":' in text:
             schema = RecordedRuntime
             text = text[:-1] + (b',"style":"cot"}' if self.suite.endswith("@cot") else b',"style":"direct"}')
-        if any(key in given for key in _OF_THE_MANIFEST):
-            raise ValueError("expected no field that the manifest has")
         # Joined as texts and parsed once: a board has a hundred thousand of them.
         record = schema.model_validate_json(text[:-1] + b"," + self._of_each_line + b"}")
         never = _WITH_TEXTS | {"sample" if self.line_holds == "task" else "samples"}

@@ -48,6 +48,8 @@ class Wire(NamedTuple):
     """Raises SandboxError where the content is nothing that can be sent."""
     loads: Callable[[bytes], Any]
     """Raises MalformedError where a child wrote no value."""
+    takes_source: bool
+    """Whether a child evaluates arguments that are given as source text."""
 
     def frame(self, kind: bytes, content: Any) -> bytes:
         payload = self.dumps(content)
@@ -60,7 +62,7 @@ class Wire(NamedTuple):
     def call(self, call: Call) -> bytes:
         """One call, also for `Prepared`; raises SandboxError where its arguments cannot be sent."""
         if isinstance(call.arguments, Source):
-            if self.dumps is _json_bytes:
+            if not self.takes_source:
                 raise SandboxError("arguments as source text are for Python programs only")
             return self.frame(messages.CALL, (call.function, None, call.arguments.text))
         return self.frame(messages.CALL, (call.function, call.arguments, None))
@@ -132,7 +134,7 @@ def decode(data: bytes) -> Any:
     return value
 
 
-PYTHON_WIRE = Wire(_marshalled, decode)
+PYTHON_WIRE = Wire(_marshalled, decode, takes_source=True)
 
 
 class _Reader:
@@ -338,4 +340,4 @@ def read_json(payload: bytes) -> Any:
         raise MalformedError(str(error)[:200]) from None
 
 
-JSON_WIRE = Wire(_json_bytes, read_json)
+JSON_WIRE = Wire(_json_bytes, read_json, takes_source=False)

@@ -162,10 +162,11 @@ async def verify_file(
             "behind them a line that was cut before its end: the next run makes its unit again"
         )
     limit, done = asyncio.Semaphore(_AT_ONCE), itertools.count(1)
+    tasks = {task.task_id for task in work.built.tasks}
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            graded = await _graded_again(work, record, report, lambda: regrade(record, work, grader))
+            graded = await _graded_again(work, tasks, record, report, lambda: regrade(record, work, grader))
         on_progress(next(done), len(stored))
         return graded
 
@@ -188,11 +189,16 @@ async def verify_file(
 
 
 async def _graded_again(
-    work: Work, record: UnitRecord, report: FileReport, regrade: Callable[[], Awaitable[UnitRecord]]
+    work: Work,
+    tasks: Collection[str],
+    record: UnitRecord,
+    report: FileReport,
+    regrade: Callable[[], Awaitable[UnitRecord]],
 ) -> UnitRecord | None:
     """Returns the record that its own replies lead to now; None where grading was not possible.
 
-    What differs is added to the report, unless it is another each time that the unit is graded.
+    `tasks`: the ids of those of the suite. What differs is added to the report, unless it is another each
+    time that the unit is graded.
     """
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.protocol:
@@ -203,7 +209,7 @@ async def _graded_again(
         sentence = "expected a line of {expected}, got one of {stored}"
         report.mismatches.append(Mismatch(name, named, file, sentence))
         return None
-    if all(task.task_id != record.task_id for task in work.built.tasks):
+    if record.task_id not in tasks:
         report.unverified[name] = "the suite has no such task"
         return None
     evidence = _evidence(record)

@@ -358,8 +358,14 @@ def _same(left: Result, right: Result) -> bool:
     """Whether two solutions gave the same on one input, by value or by failing."""
     if isinstance(left, Returned) and isinstance(right, Returned):
         return agree(_SAME, left.value, right.value)
-    ways = ["raised" if isinstance(one, Raised) else str(one).partition(":")[0] for one in (left, right)]
-    return not isinstance(left, Returned) and not isinstance(right, Returned) and ways[0] == ways[1]
+    return _failure(left) == _failure(right) != ""
+
+
+def _failure(result: Result) -> str:
+    """`raised`, `endless` or `died`; empty where there is a value."""
+    if isinstance(result, str):
+        return result.partition(":")[0]
+    return "raised" if isinstance(result, Raised) else ""
 
 
 def _differing(
