@@ -53,7 +53,7 @@ def test_all_of_a_model(measured: Place) -> None:
     row += " api: {base_url: 'http://127.0.0.1:1/v1', model: served-name}}"
     (measured.root / "more.yaml").write_text(f"models:\n  - {row}\n")
     said = " ".join(measured.see("models", "priced", "--models-file", "more.yaml").text.split())
-    for fact in ("A Lab", "open weights True", "'input': 1.0, 'output': 4.0", "served-name"):
+    for fact in ("A Lab", "open weights yes", "price 1 in, 4 out, USD", "served-name"):
         assert fact in said
 
 
