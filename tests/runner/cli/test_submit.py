@@ -50,9 +50,10 @@ def check(place: SmallRun, *options: str) -> tuple[int, Line]:
 
 
 def count_tokens(place: SmallRun, suite: str, usage: Callable[[Line], Line]) -> None:
-    """Changes the usage of each line of a suite."""
+    """Changes the usage of each line of a suite, and its time: no server counts so many tokens in 10 ms."""
     lines = place.records(suite)
-    write_results(place, suite, [line | {"usage": line["usage"] | usage(line)} for line in lines])
+    counted = [line | {"usage": line["usage"] | usage(line), "seconds": 1.0} for line in lines]
+    write_results(place, suite, counted)
 
 
 def write_results(place: SmallRun, suite: str, lines: Sequence[Line], **manifest: object) -> None:
