@@ -310,7 +310,7 @@ def _check_counts(check: FileCheck, records: Sequence[UnitRecord]) -> None:
     """Refuses requests, tokens and seconds that no server can have counted."""
     characters = tokens = 0
     for number, record in enumerate(records, start=1):
-        replies = [question.reply for question in record.questions()]
+        replies = list(record.replies())
         usage, seconds, faults = record.usage, record.seconds, []
         if usage.requests < len(replies):
             faults.append(f"usage.requests: expected {len(replies)} or more (replies), got {usage.requests}")

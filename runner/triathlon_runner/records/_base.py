@@ -215,6 +215,10 @@ class UnitRecord(Strict):
         """
         yield from ()
 
+    def replies(self) -> Iterator[Reply]:
+        """Returns the stored replies, in the order of asking."""
+        return (question.reply for question in self.questions())
+
     @staticmethod
     def question_in(prompt: str) -> str:  # noqa: ARG004  record types whose units ask several things at once
         """Returns the key of the question that a prompt asks; empty where the order tells."""

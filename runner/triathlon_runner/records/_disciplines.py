@@ -200,14 +200,25 @@ class RuntimeRecord(UnitRecord):
 
     def fault(self) -> str:
         """Returns how the outcomes of the unit and of its answers contradict what is right."""
-        for field, _, answer in self._answers():
-            if fault := answer.fault(field):
-                return fault
-        all_right = all(answer.correct for *_, answer in self._answers())
+        answers = self.answers()
+        if any(answer.fault("") for answer in answers):  # names are made where one is needed
+            return next(fault for field, _, answer in self._answers() if (fault := answer.fault(field)))
+        all_right = all(answer.correct for answer in answers)
         if all_right != (self.outcome is Outcome.PASSED):
             verdict = "every answer is" if all_right else "not every answer is"
             return f"outcome: {self.outcome.value!r}, but {verdict} right"
         return ""
+
+    def replies(self) -> Iterator[Reply]:
+        """Returns the replies to all questions."""
+        return (answer.reply for answer in self.answers())
+
+    def answers(self) -> list[AnswerRecord]:
+        """Returns the answers about the lines, in their order, and that about the output."""
+        return [
+            *(each for one in self.statements for each in (one.coverage, one.state, one.path)),
+            self.output,
+        ]
 
     def _answers(self) -> Iterator[tuple[str, str, AnswerRecord]]:
         """Yields each answer with its field and with the name of its question."""

@@ -26,21 +26,22 @@ class Chain(NamedTuple):
     @property
     def score(self) -> float:
         """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0."""
-        steps = sum(self.right)
-        consistent = list(self.right) == sorted(self.right, reverse=True)
-        return 0.5 ** (len(self.right) - steps) if consistent and steps else 0.0
+        return _SCORES.get(self.right, 0.0)
 
 
-def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
+_SCORES: Final[dict[tuple[bool, ...], float]] = {
+    tuple(step <= last for step in range(4)): 0.5 ** (3 - last) for last in range(4)
+}
+"""ICS_i of the consistent chains: right up to some step."""
+
+
+def chains(unit: RuntimeRecord) -> list[Chain]:
     """All chains of one (program, input); the verdict on the output counts for every statement."""
-    return tuple(
-        Chain(
-            one.line,
-            one.variable,
-            (one.coverage.correct, one.state.correct, one.path.correct, unit.output.correct),
-        )
+    output = unit.output.correct
+    return [
+        Chain(one.line, one.variable, (one.coverage.correct, one.state.correct, one.path.correct, output))
         for one in unit.statements
-    )
+    ]
 
 
 def _units(records: Sequence[UnitRecord]) -> list[RuntimeRecord]:
@@ -85,7 +86,7 @@ def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     weight = sum(len(unit.statements) for unit in units) / len(units) if units else 0.0
     contributions = []
     for unit in units:
-        right = sum(sum(chain.right[:-1]) for chain in chains(unit))
+        right = sum(one.coverage.correct + one.state.correct + one.path.correct for one in unit.statements)
         share = (right + weight * unit.output.correct) / 4.0
         contributions.append(Contribution(unit.program_id, share, len(unit.statements)))
     return contributions

@@ -1,8 +1,7 @@
 """What the site writes for others to compute with or to show: data files, tables for papers, badges."""
 
 from triathlon_site.exports._files import (
-    badge_files,
-    badges_of,
+    badge_of,
     core_files,
     csv_file,
     data_files,

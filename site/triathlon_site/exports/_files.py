@@ -264,26 +264,23 @@ class Badge:
     picture: Markup
 
 
-def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Badge]:
-    """Overall first, then each board that ranks the model among enough others."""
+def badge_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Badge | None:
+    """The badge of the first order that ranks the model among enough others: over all disciplines, else one
+    board's.
+    """
     colours = dict(zip((entry.name for entry in catalogue.DISCIPLINES), _COLOURS, strict=False))
-    places: list[tuple[str, str, Mapping[str, Rank | None], str]] = []
+    places: list[tuple[str, Mapping[str, Rank | None], str]] = []
     for family, overall in overalls.items():
         of_overall = {row.model: row.rank for row in overall.rows if row.rank}
-        places.append((f"overall-{family}", _OVERALL[family], of_overall, _NEUTRAL))
+        places.append((_OVERALL[family], of_overall, _NEUTRAL))
     for board in boards:
         data = "" if board.plan.family == "core" else f", {board.plan.title}"
-        name = f"Triathlon {board.plan.discipline}{data}"
         ranks = {model: score.rank for model, score in board.headline.scores.items()}
-        places.append((board.plan.id, name, ranks, colours.get(board.plan.discipline, _NEUTRAL)))
-    for board_id, name, ranked, colour in places:
+        colour = colours.get(board.plan.discipline, _NEUTRAL)
+        places.append((f"Triathlon {board.plan.discipline}{data}", ranks, colour))
+    for name, ranked, colour in places:
         if (rank := ranked.get(info.id)) and len(ranked) >= FEWEST_RANKED:
             spread = f" ({formats.rank_span(rank)})" if rank.low != rank.high else ""
             place = f"rank {formats.rank(rank)} of {len(ranked)}{spread}"
-            path = f"badges/{info.slug}-{board_id}.svg"
-            yield Badge(f"{name}: {place}", path, badge(name, place, colour))
-
-
-def badge_files(badges: Sequence[Badge]) -> tuple[Page, ...]:
-    """The SVG file of each badge."""
-    return tuple(Page(badge.path, str(badge.picture)) for badge in badges)
+            return Badge(f"{name}: {place}", f"badges/{info.slug}.svg", badge(name, place, colour))
+    return None

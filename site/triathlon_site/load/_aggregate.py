@@ -35,6 +35,8 @@ PARENTS: Final = "parents"
 Grade = Literal["measured", "recorded"]
 """measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
+_RAN: Final = frozenset((Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT))
+"""How a unit ends whose program ran."""
 NO_PROTOCOL: Final = ProtocolHashes(asked="", graded="")
 """Of a file without lines and manifest."""
 
@@ -143,7 +145,7 @@ class FileAggregate:
     @cached_property
     def tasks_answered(self) -> int:
         """How many of the suite's tasks have a line, whatever the manifest says was planned."""
-        return self.frame["task"].nunique()
+        return len(set(self.frame["task"].tolist()))
 
     @property
     def task_counts(self) -> tuple[int, int]:
@@ -169,27 +171,26 @@ class FileAggregate:
     @cached_property
     def ran(self) -> int:
         """How many units' programs ran, if too long; a loop counts by its first program."""
-        did_run = self.frame["outcome"].isin((Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT))
-        if "pass_at_1" in self.frame:
-            did_run |= self.frame["pass_at_1"] > 0
-        return int(did_run.sum())
+        outcomes = self.frame["outcome"].tolist()
+        solved = self.frame["pass_at_1"].tolist() if "pass_at_1" in self.frame else [0] * len(outcomes)
+        return sum(outcome in _RAN or share > 0 for outcome, share in zip(outcomes, solved, strict=True))
 
     @cached_property
     def usage(self) -> Usage:
         """Tokens and requests of all units; of outcomes without texts, as their manifest says."""
         if isinstance(self.manifest, RecordedManifest):
             return self.manifest.usage
-        return Usage(**{name: int(self.frame[name].sum()) for name in Usage.model_fields})
+        return Usage(**{name: int(self.frame[name].to_numpy().sum()) for name in Usage.model_fields})
 
     @cached_property
     def replies(self) -> int:
         """Number of replies in the file; 0 of recorded results, which are outcomes alone."""
-        return int(self.frame["replies"].sum())
+        return int(self.frame["replies"].to_numpy().sum())
 
     @cached_property
     def cut_replies(self) -> int:
         """Of the replies, those that ended at the token limit."""
-        return int(self.frame["cut_replies"].sum())
+        return int(self.frame["cut_replies"].to_numpy().sum())
 
     @cached_property
     def seconds(self) -> float:
@@ -239,7 +240,7 @@ def unit_frame(values: Mapping[str, Sequence[float]], records: Sequence[UnitReco
         return pd.DataFrame(columns)
     for name in Usage.model_fields:
         columns[name] = [getattr(record.usage, name) for record in records]
-    finishes = [[question.reply.finish for question in record.questions()] for record in records]
+    finishes = [[reply.finish for reply in record.replies()] for record in records]
     columns["seconds"] = [record.seconds for record in records]
     columns["replies"] = [len(of_record) for of_record in finishes]
     columns["cut_replies"] = [of_record.count(Finish.LENGTH) for of_record in finishes]

@@ -23,7 +23,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import VERIFIED, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor, outcomes_of
+from triathlon_site.evidence import INDEX, LINES, PACKED, EvidenceExtractor, outcomes_of
 from triathlon_site.load._aggregate import (
     NO_PROTOCOL,
     Extracts,
@@ -112,8 +112,8 @@ class AggregateCache:
 def _write(path: Path, content: bytes) -> None:
     """Writes a file that nobody edits by mistake: a page of evidence is a file of the site, too."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")  # a build beside this one never reads half a file
-    draft.write_bytes(content)
-    draft.chmod(draft.stat().st_mode & 0o444)
+    with open(draft, "wb", opener=lambda name, flags: os.open(name, flags, 0o444)) as file:
+        file.write(content)
     draft.replace(path)
 
 
@@ -237,15 +237,20 @@ class _Reader:
 
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; those of its seeds, which serve several others, once."""
-        seeds_of = {file: self._seeds_of(file) for file in files}
+        seeds_of = {file: tuple(self._seeds_of(file)) for file in files}
         contents = {seeds: self._content(seeds) for seeds in set().union(*seeds_of.values())}
+        seeds = {
+            of_files: {
+                record.task_id: record
+                for of_file in reversed(of_files)
+                for record in contents[of_file].counted
+                if not record.sample
+            }
+            for of_files in set(seeds_of.values())
+        }
         for file in files:
-            seeds: dict[str, UnitRecord] = {}
-            for of_file in reversed(seeds_of[file]):
-                counted = contents[of_file].counted
-                seeds |= {record.task_id: record for record in counted if not record.sample}
             content = contents.get(file) or self._content(file)
-            self.cache.put(keys[file], *self._aggregate(file, content, seeds))
+            self.cache.put(keys[file], *self._aggregate(file, content, seeds[seeds_of[file]]))
 
     def _aggregate(
         self, file: RunFile, content: _Content, seeds: Mapping[str, UnitRecord]
@@ -267,7 +272,7 @@ class _Reader:
         }
         lines = file.path.read_bytes()
         if INDEX in extracts:
-            extracts[LINES] = gzip.compress(lines, mtime=0)
+            extracts[LINES] = gzip.compress(lines, PACKED, mtime=0)
         values, clusters = metric_values(entry.metrics, records)
         aggregate = FileAggregate(
             model=file.model,

@@ -7,15 +7,14 @@ from typing import Final
 from triathlon_site.costs import solved_cost_by_name
 from triathlon_site.exports import Reported, data_files
 from triathlon_site.pages import (
+    about,
     agreement,
     board,
     changes,
     choose,
     compare,
-    data,
     evidence,
     front,
-    method,
     model,
     overall,
     published,
@@ -70,7 +69,7 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     rows = {row.info.id: row for row in table.rows} if table else {}
     starts = range(0, len(site.cards), MODELS_A_SECTION)
     some = [site.cards[start : start + MODELS_A_SECTION] for start in starts]
-    pages = (agreement, tasks, compare, published, method, changes, data)
+    pages = (agreement, tasks, compare, published, about, changes)
     return [
         partial(_front, site, table),
         *(partial(board.drafts, site, one) for one in site.boards),
@@ -110,8 +109,8 @@ def _links(site: Gathered, boards: list[Link]) -> Iterator[Link]:
         yield Link("Compare", "compare.html")
     if site.boards:
         yield Link("Tasks", "tasks.html")
-    about = ("prompts.html", "core.html", agreement.PATH, agreement.SCATTERS, published.TRUTH)
-    yield Link("Method", "method.html", about)
+    also = ("prompts.html", "core.html", agreement.PATH, agreement.SCATTERS, published.TRUTH)
+    yield Link("Method", "method.html", also)
     yield Link("Data", "data.html", ("published.html", evidence.IMPORTED))
 
 

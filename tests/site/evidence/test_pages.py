@@ -152,14 +152,15 @@ def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> N
     suite = FakeSuite(entries(["runtime/core"])[0], tasks=40)
     for record in fake_records(FakeModel("m", 0.0, 0.7), suite):
         assert isinstance(record, RuntimeRecord)
-        *chains, (line, _, (output,), _) = rows = list(ARTICLES[RuntimeRecord].rows(record))
-        assert line is None and output.answer is record.output
-        for row in rows:
-            right = [answer.answer.correct for answer in row.answers]
-            before = [all(right[:place]) for place in range(len(right))]
-            assert [answer.right_so_far for answer in row.answers] == before or row is rows[-1]
-        others = [answer.answer.correct for row in chains for answer in row.answers]
-        assert len(others) == 3 * len(record.statements) and output.right_so_far == all(others)
+        *chains, (line, _, (output,), _) = ARTICLES[RuntimeRecord].rows(record)
+        assert line is None and output.correct is record.output.correct
+        for row in chains:
+            right = [answer.correct for answer in row.answers]
+            first = right.index(False) if False in right else None
+            assert [answer.is_first_wrong for answer in row.answers] == [n == first for n in range(3)]
+        others = [answer.correct for row in chains for answer in row.answers]
+        assert len(others) == 3 * len(record.statements)
+        assert output.is_first_wrong is (all(others) and not output.correct)
 
 
 def test_a_path_is_plain_for_any_suite() -> None:

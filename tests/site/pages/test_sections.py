@@ -16,9 +16,9 @@ from triathlon_site import analysis
 from triathlon_site.build import build, gather
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.pages import Gathered
-from triathlon_site.pages._drops import drops_of
 from triathlon_site.pages.board import view_of
 from triathlon_site.pages.board.evolved import share
+from triathlon_site.pages.model import drops_of
 from triathlon_site.render import Figure, Section
 from triathlon_site.scores import Board, total
 

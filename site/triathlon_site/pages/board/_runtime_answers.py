@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord
 from triathlon_runner.runtime import chains
 from triathlon_site.evidence import Article, expected_and_got
+from triathlon_site.render.formats import cut, words
 
 FORMS: Final = (
     "the answer is another statement",
@@ -37,16 +38,22 @@ LINE_KINDS: Final = {
     "other": "other lines",
 }
 """Kinds of lines, with their names in a sentence."""
+MOST_EXPECTED: Final = 3  # right answers that are shown beside a wrong one
 _BRANCH: Final = re.compile(r"\s*(if|elif|else|for|while|try|except|finally|match|case|with)\b")
 _RETURN: Final = re.compile(r"\s*return\b")
 
 
 class Answer(NamedTuple):
-    """One question's answer in its chain."""
+    """One question's answer in its chain, in texts as the evidence shows them."""
 
-    question: str
-    answer: AnswerRecord
-    right_so_far: bool  # whether all before it in its chain are right
+    question: str  # as it was asked; its title where that is not kept
+    correct: bool
+    is_first_wrong: bool  # whether all before it in its chain are right
+    text: str  # without an answer, how it ended
+    why: str
+    expected: Sequence[str]
+    reply: str
+    reasoning: str
 
 
 class AnswerRow(NamedTuple):
@@ -56,6 +63,24 @@ class AnswerRow(NamedTuple):
     variable: str
     answers: Sequence[Answer]
     chain: str  # which of the four answers are right: `1010`
+
+
+def _shown(title: str, answer: AnswerRecord, *, right_so_far: bool) -> Answer:
+    """`right_so_far`: whether all answers before it in its chain are right."""
+    text = answer.answer
+    if text is None:
+        text = "" if answer.correct else words(answer.outcome)
+    why = answer.why.rstrip(": ")
+    return Answer(
+        cut(answer.question) or title,
+        answer.correct,
+        right_so_far and not answer.correct,
+        cut(text),
+        "" if why == "AssertionError" else cut(why),
+        [cut(one) for one in answer.expected[:MOST_EXPECTED]],
+        cut(answer.reply.text),
+        cut(answer.reply.reasoning),
+    )
 
 
 def mistake(answer: AnswerRecord) -> str:
@@ -95,15 +120,14 @@ def _rows(record: RuntimeRecord) -> Iterator[AnswerRow]:
     """A row for each chain, then the answer about the output."""
     all_right = True
     for one, chain in zip(record.statements, chains(record), strict=True):
-        covered, state = one.coverage.correct, one.coverage.correct and one.state.correct
-        answers = [
-            Answer("covered", one.coverage, right_so_far=True),
-            Answer("state", one.state, covered),
-            Answer("next line", one.path, state),
-        ]
+        answers, right_so_far = [], True
+        for step, title in STEPS.items():
+            answer = getattr(one, step)
+            answers.append(_shown(title, answer, right_so_far=right_so_far))
+            right_so_far &= answer.correct
         yield AnswerRow(one.line, one.variable, answers, _pattern(chain.right))
-        all_right &= state and one.path.correct
-    yield AnswerRow(None, "", [Answer("output", record.output, all_right)], "")
+        all_right &= right_so_far
+    yield AnswerRow(None, "", [_shown("output", record.output, right_so_far=all_right)], "")
 
 
 def _kinds(record: RuntimeRecord) -> Iterator[str]:
@@ -121,51 +145,68 @@ def _reason(record: RuntimeRecord) -> str:
 
 def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
     """Counts over all answers of a file: constant answers, lines by kind, chains, mistakes, cut replies."""
-    statements = [one for record in records for one in record.statements]
-    lines: dict[str, list[list[int]]] = {kind: [[0, 0] for _ in STEPS] for kind in LINE_KINDS}
-    seen: Counter[str] = Counter()
+    patterns: Counter[str] = Counter()
+    of_lines: Counter[tuple[str, str, tuple[bool, ...]]] = Counter()
+    """By two kinds of a line: which answers about it are right."""
+    given: Counter[tuple[str, str]] = Counter()
+    mistakes: dict[str, Counter[str]] = {step: Counter() for step in (*STEPS, "output")}
     for record in records:
         text = record.program.splitlines()
+        patterns.update(_pattern(chain.right) for chain in chains(record))
+        mistakes["output"][mistake(record.output)] += 1
         for one in record.statements:
+            answers = {step: getattr(one, step) for step in STEPS}
+            for step, answer in answers.items():
+                given[step, answer.answer or ""] += 1
+                if not answer.correct:
+                    mistakes[step][mistake(answer)] += 1
             line = text[one.line - 1] if one.line <= len(text) else ""
-            for kind in (
-                "executed" if "YES" in one.coverage.expected else "not executed",
-                "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other",
-            ):
-                for place, step in enumerate(STEPS):
-                    lines[kind][place][0] += getattr(one, step).correct
-                    lines[kind][place][1] += 1
-        seen.update(_pattern(chain.right) for chain in chains(record))
+            executed = "executed" if "YES" in one.coverage.expected else "not executed"
+            form = "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other"
+            of_lines[executed, form, tuple(answer.correct for answer in answers.values())] += 1
+    lines: dict[str, list[list[int]]] = {kind: [[0, 0] for _ in STEPS] for kind in LINE_KINDS}
+    for (*kinds, right), count in of_lines.items():
+        for kind in kinds:
+            for counts, is_right in zip(lines[kind], right, strict=True):
+                counts[0] += count * is_right
+                counts[1] += count
 
     def giving(step: str, constant: str) -> int:
-        answers = (getattr(one, step).answer or "" for one in statements)
-        plain = (answer.strip().strip("`").partition(";")[0].strip() for answer in answers)
-        return sum(answer.upper() == constant.upper() for answer in plain)
+        counts = (count for (of, answer), count in given.items() if of == step and _is(answer, constant))
+        return sum(counts)
 
     return {
-        "statements": len(statements),
+        "statements": sum(len(record.statements) for record in records),
         "given": {constant: giving(step, constant) for step, constant in CONSTANTS.items()},
         "lines": lines,
-        "chains": dict(sorted(seen.items(), reverse=True)),
+        "chains": dict(sorted(patterns.items(), reverse=True)),
         "mistakes": {
-            **{step: _mistakes(getattr(one, step) for one in statements) for step in STEPS},
-            "output": _mistakes(record.output for record in records),
+            step: {kind: count for kind, count in of_step.items() if kind}
+            for step, of_step in mistakes.items()
         },
         "most_ic": _most_consistency(records),
     }
 
 
+def _is(answer: str, constant: str) -> bool:
+    """Whether an answer is the constant one, in whatever letters, with or without a type behind it."""
+    return answer.strip().strip("`").partition(";")[0].strip().upper() == constant.upper()
+
+
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     """IC if every cut reply had been right; None where none was cut."""
-    scores, cut = [], False
+    scores, is_any_cut = [], False
     for record in records:
+        output_cut = mistake(record.output) == "cut"
         for one, chain in zip(record.statements, chains(record), strict=True):
-            answers = [*(getattr(one, step) for step in STEPS), record.output]
-            were_cut = [mistake(answer) == "cut" for answer in answers]
-            cut |= any(were_cut)
+            were_cut = [*(mistake(getattr(one, step)) == "cut" for step in STEPS), output_cut]
+            if not any(were_cut):
+                scores.append(chain.score)
+                continue
+            is_any_cut = True
             covered, state, path, output = map(any, zip(chain.right, were_cut, strict=True))
             scores.append(chain._replace(right=(covered, state, path, output)).score)
-    return 100 * sum(scores) / len(scores) if cut and scores else None
+    return 100 * sum(scores) / len(scores) if is_any_cut and scores else None
 
 
 QUESTIONS_ARTICLE: Final = Article("board/runtime_unit", _rows, _kinds, _reason, summary=_summary)
@@ -173,7 +214,7 @@ QUESTIONS_ARTICLE: Final = Article("board/runtime_unit", _rows, _kinds, _reason,
 PREDICTION_ARTICLE: Final = Article(
     "board/runtime_unit",
     rows=lambda record: [
-        AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
+        AnswerRow(None, "", [_shown(record.asked, record.prediction, right_so_far=False)], "")
     ],
     kinds=lambda record: filter(None, [mistake(record.prediction)]),
     reason=lambda record: _wrong(record.prediction),

@@ -1,4 +1,4 @@
-"""How everything is measured and computed; the prompts; the card of our own problems."""
+"""How everything is measured and computed; the prompts; the card of our own problems; the data files."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -10,10 +10,12 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
+from triathlon_site.exchange import EXPORTS
+from triathlon_site.exports import DATA_SCHEMA, core_files, data_formats
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
-from triathlon_site.render import Draft
+from triathlon_site.render import Draft, Page
 from triathlon_site.tasks import FEWEST_MODELS, suite_noise
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
@@ -21,8 +23,10 @@ NOT_RUN: Final = "not run"
 """What manifests of recorded and imported results say of the grader's integrity: there is nothing to tell."""
 
 
-def drafts(site: Gathered) -> Iterator[Draft]:
-    """The method page, the prompts, and the card of our own problems."""
+def drafts(site: Gathered) -> Iterator[Draft | Page]:
+    """The method page, the prompts, the card of our own problems; the page of the data files with those that
+    it alone links.
+    """
     integrity = {file.manifest.grader_integrity for file in site.results.files if file.manifest}
     values = {
         "integrity": sorted(integrity - {NOT_RUN}),
@@ -45,3 +49,11 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     text = files(core).joinpath("README.md").read_text("utf-8")
     card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     yield Draft("core.html", "method/core", {"card": card})
+    values = {
+        "facts": site.published.fact_counts if site.published else None,
+        "exports": EXPORTS,
+        "formats": data_formats(),
+        "data_schema": DATA_SCHEMA,
+    }
+    yield Draft("data.html", "data/page", values)
+    yield from core_files(site.url)
