@@ -258,3 +258,9 @@ def lines_of(statement: ast.stmt) -> range:
     decorators = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
     return range(first, (statement.end_lineno or first) + 1)
+
+
+def has_plain_parameters(function: ast.FunctionDef) -> bool:
+    """Whether every parameter of a function can be given by place and by name."""
+    arguments = function.args
+    return not (arguments.posonlyargs or arguments.vararg or arguments.kwonlyargs or arguments.kwarg)

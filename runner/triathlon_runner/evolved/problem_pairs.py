@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from triathlon_runner import syntax
 from triathlon_runner.datasets import Problem
 
 
@@ -80,7 +81,7 @@ def prompt_parts(problem: Problem) -> PromptParts:
         raise ValueError(f"expected one function {problem.entry_point!r} in the prompt of {problem.task_id}")
     (function,) = functions
     docstring, arguments = ast.get_docstring(function), function.args
-    if not docstring or arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
+    if not docstring or not syntax.has_plain_parameters(function) or arguments.defaults:
         raise ValueError(f"{problem.task_id}: no docstring, or parameters beyond plain ones")
     imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     return PromptParts(

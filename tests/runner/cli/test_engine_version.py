@@ -43,6 +43,7 @@ def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
     old, old_loop = small.lines(SEEDS).read_bytes(), small.lines(LOOP).read_bytes()
     code, said = small.says("verify", "--update")
     assert code == 0 and "1 line changed, 0 units open again" in said, said
+    assert "graded by version" not in said, "it is of this version now"
     assert small.records(SEEDS)[0] == was
     found = manifest(small, SEEDS)
     assert found["engine_versions"] == [ENGINE_VERSION] and "timed_out" not in str(found["outcomes"])

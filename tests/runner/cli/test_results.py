@@ -192,6 +192,13 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
         (nothing, f"results list --results {path}", 2, (f"expected a folder of results at '{path}'",))
         for path in ("none", "models.yaml")
     ),
+    (
+        counted(outcomes={"passed": 9}),
+        "results list",
+        0,
+        ("its manifest counts 9 units; `triathlon run`, or `import` of an imported log, makes what is",),
+    ),
+    (counted(outcomes={"passed": 1}), "results list", 0, ("its manifest counts 1 unit", "!makes what is")),
     (edited(outcome="timed_out"), f"results compact --suites {SEEDS}", 1, ("DOES NOT FOLLOW",)),
     (nothing, "verify --tasks nobody/0", 2, ("expected ids of tasks with stored results, got 'nobody/0'",)),
     (rows("price: {input: 1, output: 2}", ""), f"{RUN} --budget 5", 2, ("--budget needs the price of 'm'",)),

@@ -136,6 +136,9 @@ def test_a_gate_takes_them(finished: Place) -> None:
     gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")
     report = json.loads(finished.call(*gate, code=3))
     assert {lost["task_id"] for lost in report["lost"]} == {"mine/total", "Mbpp/17"}
+    for model in ("baseline", "candidate"):
+        pages = {lost[f"{model}_page"].partition("evolved-mine.html#")[2] for lost in report["lost"]}
+        assert pages == {"mine/total", "Mbpp/17"}
 
 
 @pytest.mark.parametrize(

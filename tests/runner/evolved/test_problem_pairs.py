@@ -1,6 +1,9 @@
 """Two problems in sequence as one: prompt, reference, inputs."""
 
 import ast
+from dataclasses import replace
+
+import pytest
 
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.evolved.problem_pairs import composed
@@ -57,3 +60,19 @@ def test_prompt_is_a_program_with_both_docstrings() -> None:
     docstring = ast.get_docstring(function) or ""
     assert docstring.index(">>> sort([2, 1])") < docstring.index('Return the first of ys, a "list" (\\o/).')
     assert prompt.startswith("from typing import List\n") and "LIMIT = 3\n" in prompt
+
+
+@pytest.mark.parametrize("parameters", ["ys, /", "ys, *more", "ys, *, most", "ys, **named", "ys=()"])
+def test_unusual_parameters_are_refused(parameters: str) -> None:
+    """Problems whose function has more than plain parameters are not put in sequence."""
+    unusual = replace(FIRST, prompt=f'def first({parameters}):\n    """Return the first of ys."""\n')
+    for pair in ((SORT, unusual), (unusual, SORT)):
+        with pytest.raises(ValueError, match="parameters beyond plain ones"):
+            composed(*pair)
+
+
+def test_a_prompt_without_docstring_is_refused() -> None:
+    """Nothing would say what the first or the second half does."""
+    silent = replace(FIRST, prompt="def first(ys):\n    pass\n")
+    with pytest.raises(ValueError, match="s/first: no docstring"):
+        composed(SORT, silent)

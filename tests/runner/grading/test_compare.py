@@ -233,6 +233,12 @@ def compare(expected: Any, got: Any) -> None:
     assert isinstance(shown(got), str)
 
 
+def test_a_long_value_is_shown_by_its_beginning() -> None:
+    """A verdict shows 500 characters at most, the last of them a sign that more follows."""
+    assert shown("x" * 498) == f"'{'x' * 498}'"
+    assert shown("x" * 499) == f"'{'x' * 498}…"
+
+
 def test_corners() -> None:
     """The values in which arithmetic and writing fail, each against each."""
     for expected, got in itertools.product(CORNERS, CORNERS):

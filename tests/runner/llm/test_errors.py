@@ -167,6 +167,12 @@ def test_errors_under_status_200(body: Any, means: str) -> None:
     assert means in meaning(200, body)
 
 
+def test_a_long_error_is_quoted_by_its_beginning() -> None:
+    """An error page of a proxy fills no screen: 300 characters of it are quoted."""
+    assert f"the server said '{'x' * 300}';" in meaning(400, "x" * 300)
+    assert f"the server said '{'x' * 300}…';" in meaning(400, "x" * 301)
+
+
 def test_advice() -> None:
     """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
     bare = OpenAI(base_url="http://127.0.0.1:1", model="m")

@@ -356,6 +356,16 @@ def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.outcome, found.error) == ("limit", "too large")
 
 
+def test_a_run_of_as_many_steps_as_are_allowed_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is the number of steps that a trace may have: one more ends the run."""
+    program = "def f():\n    for _ in range(4):\n        pass\n    return 0"
+    steps = len(traced(program).steps)
+    monkeypatch.setattr(tracer, "MAX_STEPS", steps)
+    assert traced(program).outcome == "returned"
+    monkeypatch.setattr(tracer, "MAX_STEPS", steps - 1)
+    assert traced(program).error == "too many steps"
+
+
 def test_every_run_starts_from_a_fresh_program() -> None:
     """Module state does not leak from one run into the next, and random numbers repeat."""
     program = "import random\nseen = []\ndef f():\n    seen.append(random.random())\n    return seen"

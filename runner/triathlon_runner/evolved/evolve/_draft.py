@@ -127,8 +127,7 @@ def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -
     docstring = ast.get_docstring(main)
     if not docstring or len(docstring.split()) < 3:
         raise UnusableReplyError(f"{main.name} has no docstring that says what it does.")
-    arguments = main.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or not arguments.args:
+    if not syntax.has_plain_parameters(main) or not main.args.args:
         raise UnusableReplyError(f"{main.name} must have plain positional parameters, at least one.")
     imports = "\n".join(syntax.import_statements(source))
     bodies = [ast.get_source_segment(source, function) or "" for function in helpers]
