@@ -254,7 +254,6 @@ async def test_nobody_listens(host: str, first: str, says: str, unused_tcp_port:
 
 async def test_a_wait_that_the_server_asks_for() -> None:
     """One 429 holds its own question back alone; how long is measured on a virtual clock (test_queue.py)."""
-
     refused = asyncio.Event()
 
     def script(asked: Asked) -> str | Response:
