@@ -6,7 +6,7 @@ from typing import Final
 
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.replies import code_blocks, extract_program, visible_text
+from triathlon_runner.replies import code_blocks, ended_text, extract_program, final_answer
 
 CHAIN: Final = (
     Language.PYTHON,
@@ -42,32 +42,42 @@ def opening(language: Language, name: str, parameters: Sequence[str]) -> str:
 
 
 def translated(reply: Reply, language: Language, name: str) -> tuple[str, Outcome | None]:
-    """Returns the program, or the outcome of a reply without one."""
+    """Returns the program, or the outcome of a reply without one: by the same rules in every language."""
     if language is Language.PYTHON:
         extracted = extract_program(reply, entry_point=name, prompt="", completes=False, other_names=False)
         return extracted.program, extracted.outcome
-    if reply.finish is not Finish.STOP:
-        return "", reply.finish.outcome_without_answer
-    program = _program(visible_text(reply.text), language, name)
-    return program, None if program else Outcome.NO_ANSWER
+    if reply.finish in (Finish.STOP, Finish.LENGTH):
+        text, ended = ended_text(reply.text)
+        cut = reply.finish is Finish.LENGTH and not ended
+        for part in dict.fromkeys((final_answer(text), text)):
+            if program := _program(part, language, name, cut=cut):
+                return program, None
+    return "", reply.finish.outcome_without_answer
 
 
 def continued(reply: Reply, opening: str) -> tuple[str, Outcome | None]:
     """The program that a base model made of the function's opening."""
-    body, end, _ = visible_text(reply.text).partition(END_OF_EXAMPLE)
-    if reply.finish is not Finish.STOP and not (reply.finish is Finish.LENGTH and end):
+    text, ended = ended_text(reply.text)
+    body, end, _ = text.partition(END_OF_EXAMPLE)
+    if reply.finish is not Finish.STOP and not (reply.finish is Finish.LENGTH and (end or ended)):
         return "", reply.finish.outcome_without_answer
     return (opening + body.rstrip() + "\n", None) if body.strip() else ("", Outcome.NO_ANSWER)
 
 
-def _program(text: str, language: Language, name: str) -> str:
+def _program(text: str, language: Language, name: str, *, cut: bool) -> str:
+    """The program in an answer, empty where it has none; of a cut one only a closed block that defines it."""
     blocks = code_blocks(text)
-    defining = [block for block in blocks if definition(language, re.escape(name)).search(block.code)]
+    named = definition(language, re.escape(name))
+    defining = [block for block in blocks if named.search(block.code)]
+    if cut:
+        return defining[-1].code if defining and defining[-1].closed else ""
     labelled = [block for block in blocks if block.label in LANGUAGES[language].fence_labels]
-    for choice in (defining, labelled, blocks if len(blocks) == 1 else []):
-        if choice:
-            return choice[-1].code
-    return "" if blocks else _unfenced(text, language)
+    if defining or labelled:
+        return (defining or labelled)[-1].code
+    before = text[: blocks[0].span[0]] if blocks else text
+    if not blocks or named.search(before):  # behind unfenced code a block is a remark or an output
+        return _unfenced(before, language)
+    return blocks[0].code if len(blocks) == 1 else ""
 
 
 def _unfenced(text: str, language: Language) -> str:

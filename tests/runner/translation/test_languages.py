@@ -58,15 +58,40 @@ def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
         ("", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("I cannot translate this.", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("<think>```php\nfunction tally() {}\n```</think>", Finish.STOP, ("", Outcome.NO_ANSWER)),
-        (f"```php\n{TALLY_IN_PHP}```", Finish.LENGTH, ("", Outcome.TRUNCATED)),
+        (f"```php\n{TALLY_IN_PHP}", Finish.LENGTH, ("", Outcome.TRUNCATED)),
+        (TALLY_IN_PHP, Finish.LENGTH, ("", Outcome.TRUNCATED)),
+        (f"```php\n{TALLY_IN_PHP}```\nNo:\n```php\n{TALLY_IN_PHP}", Finish.LENGTH, ("", Outcome.TRUNCATED)),
+        (f"```php\n{TALLY_IN_PHP}```", Finish.REFUSED, ("", Outcome.REFUSED)),
         ("", Finish.REFUSED, ("", Outcome.REFUSED)),
     ],
 )
 def test_replies_without_the_function(
     text: str, finish: Finish, expected: tuple[str, Outcome | None]
 ) -> None:
-    """Prose and reasoning are no program; a cut or refused reply has its own outcome, whatever is in it."""
+    """Prose and reasoning are no program; nor is what the limit cut, or what stands in a refusal."""
     assert taken(text, finish=finish) == expected
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize(
+    ("form", "finish"),
+    [
+        ("<answer>{code}</answer>", Finish.STOP),
+        ("<answer>\n```\n{code}```\n</answer>", Finish.STOP),
+        ("<|begin_of_box|>{code}<|end_of_box|>", Finish.STOP),
+        ("<|START_RESPONSE|>{code}<|END_RESPONSE|>", Finish.STOP),
+        ("[BEGIN]\n{code}[DONE]", Finish.STOP),
+        ("{code}```\nDone", Finish.STOP),
+        ("```\n{code}```\nThis function adds", Finish.LENGTH),
+        ("```\n{code}```\nFor example:\n```\n[1, ", Finish.LENGTH),
+        ("```\n{code}```<|im_end|>\n<|im_start|>user", Finish.LENGTH),
+        ("{code}<|im_end|>\n<|im_start|>user", Finish.LENGTH),
+    ],
+)
+def test_markup_and_a_late_cut_cost_no_program(language: Language, form: str, finish: Finish) -> None:
+    """Wrappers, a fence that opens nothing, and what the limit cut behind the whole program: as in Python."""
+    code = TALLY[language].removeprefix("use strict;\n")
+    assert taken(form.format(code=code), language, finish) == (code.strip(), None)
 
 
 def test_a_base_model_goes_on_with_the_opening() -> None:
@@ -76,6 +101,8 @@ def test_a_base_model_goes_on_with_the_opening() -> None:
     expected = f"{opening}{body}\n"
     ran_on = Reply(text=f"{body}\n\n###\n\nPython:\ndef", finish=Finish.LENGTH)
     assert continued(Reply(text=f"{body}\n"), opening) == continued(ran_on, opening) == (expected, None)
+    ended = Reply(text=f"{body}<|im_end|>\nuser", finish=Finish.LENGTH)
+    assert continued(ended, opening) == (expected, None)
     assert continued(Reply(text=body, finish=Finish.LENGTH), opening) == ("", Outcome.TRUNCATED)
     assert continued(Reply(text="\n\n###\n"), opening) == ("", Outcome.NO_ANSWER)
 
