@@ -3,11 +3,14 @@
 Expected values and comparisons never reach the process of the program; what it returns is never executed.
 """
 
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Protocol
+from fractions import Fraction
+from typing import Any, Final, Protocol
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.languages import Language
@@ -42,38 +45,60 @@ class Limits:
     """Bytes of standard output and of standard error that are recorded."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+_FRACTION: Final = re.compile(r"-?\d+(?:/\d+)?")
+"""As `str()` writes it: Python would compute `Fraction("1e99999999")` for hours."""
+_MOST_BITS: Final = 20_000
+"""Of an int that is compared with a decimal number, which takes half a minute for a million digits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tagged:
     """A value of a named type, reduced to plain data: `Tagged("decimal.Decimal", "1.50")`.
 
-    Decimal numbers are equal by their value, as Python has it; NaN equals itself, as in all
-    comparisons of results.
+    Decimal numbers and fractions equal any number of their value, as Python has it; NaN equals itself, as in
+    all comparisons of results.
     """
 
     type: str
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tagged) and self._key() == other._key()
+        key = self._key()
+        if isinstance(other, Tagged):
+            return bool(key == other._key())
+        is_short = isinstance(other, int) and other.bit_length() <= _MOST_BITS
+        is_number = is_short or isinstance(other, float | complex)
+        return is_number and isinstance(key, Decimal | Fraction) and key == other
 
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[str, Any]:
-        if self.type == "decimal.Decimal" and isinstance(self.value, str):
-            try:
-                number = Decimal(self.value)
-            except InvalidOperation:  # a program can have sent any text
-                return self.type, self.value
-            return self.type, str(number) if number.is_nan() else number
+    def __repr__(self) -> str:
+        """As Python writes such values: `Decimal('1.50')`."""
+        return f"{self.type.rpartition('.')[2]}({self.value!r})"
+
+    def _key(self) -> Any:
+        """What is compared: a number, else type and data."""
+        if isinstance(self.value, str):
+            # A program can have sent any text.
+            with suppress(ValueError, ArithmeticError):
+                if self.type == "decimal.Decimal":
+                    number = Decimal(self.value)
+                    return (self.type, str(number)) if number.is_nan() else number
+                if self.type == "fractions.Fraction" and _FRACTION.fullmatch(self.value):
+                    return Fraction(self.value)
         return self.type, self.value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Opaque:
     """A value without an encoding, such as a generator or a function. Equal only to itself."""
 
     type: str
+
+    def __repr__(self) -> str:
+        """As Python writes such values, without a place in memory: `<generator object>`."""
+        return f"<{self.type.removeprefix('builtins.')} object>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ def decimal(text: str) -> Tagged:
     return Tagged("decimal.Decimal", text)
 
 
+def fraction(text: str) -> Tagged:
+    return Tagged("fractions.Fraction", text)
+
+
 def keys(*items: Any) -> Tagged:
     return Tagged("builtins.dict_keys", list(items))
 
@@ -35,7 +39,17 @@ NAMED = [
     (decimal("1.5"), decimal("no number"), False),
     (decimal("1.5"), Tagged("decimal.Decimal", ["1.5"]), False),
     (decimal("1e999999999"), decimal("1"), False),
-    (decimal("1.5"), Tagged("fractions.Fraction", "1.5"), False),
+    (10, decimal("10"), True),
+    (7.5, fraction("15/2"), True),
+    (decimal("1.5"), fraction("3/2"), True),
+    ([{"a": fraction("2")}, {1, 2}], [{"a": 2}, {decimal("1"), 2.0}], True),
+    (0.1, decimal("0.1"), False),
+    (10, decimal("10.0000001"), False),
+    ("10", decimal("10"), False),
+    (decimal("1.5"), fraction("1.5"), False),
+    (1, fraction("1/0"), False),
+    (1, fraction("1e99999999"), False),
+    (1, decimal("1e999999999"), False),
     (keys(1, 2), {2, 1}, True),
     ({1, 2}, keys(2, 1), True),
     (keys(1, 2), keys(2, 1), True),
@@ -48,7 +62,8 @@ NAMED = [
     ({1, 2}, Tagged("builtins.dict_values", [1, 2]), False),
     (Opaque("generator"), Opaque("generator"), False),
 ]
-"""Decimal numbers are equal by their value; keys of a dict in any order, also to a set; generators never."""
+"""Decimal numbers and fractions are equal by their value, also to other numbers; keys of a dict in any order,
+also to a set; generators never."""
 
 
 @pytest.mark.parametrize(
@@ -219,6 +234,7 @@ for _ in range(90):
     DEEP = [DEEP]
 CORNERS: tuple[Any, ...] = (
     *NUMBERS, *OTHERS, [], {}, set(), (), [10**400], (float("nan"),), {10**5000: 1}, {"a": [1j]}, DEEP,
+    1 << 3_000_000, decimal("7" * 1_000_000),
 )  # fmt: skip
 
 
@@ -243,6 +259,12 @@ def test_corners() -> None:
     """The values in which arithmetic and writing fail, each against each."""
     for expected, got in itertools.product(CORNERS, CORNERS):
         compare(expected, got)
+
+
+def test_values_are_shown_as_python_writes_them() -> None:
+    """Also those of a named type, and those that have no encoding."""
+    assert shown([decimal("1.50"), keys(1)]) == "[Decimal('1.50'), dict_keys([1])]"
+    assert shown((Opaque("builtins.generator"),)) == "(<generator object>,)"
 
 
 @pytest.mark.parametrize("examples", [600, pytest.param(5_000, marks=pytest.mark.slow)])
