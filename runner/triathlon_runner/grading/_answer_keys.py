@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import Comparison, Problem
+from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
     PYTHON_WIRE,
@@ -56,10 +57,10 @@ _SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
 
 
 class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return on every input: the problem can't be graded here."""
+    """A problem's own reference did not return a value on every input: the problem can't be graded here."""
 
     def __init__(self, task_id: str, why: str) -> None:
-        super().__init__(f"the reference of {task_id} did not return on every input: {why}")
+        super().__init__(f"the reference of {task_id} did not return a value on every input: {why}")
 
 
 class AnswerKey:
@@ -157,7 +158,8 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     """Runs the reference on all inputs and writes what it returns: outputs, calls, then an index.
 
     Raises:
-        ReferenceFailedError: it did not come to its end, or raised on every input.
+        ReferenceFailedError: it did not come to its end, raised on every input, or returned what does not
+            even equal itself, such as a generator.
     """
     if not problem.inputs:
         raise ReferenceFailedError(problem.task_id, "the problem has no inputs, so nothing can be compared")
@@ -179,6 +181,10 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
                 hashed[position] = result.size
             elif result.size <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                 odd.add(position)
+                if not _can_be_right(problem.comparison, result):
+                    text = problem.inputs[position][:_SHOWN_OF_INPUT]
+                    why = f"on {text} it returned {shown(result.value())}, which nothing can be compared with"
+                    raise ReferenceFailedError(problem.task_id, why)
             file.write(result.payload)
         ends.append(file.tell())
         return True
@@ -194,6 +200,11 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
     index = encode((ends, odd, hashed, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
+
+
+def _can_be_right(comparison: Comparison, result: Sent) -> bool:
+    """Whether a program can return what the reference did: a generator or a type equals no other one."""
+    return comparison.oracle == "checker" or agree(comparison, result.value(), result.value())
 
 
 def _failure_reason(problem: Problem, execution: Execution, raised: Sequence[Raised]) -> str:

@@ -68,12 +68,14 @@ async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
     [
         ("def f(x):\n    return g(x)\n", ("(1,)",), "test/broken"),
         ("def f(x):\n    return x\n", (), "the problem has no inputs"),
+        ("def f(x):\n    return iter([x])\n", ("(1,)",), r"on \(1,\) it returned <list_iterator object>"),
+        ("def f(x):\n    return x or [int]\n", ("(1,)", "(0,)"), r"on \(0,\) it returned \[<type object>\]"),
     ],
 )
 async def test_a_failing_reference_is_our_fault(
     sandbox: Sandbox, reference: str, inputs: tuple[str, ...], why: str
 ) -> None:
-    """A problem whose reference does not run can't be graded: an error, never a verdict."""
+    """One that does not run, or returns what equals nothing, can't be graded: an error, never a verdict."""
     broken = Problem("test/broken", "f", "", reference, inputs)
     with pytest.raises(ReferenceFailedError, match=why):
         await ProgramGrader(sandbox).grade("def f(x):\n    return x\n", broken)
