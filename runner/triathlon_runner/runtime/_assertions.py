@@ -6,9 +6,10 @@ a call is masked instead of a value, a call or attribute chain on the test's own
 """
 
 import ast
+import re
 import unittest
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -92,7 +93,7 @@ def fill(question: Masked, answer: str) -> Filled:
         InvalidAnswerError: the answer does not state what was asked, or says something else.
     """
     with reading(answer):
-        body = without_self(parse(answer)).body
+        body = without_self(_parsed(answer)).body
         if len(body) > _MOST_STATEMENTS:
             raise InvalidAnswerError(f"the answer has {len(body)} statements, more than {_MOST_STATEMENTS}")
         _refuse_growth(body, question.known)
@@ -100,6 +101,18 @@ def fill(question: Masked, answer: str) -> Filled:
         for statement in body:
             reader.read(statement)
         return reader.filled()
+
+
+def _parsed(answer: str) -> ast.Module:
+    """An answer's tree; of an assertion on the first line with a remark behind it, that of the assertion."""
+    first, _, rest = answer.partition("\n")
+    try:
+        return parse(answer)
+    except SyntaxError:
+        if first.startswith("assert") and not re.search(r"\bassert\b", rest):
+            with suppress(SyntaxError):
+                return parse(first)
+        raise
 
 
 def _refuse_growth(statements: list[ast.stmt], known: Definitions) -> None:

@@ -223,8 +223,12 @@ _INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 
 
 def grade_state(question: StatementQuestion, answer: str) -> Graded:
-    """Right where value and type both match one of those observed, or where `Nil` says that there is none."""
-    answers = list(read_states(answer))
+    """Right where value and type both match one of those observed, or where `Nil` says that there is none.
+
+    The variable's own name may stand in front: `total = 5; int`.
+    """
+    unnamed = re.sub(rf"\A\s*{re.escape(question.variable)}\s*=(?!=)", "", answer)
+    answers = [state for text in dict.fromkeys((answer, unnamed)) for state in read_states(text)]
     if any(matches(true, value, kind) for true in question.states for value, kind in answers):
         return Graded(Outcome.PASSED)
     # Behind `Nil` on the first line stands a remark.

@@ -51,7 +51,7 @@ class Named:
     content: tuple[Any, ...] = ()
 
 
-_CLASS: Final = re.compile(r"<class '(?:[\w.<>]*\.)?(\w+)'>")
+CLASS: Final = re.compile(r"<class '(?:[\w.<>]*\.)?(\w+)'>")
 _ENUM: Final = re.compile(r"<([A-Za-z_][\w.]*): [^<>]*>")
 _COLLECTIONS: Final = ("list", "tuple", "set", "frozenset", "dict")
 _UNORDERED: Final = ("set", "frozenset", "dict")
@@ -81,7 +81,7 @@ def read_literal(text: str) -> Any:
     """
     if len(text) > MAX_TEXT:
         raise NotALiteralError(f"{len(text)} characters are more than {MAX_TEXT}")
-    plain = _ENUM.sub(r"\1", _CLASS.sub(r"\1", text.strip()))
+    plain = _ENUM.sub(r"\1", CLASS.sub(r"\1", text.strip()))
     try:
         tree = parse_expression(plain)
         parts = list(ast.walk(tree))

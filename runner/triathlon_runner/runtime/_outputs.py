@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any, Final
 
@@ -16,7 +17,8 @@ from triathlon_runner.runtime._expressions import (
     plain_value,
     stated_value,
 )
-from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded
+from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded, unwrapped
+from triathlon_runner.runtime._literals import CLASS
 from triathlon_runner.runtime._masked import MASK, Masked, hole_name
 from triathlon_runner.runtime._programs import FUNCTION, Side, output_question
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
@@ -30,18 +32,21 @@ answer's call has to fail the test where the question's own does."""
 
 
 def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Filled] = fill) -> Filled:
-    """The test with what an answer states for its masks, with typographic quotes or Python's.
+    """The test with what an answer states for its masks.
+
+    Where it cannot be read as it stands, it is read with Python's quotes for typographic ones, then also
+    without bold type around it, and with `list` for the `<class 'list'>` of a `repr`.
 
     Raises:
         InvalidAnswerError: it does not state what was asked, or says something else.
     """
     plain = answer.translate(TYPOGRAPHIC)
-    try:
-        return read(question, answer)
-    except InvalidAnswerError:
-        if plain == answer:
-            raise
-        return read(question, plain)
+    bare = unwrapped(plain) if plain.startswith("**") else plain
+    *forms, last = dict.fromkeys((answer, plain, CLASS.sub(r"\1", bare)))
+    for form in forms:
+        with suppress(InvalidAnswerError):
+            return read(question, form)
+    return read(question, last)
 
 
 async def grade_output(

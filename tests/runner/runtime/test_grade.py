@@ -191,7 +191,8 @@ MAY_DAY = ("datetime.datetime(2024, 5, 1, 0, 0)", "datetime.datetime")
 RIGHT = {
     ("5", "int"): ["5; int", "5;int", "5; <class 'int'>", "5; Integer", "5; `int`", "**5; int**",
         "**5**; **int**", "`5`; `int`", "'5; int'", "5; int.", "5; int;", "5; int (since x is 4)",
-        "5; int\nbecause x is 4; it was 3", "Value: 5; Type: int", "5; class int"],
+        "5; int\nbecause x is 4; it was 3", "Value: 5; Type: int", "5; class int",
+        "v = 5; int", "v=5; int"],
     ("-5", "int"): ["-5; int", "−5; int"],
     ("5.0", "float"): ["5.0; float", "5; float"],
     ("0.1", "float"): ["0.10000001; float"],
@@ -259,7 +260,7 @@ def test_right_states(state: tuple[str, str], answers: list[str]) -> None:
 
 WRONG = {
     ("5", "int"): ["6; int", "5; str", "5; float", "5.0; int", "6; int\n5; int", "5 or 6; int",
-        "x = 5; int", "5; int, int", "10 ** 10 ** 10; int", "Nil"],
+        "x = 5; int", "v == 5; int", "5; int, int", "10 ** 10 ** 10; int", "Nil"],
     ("5.0", "float"): ["5.0; int", "5.1; float"],
     ("1", "int"): ["True; int", "__import__('os').getpid(); int"],
     ("True", "bool"): ["1; bool", "'True'; bool", "'true'; bool"],

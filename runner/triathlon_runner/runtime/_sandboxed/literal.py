@@ -192,9 +192,15 @@ _DISPLAYS: dict[str, Any] = {
 
 
 def known_names() -> dict[str, Any]:
-    """The names that a value may use, beside built-ins; those of NumPy only where it has been imported."""
+    """The names that a value may use, beside built-ins.
+
+    Those of NumPy only where it has been imported; elsewhere Python's own types stand for them.
+    """
     numpy = sys.modules.get("numpy")
-    of_numpy = {name: getattr(numpy, name) for name in NUMPY} | {"matrix": numpy.asmatrix} if numpy else {}
+    if numpy is None:
+        of_python = {name: getattr(builtins, name.strip("u_0123456789")) for name in NUMPY_SCALARS}
+        return CONSTANTS | CONSTRUCTORS | of_python
+    of_numpy = {name: getattr(numpy, name) for name in NUMPY} | {"matrix": numpy.asmatrix}
     return CONSTANTS | CONSTRUCTORS | of_numpy
 
 
