@@ -178,9 +178,37 @@ def changed_names(statement: ast.stmt) -> set[str]:
 
 
 def used_names(node: ast.AST) -> set[str]:
-    """Every name that is read anywhere inside."""
-    names = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
-    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
+    """Every name that is read anywhere inside, or that has to be there for `x += 1` or `del x`."""
+    nodes = list(ast.walk(node))
+    changed = (inner.target for inner in nodes if isinstance(inner, ast.AugAssign))
+    names = (inner for inner in nodes if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store))
+    return {name.id for name in (*names, *changed) if isinstance(name, ast.Name)}
+
+
+def function_values(statement: ast.stmt, name: str) -> list[ast.AST]:
+    """What a top-level statement binds the name to and may be a function: `def`, a lambda, `partial(f, 1)`.
+
+    Not what uses the function: `total = 3`, `total = total([1, 2])` and `for total in totals` are none.
+    """
+    values: list[ast.AST] = []
+    for node in [statement] if isinstance(statement, Function | ast.ClassDef) else ast.walk(statement):
+        if isinstance(node, Function | ast.ClassDef) and node.name == name:
+            values.append(node)
+        elif (
+            isinstance(node, ast.Assign | ast.AnnAssign) and node.value and _may_be_function(node.value, name)
+        ):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                values.append(node.value)
+    return values
+
+
+def _may_be_function(value: ast.expr, name: str) -> bool:
+    """Whether it is a lambda, or a name, attribute or call that has no call of `name` in it."""
+    called = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
+    is_result = any(name in (getattr(func, "id", ""), getattr(func, "attr", "")) for func in called)
+    is_possible = isinstance(value, ast.Name | ast.Attribute | ast.Call) and not is_result
+    return is_possible or isinstance(value, ast.Lambda)
 
 
 def defined_names(program: str, *, imported: bool = True) -> set[str]:

@@ -9,10 +9,11 @@ from itertools import accumulate
 from textwrap import dedent
 
 from triathlon_runner.languages import LANGUAGES
-from triathlon_runner.replies._table import AFTER_A_FENCE
+from triathlon_runner.replies._table import AFTER_A_FENCE, HARMONY_TURN
 
 _FENCE = re.compile(
-    r"(?P<before>.*?)(?P<fence>`{3,}|(?<![^\s])~{3,})[ \t]*(?P<label>(?!assistantfinal)[\w+#.-]*)(?P<rest>.*)"
+    r"(?P<before>.*?)(?P<fence>`{3,}|(?<![^\s])~{3,})[ \t]*"
+    rf"(?P<label>(?:(?!{HARMONY_TURN})[\w+#.-]+)?)(?P<rest>.*)"
 )
 _CODE_START = re.compile(r"\s*(def|async def|class|import|from|@)\b|\s*@")
 _LABELS = frozenset({"python3", "py3"}).union(*(spec.fence_labels for spec in LANGUAGES.values()))
@@ -48,7 +49,7 @@ def code_blocks(text: str, *, blank: bool = False) -> list[Block]:
         match = _FENCE.match(lines[at])
         begin = at
         at += 1
-        if not match:
+        if not match or re.match(HARMONY_TURN, match["rest"]):
             continue
         fence, label, rest = match["fence"], match["label"].lower(), match["rest"]
         if fence in rest:  # a block on one line

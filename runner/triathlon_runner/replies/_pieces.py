@@ -250,7 +250,8 @@ def _statement(lines: list[str], start: int) -> tuple[str, int]:
 def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) -> Piece | None:
     """The piece that is the answer: the last complete one that defines the tests' name.
 
-    Without such a piece it is one that only mentions the function, has it as a method, or does not parse.
+    A definition comes before a value that may be a function, such as `total = partial(add, 1)`. Without such
+    a piece it is one that only mentions the function, has it as a method, or does not parse.
 
     Args:
         pieces: In the order of the reply.
@@ -260,12 +261,14 @@ def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) ->
     named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
     mentions = [piece for piece in pieces if entry_point in piece.code]
     kinds: tuple[tuple[Sequence[Piece], Callable[[str], object]], ...] = (
+        (mentions, lambda code: is_complete(code, entry_point) and is_defined(code, entry_point)),
         (mentions, lambda code: is_complete(code, entry_point)),
-        (mentions, lambda code: entry_point in syntax.defined_names(code, imported=False)),
+        (mentions, lambda code: _function_values(code, entry_point)),
         (pieces, lambda code: methods and syntax.method_of_class(code, entry_point)),
         (mentions, lambda code: not syntax.parse_or_none(code) and named.search(code)),
         (pieces, lambda code: is_code(code) and syntax.parse_or_none(code)),
         (pieces, is_code),
+        (mentions, lambda code: entry_point in syntax.defined_names(code, imported=False)),
     )
     fitting = (piece for candidates, fits in kinds for piece in reversed(candidates) if fits(piece.code))
     return next(fitting, None)
@@ -274,14 +277,33 @@ def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) ->
 def is_complete(code: str, name: str) -> bool:
     """Whether it parses and defines the name, a function with a body of which nothing is left out (`...`).
 
-    A piece that only imports the name tests or uses a program that is elsewhere.
+    A piece that only imports the name tests or uses a program that is elsewhere; `total = total([1])`, too.
     """
     for function in syntax.functions_named(code, name)[-1:]:
         expressions = (node.value for node in ast.walk(function) if isinstance(node, ast.Expr))
         elided = any(isinstance(each, ast.Constant) and each.value is ... for each in expressions)
         if elided or all(map(_does_nothing, function.body)):
             return False
-    return name in syntax.defined_names(code, imported=False)
+    return bool(_function_values(code, name))
+
+
+def _function_values(code: str, name: str) -> list[ast.AST]:
+    return [value for part in syntax.statements(code) for value in syntax.function_values(part, name)]
+
+
+def is_defined(code: str, name: str) -> bool:
+    """Whether the name is a definition, a lambda, or another name of a function of the code."""
+    names = syntax.function_names(code)
+    return any(
+        value.id in names if isinstance(value, ast.Name) else not isinstance(value, ast.Attribute | ast.Call)
+        for value in _function_values(code, name)
+    )
+
+
+def only_uses(code: str, name: str) -> bool:
+    """Whether it reads the name and has no function for it, as tests and examples do."""
+    tree = syntax.parse_or_none(code)
+    return tree is not None and name in syntax.used_names(tree) and not _function_values(code, name)
 
 
 def is_definition(code: str) -> bool:

@@ -92,8 +92,10 @@ def extract_program(
             answer = _pieces.answer_piece(pieces, entry_point, methods=other_names)
     if cut and not (answer and _pieces.is_complete(answer.code, entry_point)):
         return nothing
-    if answer is None:
-        return _from_body(text, entry_point, prompt) or nothing
+    if answer is None or not _pieces.is_defined(answer.code, entry_point):
+        body = _from_body(text, entry_point, prompt, answer)
+        if body or answer is None:
+            return body or nothing
     changes += answer.changes
     others = [piece.code for piece in pieces if piece is not answer]
     program = answer.code
@@ -136,16 +138,25 @@ def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
 # A body under the prompt's signature
 
 
-def _from_body(text: str, entry_point: str, prompt: str) -> Extraction | None:
-    """A body alone, the only block or the text, under the prompt's signature; None where there is no code."""
+def _from_body(text: str, entry_point: str, prompt: str, answer: _pieces.Piece | None) -> Extraction | None:
+    """A body alone, a block or the text, under the prompt's signature; None where there is none.
+
+    An `answer` that is a program stands: it may have the function under another name. One that only uses the
+    function, such as tests, does not.
+    """
     inside = final_answer(text)
     blocks = code_blocks(inside)
-    body = blocks[0].code if len(blocks) == 1 else inside
-    if not _ENDS_A_BODY.search(body):
+    codes = [block.code for block in blocks] or [inside]
+    if answer and not _pieces.only_uses(answer.code, entry_point):
+        codes = [code for code in codes if code == answer.code or not blocks]
+    bodies = [code for code in codes if _ENDS_A_BODY.search(code) and not (answer and _compiles(code))]
+    if not bodies:
         return None
+    body = sorted(bodies, key=lambda code: not _compiles(code))[-1]
     if whole := _whole_join(prompt, body, entry_point):
         return replace(whole, changes=("put the body under the prompt's signature",))
-    return Extraction(body, written=body) if blocks or syntax.parse_or_none(dedent(body)) else None
+    is_code = answer is None and (blocks or syntax.parse_or_none(dedent(body)))
+    return Extraction(body, written=body) if is_code else None
 
 
 def _from_completion(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
@@ -220,14 +231,19 @@ def _has_body(function: syntax.Function) -> bool:
     return len(function.body) > 1 or not syntax.is_bare_constant(function.body[0])
 
 
+def _compiles(code: str) -> bool:
+    flush = dedent(code)
+    return syntax.parse_or_none(flush) is not None and not _returns_outside(flush)
+
+
 def _returns_outside(program: str) -> bool:
-    """Whether it has a `return` that is in no function, which parses and does not compile."""
+    """Whether it has a `return` or `yield` that is in no function, which parses and does not compile."""
     waiting: list[ast.AST] = [*syntax.statements(program)]
     while waiting:
         match waiting.pop():
-            case ast.Return():
+            case ast.Return() | ast.Yield() | ast.YieldFrom():
                 return True
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.expr():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 pass
             case node:
                 waiting += ast.iter_child_nodes(node)

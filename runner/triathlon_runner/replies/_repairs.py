@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from triathlon_runner import syntax
 
-_RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest", "exit", "quit", "SystemExit"})
+_RUNS_THINGS = frozenset({"print", "unittest", "doctest", "pytest", "exit", "quit", "SystemExit"})
 _EXITS = frozenset({"sys.exit", "sys.argv", "sys.stdin", "sys.stdout", "os._exit"})
 _TYPING = frozenset(typing.__all__)
 _DEFINITIONS = syntax.Function | ast.ClassDef | ast.Import | ast.ImportFrom
@@ -54,7 +54,8 @@ def with_missing_names(
 def without_demonstration(program: str, entry_point: str, changes: list[str]) -> str:
     """The program without what it runs after the function: prints, asserts, examples, exits, a main part.
 
-    Set-up stays: statements in front of the function, and those that bind or change what a function uses.
+    Set-up stays: statements in front of the function, and those that bind or change what a function or other
+    set-up uses. `total = total([1, 2])` behind the function is an example of it.
     """
     body = syntax.statements(program)
     definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
@@ -62,25 +63,34 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     if len(definitions) == len(body) or entry_point not in syntax.defined_names(program):
         return program
     lines = program.split("\n")
+
+    def missing_names(*parts: ast.stmt) -> set[str]:
+        return syntax.missing_names("\n".join(lines[n - 1] for part in parts for n in syntax.lines_of(part)))
+
     own = {
         statement.name for statement in definitions if isinstance(statement, syntax.Function | ast.ClassDef)
     }
-    code = "\n".join(lines[n - 1] for statement in definitions for n in syntax.lines_of(statement))
-    needed = {entry_point} | own | syntax.missing_names(code)
+    needed = {entry_point} | own | missing_names(*definitions)
+    binding = [n for n, statement in enumerate(body) if entry_point in syntax.bound_names(statement)]
+    is_function = (n for n in binding if syntax.function_values(body[n], entry_point))
+    position = max(is_function, default=binding[-1])
+    set_up: set[ast.stmt] = set(definitions)
+    for n, statement in reversed([*enumerate(body)]):
+        # Behind the function only a result is bound to its name.
+        bound = syntax.bound_names(statement) - ({entry_point} if n > position else set())
+        if statement not in set_up and (bound | syntax.changed_names(statement)) & needed:
+            set_up.add(statement)
+            needed |= missing_names(statement)
     relevant = own | {entry_point} | _RUNS_THINGS
-    position = max(n for n, statement in enumerate(body) if entry_point in syntax.bound_names(statement))
     dropped: set[ast.stmt] = set()
+    examples = {"input"}  # and names that an example binds: what follows from it is one
     for n, statement in enumerate(body):
-        bound = syntax.bound_names(statement)
-        if isinstance(statement, _DEFINITIONS) or (bound | syntax.changed_names(statement)) & needed:
-            continue
-        if (
-            _is_demonstration(statement, relevant)
-            if n > position
-            else "input" in syntax.used_names(statement)
+        is_example = not examples.isdisjoint(syntax.used_names(statement))
+        if statement not in set_up and (
+            is_example or (n > position and _is_demonstration(statement, relevant))
         ):
             dropped.add(statement)
-            relevant |= bound  # what follows from an example is one
+            examples |= syntax.bound_names(statement)
     dropped_lines = {line for statement in dropped for line in syntax.lines_of(statement)}
     remaining_lines = {
         line for statement in body if statement not in dropped for line in syntax.lines_of(statement)

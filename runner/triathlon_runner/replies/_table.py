@@ -21,6 +21,9 @@ NEVER: Final = r"(?!)"
 """Matches nothing."""
 _HARMONY = r"(?:<\|start\|>\w+)?<\|channel\|>{}[^<\n]{{0,80}}(?:<\|constrain\|>\w+)?<\|message\|>"
 
+HARMONY_TURN: Final = r"(?-i:assistant(?:analysis|commentary|final))"
+"""What is left of the head of a message of Harmony after a server dropped its special tokens."""
+
 REASONING: Final = (
     Pair(r"<(?:mm:|seed:)?think>", r"</(?:mm:|seed:)?think>"),
     Pair(r"<thinking>", r"</thinking>"),
@@ -33,7 +36,7 @@ REASONING: Final = (
     Pair(r"<\|channel>thought\b", r"<channel\|>"),
     Pair(NEVER, r"(?:<\|end\|>\s*)?" + _HARMONY.format("final")),
     Pair(_HARMONY.format("(?:analysis|commentary)"), r"<\|end\|>|<\|call\|>", lone_end=False),
-    # Harmony after a server dropped its special tokens, which leaves the names of the channels.
+    # Harmony without its special tokens.
     Pair(r"\A\s*(?-i:analysis)(?=[^\W\d_])", r"(?-i:assistantfinal)"),
 )
 """Text between these is reasoning, never the answer."""
@@ -92,6 +95,7 @@ ENDS: Final = _any_of(
 )
 
 AFTER_A_FENCE: Final = re.compile(
-    rf"\s*(?:$|{REASONING_MARKERS.pattern}|{WRAPPER_MARKERS.pattern}|{ENDS.pattern})", re.IGNORECASE
+    rf"\s*(?:$|{HARMONY_TURN}|{REASONING_MARKERS.pattern}|{WRAPPER_MARKERS.pattern}|{ENDS.pattern})",
+    re.IGNORECASE,
 )
 """What may stand behind a closing fence on its line."""

@@ -52,6 +52,14 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "classes": lambda n: FENCE + "".join(f"class S{k}:\n    def f(self): pass\n" for k in range(n)),
     "examples": lambda n: f"{FENCE}{F}" + "print(f(1))\n" * n,
     "set-up": lambda n: FENCE + "".join(f"a{k + 1} = a{k}\n" for k in range(n)) + F,
+    "set-up that is used": lambda n: (
+        FENCE + F.replace("1", f"a{n}") + "a0 = 1\n" + "".join(f"a{k + 1} = a{k}\n" for k in range(n))
+    ),
+    "results": lambda n: f"{FENCE}{F}" + "f = f(1)\n" * n,
+    "blocks of results": lambda n: f"{FENCE}f = g(1)\n```\n" * n,
+    "bodies": lambda n: f"{FENCE}{F.replace('f', 'g')}return g(f(x))\n```\n" * n,
+    "bodies and tests": lambda n: f"{FENCE}return x\n```\n" * n + f"{FENCE}print(f(1))\n```",
+    "messages": lambda n: "analysis" + f"{FENCE}{F}```assistantanalysis" * n,
     "prose": lambda n: "The value a = b and c = d.\n" * n,
     "body": lambda n: "    x = '''\n" * n + "    return x",
     "flush lines": lambda n: "    x = '''\n" + "flush\n" * n + "    '''\n    return x\ny",

@@ -64,9 +64,19 @@ def test_reasoning_is_no_answer(begin: str, end: str) -> None:
     assert split_reasoning(f"Why\n{end}\n42") == ("42", "Why")
     assert program(f"{begin}Let me\n{DRAFT}\nno, plus{end}{ADD}") == ADD
     assert program(f"{begin}Let me\n{DRAFT}\nno, plus\n{end}\n```python\n{ADD}```") == ADD
+    for gap in ("", "\n"):
+        assert program(f"{begin}Let me\n{DRAFT}{end}{gap}```python\n{ADD}```") == ADD
     assert program(f"Let me\n{DRAFT}\n{end}\n{ADD}") == ADD
     only = extract_program(Reply(text=f"{begin}So\n{DRAFT}\nhm"), entry_point="add", prompt=PROMPT)
     assert only.outcome is Outcome.NO_ANSWER
+
+
+def test_each_message_of_harmony_ends_a_block_of_code() -> None:
+    """Without its tokens the name of the next message stands right behind the fence."""
+    for name in ("analysis", "commentary"):
+        draft = f"analysisLet me\n{DRAFT}assistant{name}no, plus\n{DRAFT}assistant{name}so"
+        assert program(f"{draft}assistantfinal```python\n{ADD}```") == ADD
+        assert program(f"{draft}\n{DRAFT}assistantfinal\n```python\n{ADD}```") == ADD
 
 
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-2])

@@ -102,6 +102,19 @@ BODIES = [
     "```python\nimport operator\nreturn operator.add(a, b)\n```",
     "```python\n    if a:\n        return a + b\n    return b\n```",
     "<answer>return a + b</answer>",
+    *(
+        form
+        for body in (
+            "def both():\n    return a + b\nreturn both()\n",
+            '"""Sum."""\ndef one():\n    return a\n\ndef two():\n    return b\n\nreturn one() + two()\n',
+            "class Sum:\n    def of(self):\n        return a + b\n\nreturn Sum().of()\n",
+            "import operator\nplus = lambda x, y: operator.add(x, y)\nreturn plus(a, b)\n",
+            "add = sum([a, b])\nreturn add\n",
+        )
+        for form in (body, indented(body), fenced(body), fenced(indented(body)))
+    ),
+    fenced("return a + b\n") + "Tests:\n" + fenced(TESTS),
+    fenced("return a + b\n") + "Usage:\n" + fenced("from sums import add\nprint(add(1, 2))\n"),
 ]
 """All lines come under the prompt's signature, at one depth."""
 RIGHT = {
@@ -123,6 +136,28 @@ RIGHT = {
     "an alternative behind it": f"{fenced(SHORT)}\nAlternatively, without imports:\n\n{fenced(GOOD)}",
     "usage": f"{fenced('pip install add', 'bash')}{fenced(GOOD)}\nUsage:\n{fenced('print(add(3, 1))  # 4')}",
     "expected output": f"{fenced(GOOD)}\nOutput:\n{fenced('[3, 3, 4]', '')}",
+    **{
+        f"{what} with the function's name": f"{fenced(GOOD)}\nOutput:\n{fenced(code + chr(10), label)}"
+        for what, code, label in (
+            ("a number", "add = 3", ""),
+            ("a setting", "add = 3", "toml"),
+            ("a result", "add = add(1, 2)\nprint(add)", "python"),
+            ("a result of another language", "add = numbers.sum", "ruby"),
+            ("a result with a type", "add: int = add(1, 2)", "python"),
+            ("one of two results", "add, n = add(1, 2), 1", "python"),
+            ("a loop", "for add in [add(1, 2)]:\n    print(add)", "python"),
+            ("a stand-in", "from unittest.mock import Mock\nadd = Mock(return_value=4)", "python"),
+        )
+    },
+    "another function name, a number with the tests'": (
+        fenced(GOOD.replace("add", "plus")) + fenced("add = 3\n", "")
+    ),
+    "results with the function's name behind it": fenced(
+        f"{GOOD}\nn = 1\nadd = add(n, 2)\nadd, n = add(1, 2), 1\nprint(add := add(1, 2))\n"
+        "for n in [1]:\n    add = add(n, 2)\n"
+    ),
+    "another name for a function": f"{fenced(BAD)}\n" + fenced(GOOD.replace("add", "plus") + "add = plus\n"),
+    "a cache around it": fenced(f"from functools import cache\n{GOOD}\nadd = cache(add)\n"),
     "a summary": f"{fenced(GOOD)}\nSummary:\n{fenced('`add` returns a + b.' + chr(10), 'markdown')}",
     "no fence": GOOD,
     "no fence, indented": indented(GOOD),
@@ -214,6 +249,10 @@ WRONG = {
     "prose in the block": fenced(f"Here is the function:\n{GOOD}"),
     "the last line is missing": fenced(GOOD.replace("    return total\n", "")),
     "overwritten in the same block": fenced(f"{GOOD}\n{BAD}"),
+    "overwritten with a number": fenced(f"{GOOD}\nadd = 3\n"),
+    "a missing colon, and its last line again": fenced("def add(a, b)\n    return a + b\n")
+    + fenced("return a + b\n"),
+    "another function, and a line again": fenced(BAD.replace("add", "plus")) + fenced("return a + b\n"),
     "another case of the name": fenced(GOOD.replace("add", "Add") + "\ndef helper():\n    return 1\n"),
     "an invisible character in a value": fenced(
         "def add(a, b):\n    return a + b if len('a\u200b') == 1 else 1\n"
@@ -313,11 +352,12 @@ def test_examples_that_run_are_left_out() -> None:
         "assert add(1, 2) == 4\nn = int(input())\nprint(add(n, 1))\nfor x in [1]:\n    print(add(x, x))\n"
         "result = add(5, 5)\ntotal = result + nothing\nif __name__ == '__main__':\n    unittest.main()\n"
         "import unittest\nunittest.main()\nexit()\nquit()\nsys.exit(0)\nraise SystemExit\n"
-        "m = int(sys.argv[1])\n"
+        "m = int(sys.argv[1])\ntext = f'{add(1, 2)}'\ntext += ' in all'\ncount: int = add(1, 2)\ncount -= 1\n"
+        "del text, count\n"
     )
-    result = extract(f"```python\nb = int(input())\nimport sys\n{ADD}{tail}```")
+    result = extract(f"```python\nb = int(input())\nb += 1\nimport sys\n{ADD}{tail}```")
     assert result.program == f"import sys\n{ADD}import unittest\n"
-    assert result.changes == ("left out 14 statement(s) that only run examples",)
+    assert result.changes == ("left out 20 statement(s) that only run examples",)
 
 
 def test_set_up_is_kept() -> None:
@@ -325,7 +365,7 @@ def test_set_up_is_kept() -> None:
     result = extract(
         "```python\nimport sys\nsys.setrecursionlimit(5000)\nTABLE = {}\ndef fill():\n    TABLE['one'] = 1\n"
         "fill()\ndef add(a, b):\n    return a * TABLE['one'] + b + EXTRA + add.bonus\n"
-        "EXTRA = len(TABLE) - 1\nadd.bonus = 0\n```"
+        "size = len(fill.__name__) - 4\nEXTRA = len(TABLE) - 1\nEXTRA += size\nadd.bonus = 0\n```"
     )
     assert (call(result), result.changes) == (3, ())
 
