@@ -33,7 +33,7 @@ _NOWHERE: Final = (
 )
 """Advice where nothing can be executed."""
 _REPLY_CHARACTERS: Final = 2000
-_PROBE_LIMITS: Final = Limits(outage_seconds=60.0, first_concurrency=1)
+_PROBE_LIMITS: Final = Limits(outage_seconds=60.0, longest_retry_after=60.0, first_concurrency=1)
 
 
 @cli.command("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json")

@@ -98,7 +98,7 @@ def read_failure(reply: HttpReply) -> Failure:
 
 
 _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_WAIT: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+_WAIT: Final = re.compile(r"(\d{1,9}(?:\.\d+)?)(ms|h|m|s)")
 _WAIT_IN_TEXT: Final = re.compile(
     rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
 )
@@ -110,7 +110,7 @@ def _wait(headers: Mapping[str, str], text: str) -> float | None:
     A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        if re.fullmatch(r"\s*\d+(\.\d*)?\s*", value := headers.get(name, "")):
+        if re.fullmatch(r"\s*\d{1,12}(\.\d*)?\s*", value := headers.get(name, "")):
             return float(value) * unit
     if (moment := _moment(headers.get("retry-after", ""))) is not None:
         return max(0.0, moment - (_moment(headers.get("date", "")) or time.time()))
@@ -288,7 +288,7 @@ def classify(
                 raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}; {failure.quote}")
     too_large = re.match(r"413|.*too (?:large|long|big)", error, re.IGNORECASE | re.DOTALL)
     advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
-    raise UnexplainedError(status, f"{status}, {failure.quote}; {advice}; the next run asks again")
+    raise UnexplainedError(status, f"{status}, {failure.quote}; {advice}")
 
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:

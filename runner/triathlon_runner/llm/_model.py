@@ -166,8 +166,8 @@ class OpenModel:
         429s are counted apart, and not those while the server refuses all; tries of a server that is away do
         not count, and the queue waits for it.
         """
-        limits = self.queue.limits
-        if isinstance(error, Throttled):
+        limits, is_throttled = self.queue.limits, isinstance(error, Throttled)
+        if is_throttled:
             tries["refused"] += 1
             tries["429"] += not self.queue.refuses_all
             is_over, doublings = tries["429"] >= limits.throttled_attempts, tries["refused"]
@@ -179,7 +179,8 @@ class OpenModel:
         if is_over:
             return None
         backoff = min(limits.longest_wait, limits.first_wait * 2.0 ** min(30, doublings))
-        return max(backoff * jitter(), error.retry_after or 0.0)
+        asked = error.retry_after or 0.0
+        return max(backoff * jitter(), asked if is_throttled else min(asked, self.queue.outage_left))
 
     async def _try(self, request: Request, slot: Slot, tries: Counter[str]) -> Answer:
         """Sends a request and reads the reply."""
@@ -234,10 +235,7 @@ class OpenModel:
             self.queue.timed_out(slot)
         if isinstance(error, Malformed) and not self.stats.answered:
             self._check_useless(error)
-        if (error.retry_after or 0.0) > self.queue.limits.longest_retry_after:
-            self.queue.wait_for_server(error.retry_after or 0.0, reason)
-            self.queue.raise_if_stopped()
-        elif isinstance(error, Throttled):
+        if isinstance(error, Throttled):
             self.stats.throttled += 1
             error.wait = self._wait_after(error, tries)
             self.queue.throttled(slot, error.wait or 0.0, error.retry_after, reason)
@@ -256,9 +254,10 @@ class OpenModel:
         is_alias = isinstance(error, OtherModel) and error.served in self.server.listed
         by_another = is_alias or self._useless[OtherModel] >= _BY_ANOTHER_MODEL
         if by_another or self._useless.total() >= _UNREADABLE:
-            raise self._useless_error(error) from None
+            raise self.useless_error(error) from None
 
-    def _useless_error(self, error: Malformed) -> ModelUnavailableError:
+    def useless_error(self, error: Malformed) -> ModelUnavailableError:
+        """Returns what to do about a server none of whose replies can be used."""
         if isinstance(error, OtherModel):
             return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
         return ModelUnavailableError(
@@ -272,7 +271,7 @@ class OpenModel:
         final = EndpointError(error.reason) if isinstance(error, Retryable) else error
         of_question = ""
         if isinstance(error, Malformed) and not self.stats.answered:  # all tries of a question, and no answer
-            final = self._useless_error(error)
+            final = self.useless_error(error)
         elif isinstance(error, UnexplainedError):
             of_question = "" if self.queue.stopped else str(error)
             final = self._unexplained_error(error, request)
@@ -312,6 +311,7 @@ class OpenModel:
                 wait: float | None = None
                 try:
                     reply = await self.send(path, body, seconds)
+                    self.queue.reached = True
                     if reply.status not in _BUSY:
                         self.queue.replied()
                         return reply
@@ -322,7 +322,7 @@ class OpenModel:
                 except Retryable as error:
                     reason = error.reason
                     self.queue.reached |= isinstance(error, Lost)
-                self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait)
+                self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=True)
                 self.queue.raise_if_stopped()
             await asyncio.sleep(self.queue.limits.first_wait * jitter())
 

@@ -283,15 +283,21 @@ class RequestQueue:
         slot.tokens = 0
         self._learned.replied(slot.sent_at, now, is_refused=False)
 
-    def failed(self, reason: str, retry_after: float | None) -> None:
-        """Counts a try that failed without a 429."""
+    def failed(self, reason: str, retry_after: float | None, *, is_only: bool = False) -> None:
+        """Counts a try that failed without a 429; where it was the `is_only` one, the server is away.
+
+        Raises:
+            ModelUnavailableError: the server asks for a wait that is too long.
+        """
+        self._refuse_long_wait(retry_after, reason)
         self._away_since = self.now() if self._away_since is None else self._away_since
-        self._failures += 1
+        self._failures = max(self._failures + 1, self._failures_allowed if is_only else 0)
         if not self.is_away:
             return
         longest = self.limits.longest_wait if self.reached else _LONGEST_FIRST_WAIT
         doublings = min(30, self._failures - self._failures_allowed + 1)
-        self._pause(max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0))
+        wait = max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0)
+        self._pause(min(wait, self.outage_left))
         self._note_absence(reason, "run again later")
 
     def throttled(self, slot: Slot, wait: float, retry_after: float | None, reason: str) -> None:
@@ -299,7 +305,11 @@ class RequestQueue:
 
         Where it surely means too much load, all requests wait as long as it asks. Where nothing but 429s came
         for as long as an outage may last, the model is stopped.
+
+        Raises:
+            ModelUnavailableError: the server asks for a wait that is too long.
         """
+        self._refuse_long_wait(retry_after, reason)
         now = self.now()
         self._held += 1
         # a long wait that the server asks of one question is no reason to send fewer of the others
@@ -314,7 +324,7 @@ class RequestQueue:
             )
             self._note_absence(reason, advice, shown_after=_SECONDS_OF_429S)
         if is_overloaded and retry_after is not None and not self.stopped:
-            self.wait_for_server(retry_after, reason)
+            self._wait_for_server(retry_after, reason)
 
     def timed_out(self, slot: Slot) -> None:
         """Counts a reply that did not come in time: the server may work on too many requests."""
@@ -324,16 +334,20 @@ class RequestQueue:
         self._held -= 1
         self._send_next()
 
-    def wait_for_server(self, seconds: float, reason: str) -> None:
-        """Sends nothing for as long as the server asks; beyond the longest allowed wait the model stops."""
+    def _refuse_long_wait(self, seconds: float | None, reason: str) -> None:
+        """Stops the model, and raises why, where the server asks for more than the longest allowed wait."""
         longest = self.limits.longest_retry_after
-        if seconds > longest:
+        if seconds is not None and seconds > longest:
             error = ServerUnreachableError(
                 f"the server asks us to wait {duration(seconds)} ({reason}), longer than the"
-                f" {duration(longest)} that are allowed; run again later, or allow more with --longest-wait"
+                f" {duration(longest)} that are allowed; run again later, or allow more with"
+                " `run --longest-wait`"
             )
             self.stop(error)
-            return
+            self.raise_if_stopped()
+
+    def _wait_for_server(self, seconds: float, reason: str) -> None:
+        """Sends nothing for as long as the server asks."""
         if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
             self.say(f"waiting {duration(seconds)}, as the server asks: {reason}")
         self._pause(seconds)
@@ -348,18 +362,28 @@ class RequestQueue:
         """Shows that the server answers nothing, or stops the model once that has lasted too long."""
         if self.limits.is_own_server:
             return
-        outage, now = self.limits.outage_seconds, self.now()
-        seconds = 0.0 if self._away_since is None else now - self._away_since
-        allowed = outage if self.reached else min(outage, self.limits.first_contact_seconds)
+        now, allowed = self.now(), self._outage
+        seconds = allowed - self.outage_left
         is_lasting = self.reached and round(seconds) > 0
         silence = f"no answer for {duration(seconds)}" if is_lasting else "no answer from the server"
         if seconds >= allowed:
             if self.reached:
-                advice += f", or wait longer than {duration(allowed)} with --outage"
+                advice += f", or wait longer than {duration(allowed)} with `run --outage`"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         elif seconds >= shown_after and now >= self._next_line_at:
             self._next_line_at = now + _SECONDS_BETWEEN_LINES
             self.say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
+
+    @property
+    def _outage(self) -> float:
+        """Seconds without an answer after which the model is stopped."""
+        first = math.inf if self.reached else self.limits.first_contact_seconds
+        return min(self.limits.outage_seconds, first)
+
+    @property
+    def outage_left(self) -> float:
+        """Seconds until the model is stopped if no answer comes; below 0 where they have passed."""
+        return self._outage - (0.0 if self._away_since is None else self.now() - self._away_since)
 
     @property
     def refuses_all(self) -> bool:

@@ -339,7 +339,11 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         error = str(other)
         known = model.config.model_copy(update={"served_as": (other.served,)})
         answer = known.read(request, body)
-    except (Retryable, EndpointError) as failure:
+    except Malformed as failure:
+        error = str(model.useless_error(failure) if name == "plain" else failure)
+    except Retryable as failure:
+        error = f"{failure}; probe again later"
+    except EndpointError as failure:
         error = str(failure)
     if not kept and reply.status == 200:
         if answer is None:

@@ -75,6 +75,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("a rejected key", [Status(401, "bad key")], STOP + "a request without a key was not accepted (401)", 1),
     ("money", [Status(429, "pay first", "insufficient_quota")], STOP + "the quota or balance is used up", 1),
     ("a wait of hours", [too_many(7200.0)], "ServerUnreachableError: the server asks us to wait 2 h 0", 1),
+    ("a wait without end", [Status(503, headers={"Retry-After": "9" * 400}), "good"], "stop: good", 2),
     ("no room for the reply", [Status(400, "maximum context length is 100 tokens. However, you requested 144"
      " tokens (80 in the messages, 64 in the completion)")], STOP + "the token limit is too large", 1),
     ("a question too long for an own server", [Status(400, "maximum context length is 10 tokens")],
@@ -223,7 +224,7 @@ async def test_a_server_that_goes_away_and_comes_back() -> None:
         away = False
         assert (await slow).reply.text == "echo slow"
         away = True
-        with pytest.raises(ServerUnreachableError, match=r"wait longer than 0 s with --outage|given up"):
+        with pytest.raises(ServerUnreachableError, match="given up"):
             await model.ask(chat("b"), GREEDY)
     assert "trying again" in lines[0] and "answers again" in lines[1]
 

@@ -9,9 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.virtual_server import VirtualServer, ask
+from support.virtual_server import VirtualServer, ask, model_behind
 from support.virtual_time import run_virtually
-from triathlon_runner.llm import Limits, ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm import (
+    Chat,
+    Limits,
+    Message,
+    ModelUnavailableError,
+    Sampling,
+    ServerUnreachableError,
+)
 from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
 from triathlon_runner.llm.provider import HttpReply
 
@@ -144,8 +151,52 @@ def test_nothing_but_429s(questions: int, retry_after: bool) -> None:
 
     error, seconds = run_virtually(main())
     assert 600 <= seconds < 750
-    assert "longer than 10 min with --outage" in error and "`requests_per_minute`" in error
+    assert "longer than 10 min with `run --outage`" in error and "`requests_per_minute`" in error
     assert 4 < len(lines) < 14
+
+
+@pytest.mark.parametrize("first", ["list of models", "question"])
+@pytest.mark.parametrize(
+    ("status", "wait", "says", "least", "most"),
+    [
+        (429, 86400, r"wait 24 h 0 min \(.*\), longer than the 15 min .* `run --longest-wait`", 0, 1),
+        (503, 7200, r"wait 2 h 0 min \(.*\), longer than the 15 min", 0, 1),
+        (503, 500, r"no answer for \d+ min.*given up.* with `run --outage`", 600, 700),
+    ],
+)
+def test_a_wait_is_no_longer_than_allowed(
+    status: int, wait: int, says: str, least: float, most: float, first: str
+) -> None:
+    """Whatever is asked, the model stops at once where the wait is too long, else after the outage."""
+
+    async def busy(path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+        return HttpReply(status, b"", {"retry-after": str(wait)})
+
+    async def main() -> None:
+        model = model_behind(busy)
+        question = model.ask(Chat((Message("user", "q"),)), Sampling(64))
+        with pytest.raises(ServerUnreachableError, match=says):
+            await (question if first == "question" else model.config.server_info(model.fetch))
+        question.close()
+
+    _, seconds = run_virtually(main())
+    assert least <= seconds < most
+
+
+def test_a_busy_list_is_waited_for() -> None:
+    """A server that lists its models after two waits of 30 s was there: the short first contact is no limit."""
+    replies = [(429, b""), (503, b""), (200, b'{"data": [{"id": "m"}]}')]
+    lines: list[str] = []
+
+    async def busy(path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+        return HttpReply(*replies.pop(0), {"retry-after": "30"}) if replies else HttpReply(404, b"", {})
+
+    async def main() -> None:
+        model = model_behind(busy, say=lines.append)
+        assert (await model.config.server_info(model.fetch)).listed == ("m",)
+
+    assert 60 <= run_virtually(main())[1] < 75
+    assert "trying again, for 10 min at most" in lines[0]
 
 
 def test_rare_answers() -> None:
