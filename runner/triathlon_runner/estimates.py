@@ -15,6 +15,7 @@ from triathlon_runner.records import Manifest, Outcome, Reply, Usage
 from triathlon_runner.schedule import RunPlan, Work, spread
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import UnitRun
+from triathlon_runner.terminal import counted
 
 _PROBED_TASKS = 3
 
@@ -151,7 +152,8 @@ def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:
     if not units:
         return None
     usage = sum((manifest.usage for manifest in runs), Usage())
-    basis = f"{units} units of this model" if own_runs else f"{units} units of {len(runs)} other models"
+    whose = "this model" if own_runs else counted(len(runs), "other model")
+    basis = f"{counted(units, 'unit')} of {whose}"
     return Cost(usage.requests, usage.input_tokens, usage.output_tokens, basis).times(1, units)
 
 

@@ -187,7 +187,7 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
         elif command and len(known) > _MOST_LISTED:
             hint = f"`{command}` lists the {len(known)} that there are"
         else:
-            hint = f"known are: {', '.join(known)}"
+            hint = f"known are: {', '.join(known) or 'none'}"
         faults.append(f"unknown {what} {name!r}; {hint}")
     if faults:
         raise UserError("\n".join(faults))

@@ -131,6 +131,16 @@ class Screen(Console):
         """As rich's, which every string passes that is printed or stands in a table."""
         return super().render_str(visible(text), **{**settings, "markup": False, "emoji": False})
 
+    def print(self, *objects: Any, **settings: Any) -> None:
+        """As rich's; where the output is no terminal, no line ends with the blanks that fill a table."""
+        if self.is_terminal:
+            super().print(*objects, **settings)
+            return
+        with self.capture() as captured:
+            super().print(*objects, **settings)
+        self.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
+        self.file.flush()
+
     def print_message(self, message: str) -> None:
         """One message, its later lines indented; broken between words where the output is a terminal."""
         self.print(indented(message), soft_wrap=not self.is_terminal)

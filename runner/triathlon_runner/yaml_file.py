@@ -106,7 +106,9 @@ class _Loader(yaml.SafeLoader):
             except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
                 value = math.nan
             if isinstance(value, float) and not math.isfinite(value):
-                raise _fault(node, place, f"a number, got {node.value!r:.40}; put text in quotes")
+                raise _fault(
+                    node, place, f"a finite number, got {node.value!r:.40}; write one, or put text in quotes"
+                )
         lines: dict[str, int] = {}
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if key.tag not in {f"{_TAG}str", f"{_TAG}merge"}:
@@ -143,8 +145,14 @@ def read(path: Path) -> YamlFile:
         root = loader.get_single_node() or nothing
         loader.check(root, {})
         return YamlFile(path, text, root, loader.construct_document(root))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {str(path)!r}: expected UTF-8 text, got {error}") from None
+    except OSError as error:
+        raise UserError(
+            f"expected a file that can be read, got {str(path)!r} ({error.strerror}); name another one"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"cannot read {str(path)!r}: expected UTF-8 text, got {error}; save it as UTF-8"
+        ) from None
     except yaml.reader.ReaderError as error:
         number = text.count("\n", 0, error.position) + 1
         raise UserError(f"{path}, line {number}: expected text, got {chr(error.character)!r}") from None

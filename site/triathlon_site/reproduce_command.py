@@ -46,7 +46,9 @@ def reproduce_command(
         typer.Option(help="Only these tables, by name as --dry-run lists them; left out: all of the paper."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="Samples a task; left out: the paper's.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, max=10_000, help="Samples a task; left out: the paper's.")
+    ] = None,
     budget: Budget = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would take and what is missing, ask nothing.")

@@ -30,7 +30,7 @@ async def one(made: Bench) -> ModelEstimate:
     [
         (0, "m", (10, 20, 50), "first prompts; at most"),
         (4, "m", (6, 0, 42), "4 units of this model"),
-        (10, "new", (10, 0, 70), "10 units of 1 other models"),
+        (10, "new", (10, 0, 70), "10 units of 1 other model"),
         (10, "m", (0, 0, 0), "10 units of this model"),
     ],
 )

@@ -64,8 +64,11 @@ def in_b(setting: str) -> str:
         (GOOD.replace("  - id: b\n    name: B\n", "  - name: B\n"), ["line 7", "id", "required"]),
         (in_b("max_tokens: 999999999999"), ["line 9", "or equal to 10000000", "got 999999999999"]),
         (in_b("temperature: 9"), ["line 9", "less than or equal to 2", "got 9"]),
-        (in_b("temperature: .nan"), ["line 9: models.1.temperature: expected a number, got '.nan'"]),
-        (in_b("temperature: -.inf"), ["line 9: models.1.temperature: expected a number, got '-.inf'"]),
+        (
+            in_b("temperature: .nan"),
+            ["line 9: models.1.temperature: expected a finite number, got '.nan'; write one"],
+        ),
+        (in_b("temperature: -.inf"), ["line 9: models.1.temperature: expected a finite number, got '-.inf'"]),
         (in_b("concurrency: yes"), ["line 9", "a whole number", "got true"]),
         (in_b("released: 2024-13"), ["line 9", "YYYY-MM", "'2024-13'"]),
         (in_b("released: 2024"), ["line 9", "released", "in quotes", "2024"]),
@@ -74,7 +77,11 @@ def in_b(setting: str) -> str:
         (GOOD.replace("id: b", "id: B b"), ["line 7", "an id of at most 100 lower-case letters", "'B b'"]),
         (api("unsupported: seed"), ["line 3", "api.unsupported", "a list", "'seed'"]),
         (api("unsuported: [seed]"), ["line 3", "api.unsuported", "did you mean 'unsupported'?"]),
-        (api("body: {a: .nan}"), ["line 3", "api.body.a", "a number", "'.nan'"]),
+        (
+            api("provider: anthropic, reasoning_effort: low"),
+            ["line 3", "'reasoning_effort' is an option of provider openai, not of anthropic; remove it"],
+        ),
+        (api("body: {a: .nan}"), ["line 3", "api.body.a", "a finite number", "'.nan'"]),
         (api("body: {a: !!timestamp 2024-01-01}"), ["line 3", "api.body.a", "'timestamp'", "in quotes"]),
         (api("body: {1: 2}"), ["line 3", "api.body", "text as a key", "'1'", "in quotes"]),
         (serve("env: {A: 1}"), ["line 3", "serve.env.A", "expected text", "in quotes"]),
@@ -93,7 +100,7 @@ def in_b(setting: str) -> str:
         ("models: &m [*m]\n", ["line 1", "expected at most 100,000 values, those of aliases included"]),
         (BOMB, ["expected at most 100,000 values"]),
         ("[" * 5000, ["a few levels deep"]),
-        ("n: " + "9" * 5000, ["line 1: n", "expected a number"]),
+        ("n: " + "9" * 5000, ["line 1: n", "expected a finite number"]),
         ("a: \x01\n", ["line 1", "'\\x01'"]),
         (GOOD + "  - {id: c, name: C}\n", ["line 11", "exactly one of 'serve' and 'api'"]),
         (GOOD.replace("    name: B\n", "    name: B\n" * 2), ["line 9", "'name' also stands in line 8"]),
@@ -163,8 +170,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no models file at .*--models-file"):
         models_yaml.load(path)
     path.write_bytes(b"\xff\xfe\x00models")
-    with pytest.raises(UserError, match=r"cannot read .*models.yaml.*expected UTF-8 text, got .*0xff"):
+    with pytest.raises(
+        UserError, match=r"cannot read .*models.yaml.*UTF-8 text, got .*0xff.*save it as UTF-8"
+    ):
         models_yaml.load(path)
+    with pytest.raises(UserError, match=r"expected a file .* \(Is a directory\); name another one"):
+        models_yaml.load(tmp_path)
 
 
 def test_all_unknown_models_are_named() -> None:

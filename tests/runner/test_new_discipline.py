@@ -166,4 +166,4 @@ def test_its_samples_are_exported(place: SmallRun) -> None:
     }
     assert told["stone"] == ["stone", "enots", "enots", "stone"] and told["candle"] == ["candle"] * 2
     result = place.call("export", "evalplus", "--out", str(place.root / "programs"))
-    assert "its units are no single programs" in result.output
+    assert "units that are no single programs" in result.output

@@ -2,7 +2,7 @@
 
 import pytest
 
-from triathlon_runner.terminal import in_markdown, visible
+from triathlon_runner.terminal import console, in_markdown, table, visible
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,16 @@ def test_empty_lines_are_read_once() -> None:
 def test_other_text_stays_as_it_is() -> None:
     """Slices and scopes have colons, too."""
     assert visible("xs[::2]\n    std::vector") == "xs[::2]\n    std::vector"
+
+
+def test_no_line_of_a_file_ends_with_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table's cells are filled up to the widest one: in a window of 80 columns each line took two."""
+    shown = table("id", "title")
+    shown.add_row("a", "x" * 100)
+    shown.add_row("b", "y")
+    console().print(shown)
+    console().print_message("one \n\ntwo")
+    assert capsys.readouterr().out == f"id  title\na   {'x' * 100}\nb   y\none\n\n  two\n"
 
 
 @pytest.mark.parametrize(

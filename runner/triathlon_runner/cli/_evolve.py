@@ -23,7 +23,7 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
-from triathlon_runner.terminal import Screen, console
+from triathlon_runner.terminal import Screen, console, counted
 
 _CHECK_SECONDS = 0.1
 """Between two checks whether the budget is spent."""
@@ -68,8 +68,8 @@ def evolve(
     tokens = expected.input_tokens + expected.output_tokens
     cost = f"about {row.price.cost_of(expected):.2f} USD" if row.price else "price unknown"
     screen.print_message(
-        f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests, {tokens} tokens,"
-        f" {cost}"
+        f"{counted(len(unfinished), 'problem')} to evolve{before}, about"
+        f" {counted(expected.requests, 'request')}, {tokens} tokens, {cost}"
     )
     if dry_run:
         return

@@ -49,6 +49,9 @@ def prune(
     if max_megabytes is None and model is None:
         raise UserError("expected --max-megabytes or --model, which say what is removed, got neither")
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
+        if model is not None:
+            known = list(replies.info().replies_by_model)
+            check_names([model], known, what="model", command="triathlon cache info")
         max_bytes = None if max_megabytes is None else int(max_megabytes * 1e6)
         removed = replies.prune(max_bytes=max_bytes, model=model)
     console().print(f"{counted(removed, 'reply')} removed")
@@ -72,11 +75,12 @@ def build(
     write_questions(question_file, out)
     report, screen = question_file.report, console()
     screen.print_message(
-        f"{report.questions} questions about {report.inputs} inputs of {report.programs} programs: {out}"
+        f"{counted(report.questions, 'question')} about {counted(report.inputs, 'input')} of"
+        f" {counted(report.programs, 'program')}: {out}"
     )
-    for noun, left_out in (("statements", report.left_out_statements), ("inputs", report.left_out_inputs)):
+    for noun, left_out in (("statement", report.left_out_statements), ("input", report.left_out_inputs)):
         for rule, count in sorted(left_out.items(), key=lambda pair: -pair[1]):
-            screen.print_message(f"left out: {count} {noun}: {rule}")
+            screen.print_message(f"left out: {counted(count, noun)}: {rule}")
     for program, reason in report.left_out_programs.items():
         screen.print_message(f"left out: {program}: {reason}")
 

@@ -40,6 +40,9 @@ def _by_provider(block: Any) -> Any:
     name = block.get("provider", "openai")
     if name not in PROVIDERS:
         raise ValueError(f"expected `provider` to be one of {', '.join(PROVIDERS)}, got {name!r}")
+    for other, config in PROVIDERS.items():
+        for option in config.model_fields.keys() & block.keys() - PROVIDERS[name].model_fields.keys():
+            raise ValueError(f"{option!r} is an option of provider {other}, not of {name}; remove it")
     return PROVIDERS[name].model_validate(block)
 
 

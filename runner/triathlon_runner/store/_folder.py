@@ -81,7 +81,8 @@ class ResultsFolder:
             probe.unlink()
         except OSError as error:
             raise UserError(
-                f"cannot write to the results folder {str(self.root)!r} ({error.strerror}); pass --results"
+                f"cannot write to the results folder {str(self.root)!r} ({error.strerror}); name another"
+                " one with --results"
             ) from None
 
     @contextmanager

@@ -36,9 +36,9 @@ class Export:
 def _no_programs(source: Source) -> str:
     """Why there are no programs to export; empty where there are."""
     if not source.with_texts:
-        return "its programs are others' work, or its tasks are private"
+        return "programs that are others' work, or tasks that are private"
     is_program = issubclass(source.entry.record, ProgramRecord)
-    return "" if is_program else "its units are no single programs, as those of evolved and translation are"
+    return "" if is_program else "units that are no single programs, as those of evolved and translation are"
 
 
 def _evalplus(source: Source) -> Iterator[tuple[str, str]]:

@@ -124,7 +124,7 @@ def test_a_results_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "write_bytes", refuse)
     result = place.call("run", "--suites", "evolved/core-seeds", "--limit", "1")
     assert isinstance(result.exception, UserError)
-    assert "'results' (Read-only file system); pass --results" in str(result.exception)
+    assert "'results' (Read-only file system); name another one with --results" in str(result.exception)
     assert not (tmp_path / "results" / "runs" / "m").exists()
 
 

@@ -182,6 +182,14 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (ALTERED, "scores", 0, ("A score with open units", "has no rank", "does not count")),
     *((a_folder, command, 2, ("core-seeds.jsonl",)) for command in ("results list", "verify")),
     (a_folder, "results diff results results", 2, ("core-seeds.jsonl",)),
+    (
+        nothing,
+        f"results diff {LINES} results/runs/m/{LOOP}.jsonl",
+        2,
+        (f"got those of '{SEEDS}' and '{LOOP}'",),
+    ),
+    (nothing, "cache prune --model nope", 2, ("unknown model 'nope'; known are: m",)),
+    (nothing, f"{RUN} --samples 10001", 2, ("10000",)),
     *(
         (nothing, f"results diff {folder} {folder}", 2, ("runs/MODEL/SUITE.jsonl", f"'{folder}'"))
         for folder in ("results/runs", "results/runs/m")

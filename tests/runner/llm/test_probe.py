@@ -162,7 +162,11 @@ async def test_every_fault_at_once() -> None:
         ("instruct", lambda _: Status(404, "model not found"), "does not know the model"),
         ("base", lambda _: Status(404, "model not found"), "does not know the model"),
         ("instruct", refusing("max_tokens"), "`max_tokens_field: max_completion_tokens`"),
-        ("instruct", lambda _: Raw(b"<html>hello</html>"), "look at base_url and provider in the model's row"),
+        (
+            "instruct",
+            lambda _: Raw(b"<html>hello</html>"),
+            "look at base_url and provider in the model's row",
+        ),
         ("instruct", lambda _: Raw(b'{"error": "overloaded"}'), "said 'overloaded'; probe again later"),
         ("instruct", lambda _: Status(400, "odd"), "look at the model's row, or ask who runs the server$"),
         ("instruct", lambda _: too_many(7200.0), "asks us to wait 2 h 0 min"),

@@ -184,7 +184,7 @@ def test_a_wait_is_no_longer_than_allowed(
 
 
 def test_a_busy_list_is_waited_for() -> None:
-    """A server that lists its models after two waits of 30 s was there: the short first contact is no limit."""
+    """A server that lists its models after two waits of 30 s was there: the first contact is no limit."""
     replies = [(429, b""), (503, b""), (200, b'{"data": [{"id": "m"}]}')]
     lines: list[str] = []
 

@@ -169,8 +169,8 @@ class Workspace:
             (self.root / ".writable").unlink()
         except OSError as error:
             raise UserError(
-                f"--out expects a folder that can be written, got {str(self.root)!r}: {error}."
-                " Name another one."
+                f"--out expects a folder that can be written, got {str(self.root)!r} ({error.strerror});"
+                " name another one"
             ) from error
         self.decisions()
 
