@@ -62,7 +62,7 @@ class Anthropic(ApiConfig):
         """Returns what a good reply says; see `ApiConfig.read`."""
         content, finish = body.get("content"), _FINISH.get(str(body.get("stop_reason")), Finish.STOP)
         if body.get("type") != "message" or not isinstance(content, list):
-            raise Malformed(f"no message but {body.get('type')!r}")
+            raise Malformed(f"no reply of type 'message' but of type {body.get('type')!r}")
         served = clean(str(body.get("model") or ""))
         check_model(self, served)
         text, reasoning = content_text(content)

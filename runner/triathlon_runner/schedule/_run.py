@@ -188,6 +188,10 @@ class _ModelRun:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
         runner, model, suite, planned = self._runner, self.id, work.suite_id, work.built.count
         path, record = runner.folder.lines(model, suite), work.built.entry.record
+        if fault := runner.folder.fault_of_place(model, suite):
+            self._add_error(f"{model} {suite}: {fault}")
+            self.open += planned
+            return None
         try:
             before = runner.folder.read_manifest(model, suite)
             is_unchanged = not runner.folder.changed_since_manifest(model, suite)

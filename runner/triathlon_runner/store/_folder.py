@@ -139,14 +139,21 @@ class ResultsFolder:
     def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
         """Yields (model, suite) of every results file, in order."""
         runs = self.root / "runs"
-        start = self.root.parent if self.root.name == IMPORTED else self.root
         for path in sorted(runs.glob("*/**/*.jsonl")):
-            model, *suite = path.relative_to(runs).with_suffix("").parts
-            why = why_not_plain(path, start) or ("" if path.is_file() else "a folder")
-            if not why:
-                yield model, "/".join(suite)
+            model, *parts = path.relative_to(runs).with_suffix("").parts
+            suite = "/".join(parts)
+            if not (fault := self.fault_of_place(model, suite)):
+                yield model, suite
             elif not skip_others:
-                raise UserError(f"expected a plain file of results at {str(path)!r}, got {why}; move it away")
+                raise UserError(fault)
+
+    def fault_of_place(self, model: str, suite: str) -> str:
+        """Returns why a results file cannot be read, or made, where it belongs: a link is not followed."""
+        path = self.lines(model, suite)
+        start = self.root.parent if self.root.name == IMPORTED else self.root
+        deepest = next(part for part in (path, *path.parents) if os.path.lexists(part))
+        why = why_not_plain(deepest, start) or ("a folder" if path.is_dir() else "")
+        return f"expected a plain file of results at {str(path)!r}, got {why}; move it away" if why else ""
 
     def manifests(self) -> Iterator[Manifest]:
         """Yields every manifest that can be read."""

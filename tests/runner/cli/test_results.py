@@ -130,6 +130,17 @@ def lost_line(small: SmallRun) -> None:
     small.write(SEEDS, small.records(SEEDS)[:1])
 
 
+def a_link(small: SmallRun) -> None:
+    small.lines(SEEDS).rename(small.root / "elsewhere")
+    small.lines(SEEDS).symlink_to(small.root / "elsewhere")
+
+
+def a_linked_folder(small: SmallRun) -> None:
+    model = small.results / "runs" / "m"
+    model.rename(small.root / "elsewhere")
+    model.symlink_to(small.root / "elsewhere")
+
+
 def a_folder(small: SmallRun) -> None:
     small.lines(SEEDS).unlink()
     small.lines(SEEDS).mkdir()
@@ -181,6 +192,11 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     ),
     (ALTERED, "scores", 0, ("A score with open units", "has no rank", "does not count")),
     *((a_folder, command, 2, ("core-seeds.jsonl",)) for command in ("results list", "verify")),
+    *(
+        (damage, command, 2, (f"expected a plain file of results at '{LINES}', got {what}",))
+        for damage, what in ((a_link, "a link"), (a_linked_folder, "a link"), (a_folder, "a folder"))
+        for command in ("results list", f"run --suites {SEEDS} --limit 2")
+    ),
     (a_folder, "results diff results results", 2, ("core-seeds.jsonl",)),
     (
         nothing,
