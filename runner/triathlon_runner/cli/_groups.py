@@ -18,7 +18,7 @@ from triathlon_runner.models_yaml import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
 from triathlon_runner.sandbox import Language, open_sandbox
 from triathlon_runner.schedule import check_references
-from triathlon_runner.terminal import console, counted
+from triathlon_runner.terminal import console, counted, progress_lines
 
 _BUILD = "triathlon questions build --dataset humaneval --out questions.json"
 cache_app = cli.group_of_commands("cache", "The cache of replies.", "triathlon cache info")
@@ -113,8 +113,13 @@ def check(data: cli.Data = None) -> None:
     tasks, lacking = translation.read_mbxp(data_store(data))
 
     async def checks() -> dict[Language, translation.LanguageCheck]:
+        show = progress_lines("triathlon translation check", "language")
+        found = dict[Language, translation.LanguageCheck]()
         async with open_sandbox() as sandbox:
-            return {each: await translation.check_references(tasks, sandbox, each) for each in Language}
+            for each in Language:
+                show(len(found), len(Language))
+                found[each] = await translation.check_references(tasks, sandbox, each)
+        return found
 
     for line in translation.report(tasks, asyncio.run(checks()), lacking):
         console().print_message(line)

@@ -16,6 +16,10 @@ from triathlon_runner.sandbox._local import LocalSandbox
 from triathlon_runner.sandbox._worker import LEVELS
 
 
+class NoIsolationError(SandboxError, UserError):
+    """Nothing can be executed here until the user enables what the message names."""
+
+
 @asynccontextmanager
 async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIterator[Sandbox]:
     """A sandbox on this machine, at most `jobs` children at once (default: as many as cores).
@@ -26,7 +30,7 @@ async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIte
     `level` is `namespaces`, `lite` or `auto`, the strongest that works here.
 
     Raises:
-        SandboxError: the level, or any, does not work here; the message says what to enable.
+        NoIsolationError: the level, or any, does not work here; the message says what to enable.
     """
     levels = [each for each in LEVELS if level in ("auto", each)]
     if not levels:
@@ -44,7 +48,7 @@ async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIte
     what = "this isolation level does not work here"
     if level == "auto":
         what = "nothing is executed here, no isolation level works"
-    raise SandboxError(
+    raise NoIsolationError(
         f"{what} ({'; '.join(refusals)}). "
         "Enable unprivileged user namespaces, or Landlock (Linux 5.13 or later, `landlock` among the LSMs)."
     )

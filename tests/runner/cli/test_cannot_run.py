@@ -17,7 +17,7 @@ from triathlon_runner.cli import app
 from triathlon_runner.cli._report import notices
 from triathlon_runner.errors import UserError
 from triathlon_runner.languages import LANGUAGES, Language
-from triathlon_runner.sandbox import SandboxHealth
+from triathlon_runner.sandbox import SandboxError, SandboxHealth
 from triathlon_runner.schedule import RunPlan, Work
 
 KEYLESS = """
@@ -126,6 +126,19 @@ def test_a_results_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.
     assert isinstance(result.exception, UserError)
     assert "'results' (Read-only file system); name another one with --results" in str(result.exception)
     assert not (tmp_path / "results" / "runs" / "m").exists()
+
+
+def test_nothing_can_be_executed(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command that executes programs says in a line what to enable, without a traceback."""
+
+    async def refuse(_: object) -> None:
+        raise SandboxError("the kernel has none")
+
+    monkeypatch.setattr("triathlon_runner.sandbox._open._check_ways_out", refuse)
+    (place.root / "samples.jsonl").write_text('{"task_id": "core/seeds/bill-total", "solution": "x"}\n')
+    for command in ("grade samples.jsonl --suite evolved/core-seeds", "run --models m --dry-run"):
+        code, said = place.says(*command.split())
+        assert code == 2 and "nothing is executed here" in said and "Enable" in said, said
 
 
 @pytest.mark.slow
