@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "3b1a1b849fd37537fb40f404c7b02f203502d5c5154f5934fc8a24b511b5cf8c")
+DECIDED = (2, "c64023ad9508124112be52472c47d5bdd2003027900e7f2b3a8579be9197a1f7")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
