@@ -12,8 +12,8 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import formats
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores
-from triathlon_site.uncertainty import Interval
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
+from triathlon_site.uncertainty import DIGITS, Interval
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
 """How a table marks a score that is in no ranking, by the reason."""
@@ -66,13 +66,13 @@ class ShownScore:
 
     @property
     def middle(self) -> float:
-        """The value; of a score that is only known as a range its middle, by which it is ordered."""
-        return self.value if self.upper is None else (self.value + self.upper) / 2
+        """The one number of it: of a score that is only known as a range the middle."""
+        return self.value if self.upper is None else round((self.value + self.upper) / 2, DIGITS)
 
     @property
     def share(self) -> float:
-        """The value as a share of the maximum."""
-        return self.value / self.maximum
+        """The middle as a share of the maximum."""
+        return self.middle / self.maximum
 
     def scaled(self, maximum: float) -> "ShownScore":
         """The same figure on a scale that ends at `maximum`."""
@@ -213,6 +213,17 @@ def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:
     return {cell.grade for cell in marked} | {cell.mark for cell in marked if cell.mark} | again
 
 
+def marked(name: str, score: Score | ShownScore) -> str:
+    """The name, behind the mark of a score that is in no ranking."""
+    return f"{APART_MARKS[score.apart]} {name}" if score.apart else name
+
+
+def why_apart(scores: Iterable[Score | ShownScore | None]) -> str:
+    """A sentence for each mark of scores in no ranking, behind a space; empty without such scores."""
+    reasons = dict.fromkeys(score.apart for score in scores if score and score.apart)
+    return "".join(f" {APART_MARKS[reason]}: {reason}." for reason in reasons)
+
+
 def receipt_path(column: ColumnScores, model: str) -> str:
     """Address of a model's receipt of a column; for a mean over several suites, that of all its receipts."""
     suites = column.column.suites
@@ -246,6 +257,6 @@ def dimensions(boards: Sequence[Board]) -> dict[str, ColumnScores]:
 
 
 def share_of_maximum(column: ColumnScores, model: str) -> float | None:
-    """A score in per cent of the column's maximum; None for a model without one."""
-    score = column.scores.get(model)
-    return 100 * score.value / column.column.maximum if score else None
+    """A score in per cent of the column's maximum, also one apart from the ranking; None without one."""
+    score = column.shown(model)
+    return round(100 * score.middle / column.column.maximum, DIGITS) if score else None

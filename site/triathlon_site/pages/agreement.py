@@ -148,7 +148,7 @@ def graded_matrix(site: Gathered) -> Matrix:
             column = scores.column
             if column.ranked:
                 values = {
-                    m: formats.in_unit(s.value, column.maximum) for m, s in sorted(scores.scores.items())
+                    m: formats.in_unit(s.middle, column.maximum) for m, s in sorted(scores.scores.items())
                 }
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
                 maximum = formats.in_unit(column.maximum, column.maximum)

@@ -147,7 +147,7 @@ def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.floa
             span = Interval(share.low * cell.maximum, share.high * cell.maximum)
         value = float(np.round(score.maximum * cell.share, 9))
         ends.append((value, *(score.maximum * end / cell.maximum for end in (span.low, span.high))))
-        texts.append([formats.score(end, cell.maximum) for end in (cell.value, span.low, span.high)])
+        texts.append([formats.score(end, cell.maximum) for end in (cell.middle, span.low, span.high)])
     return np.array(ends), texts
 
 

@@ -40,7 +40,8 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     curves: dict[str, tuple[float, ...]] = {}
     for board in site.boards:
         for model in board.models:
-            if model not in curves and (line := degradation_curve(board, model)):
+            is_ranked = model in board.headline.scores
+            if is_ranked and model not in curves and (line := degradation_curve(board, model)):
                 curves[model] = tuple(float(f"{value:.6g}") for value in line)
     steps = max(map(len, curves.values()), default=0)
     axes = dimensions(site.boards)
@@ -99,8 +100,8 @@ def _frames(steps: int, axes: Sequence[str]) -> list[Figure]:
 
 
 def _radar_of(model: str, name: str, axes: Mapping[str, ColumnScores]) -> dict[str, Any]:
-    """The model's shape on these axes, as a path and for plotly; None where it has too few of them."""
-    shares = [share_of_maximum(column, model) for column in axes.values()]
+    """The model's shape on these axes, of scores in a ranking; None where it has too few of them."""
+    shares = [share_of_maximum(c, model) if model in c.scores else None for c in axes.values()]
     if sum(share is not None for share in shares) < FEWEST_AXES:
         return {"radarPath": None, "radar": None}
     return {"radarPath": radar_path(shares), "radar": interactive_radar(name, list(axes), shares)}

@@ -102,7 +102,10 @@ def _on_one_scale(row: ModelRow) -> ModelRow:
 
 
 def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
-    """All figures as CSV, scores as shares of their maximum; of the rows those with a column of the index."""
+    """All figures as CSV, scores as shares of their maximum; of the rows those with a column of the index.
+
+    A score that is only known as a range is its middle, with the ends beside it.
+    """
     counted = {column.id for column in FRONT}
     frame = pd.DataFrame([_line(row) for row in rows if counted & row.cells.keys()])
     names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
@@ -137,6 +140,9 @@ def _line(row: ModelRow) -> dict[str, Any]:
         }
     for name, cell in row.cells.items():
         line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
+        if cell.upper is not None:
+            ends = {"lower": cell.value, "upper": cell.upper}
+            line |= {f"{name}_{end}": round(value / cell.maximum, 6) for end, value in ends.items()}
     return line
 
 

@@ -25,14 +25,15 @@ from triathlon_site.exports import badge_of
 from triathlon_site.figures import Series, radar
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._scores import cell, dimensions, share_of_maximum
+from triathlon_site.pages._scores import cell, dimensions, marked, score_in, share_of_maximum, why_apart
 from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.all_models import BESIDE, FRONT, ModelRow
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, missing_suites, question_columns, view_of
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, Page, formats
-from triathlon_site.scores import Board, ColumnScores, set_title
+from triathlon_site.scores import Board, set_title
 from triathlon_site.tasks import score_noise, solving_metric
+from triathlon_site.uncertainty import DIGITS
 
 MOST_FALLS: Final = 8
 MOST_OF_A_KIND: Final = 2
@@ -76,7 +77,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
                 for row in overall.rows
                 if row.model == model
             ],
-            "boards": [_model_board(site, board, model) for board in boards],
+            "boards": [one for board in boards if (one := _model_board(site, board, model))["cells"]],
             "efforts": list(group_boards(info, boards, site.models)),
             "drops": drops_of(model, boards),
             "radar": _radar(model, info.label, boards),
@@ -104,13 +105,14 @@ def _reported_numbers(site: Gathered, card: ModelCard) -> Iterator[tuple[Any, ..
 
 
 def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
-    """One model on one board, with figures of the model and of those ranked next to it."""
+    """One model on one board, under whatever protocol, with figures of it and of those ranked next to it."""
     position = board.models.index(model)
     shown = dict.fromkeys((model, *board.models[max(0, position - 2) : position + 3]))
-    cells = [(column.column, cell(column, model)) for column in board.shown if model in column.scores]
+    cells = [(column.column, found) for column in board.shown if (found := cell(column, model))]
     return {
         "board": board,
         "cells": cells,
+        "why_apart": why_apart(found for _, found in cells),
         # the headline and the model's cell in it; where it has none, the suites that it lacks
         "headline": next((pair for pair in cells if pair[0].headline), None),
         "missing": missing_suites(board, board.headline.column, model),
@@ -122,17 +124,16 @@ def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
 
 def _radar(model: str, label: str, boards: Sequence[Board]) -> Figure:
     """Every dimension that the model has; grey: the median of all models, where there are five or more."""
-    axes = {name: column for name, column in dimensions(boards).items() if model in column.scores}
+    axes = {name: column for name, column in dimensions(boards).items() if column.shown(model)}
     shares = [[share_of_maximum(column, one) or 0.0 for one in column.scores] for column in axes.values()]
-    own = tuple(share_of_maximum(column, model) or 0.0 for column in axes.values())
-    series = [Series(label, own)]
-    if shares and len(shares[0]) >= FEWEST_RANKED:
+    own = {name: score for name, column in axes.items() if (score := score_in(column, model))}
+    titles = [marked(name, score) for name, score in own.items()]
+    series = [Series(label, tuple(100 * score.share for score in own.values()))]
+    if shares and min(map(len, shares)) >= FEWEST_RANKED:
         medians = tuple(float(np.median(of_all)) for of_all in shares)
         series.append(Series("median of all models", medians, muted=True))
-    return Figure(
-        radar(f"All dimensions of {label}", list(axes), series),
-        "All dimensions in per cent of their maximum; the ring with a number is the end.",
-    )
+    caption = "All dimensions in per cent of their maximum; the ring with a number is the end."
+    return Figure(radar(f"All dimensions of {label}", titles, series), caption + why_apart(own.values()))
 
 
 def unit_draft(
@@ -199,7 +200,8 @@ class Drop(NamedTuple):
 
     @property
     def points(self) -> float:
-        return self.before - self.after
+        """Rounded as the two scores are: a drop has the same digits as on its board."""
+        return round(self.before - self.after, DIGITS)
 
 
 def drops_of(model: str, boards: Sequence[Board]) -> list[Drop]:
@@ -212,12 +214,6 @@ def drops_of(model: str, boards: Sequence[Board]) -> list[Drop]:
     return sorted(drops, key=lambda drop: (-drop.points, drop.second))[:MOST_FALLS]
 
 
-def _share(column: ColumnScores, model: str) -> float | None:
-    """In per cent of the maximum, under whatever protocol: a model is compared with itself alone."""
-    score = column.shown(model)
-    return 100 * score.value / column.column.maximum if score else None
-
-
 def _file(board: Board, model: str, suite: str) -> FileAggregate:
     return next(file for file in board.files[model] if file.suite == suite)
 
@@ -227,14 +223,15 @@ def _loops(board: Board, model: str) -> Iterator[Drop]:
     curve = curve_columns(board)
     if not curve:
         return
-    before, after = (_share(column, model) for column in (curve[0], curve[-1]))
+    before, after = (share_of_maximum(column, model) for column in (curve[0], curve[-1]))
     if before is None or after is None:
         return
     attempts = read_attempts(_file(board, model, curve[0].column.suites[0]).extracts.read(ATTEMPTS))
     whole = f"{len(curve)} loops"
     lost = (one for one in attempts if one.outcome.endswith((" loop", " loops")) and one.outcome != whole)
     task, _, path = next(lost, ("", "", ""))
-    yield Drop(f"loop, {board.plan.title}: loop 1", before, f"loop {len(curve)}", after, task, path)
+    first = f"{board.plan.discipline}, {board.plan.title}: loop 1"
+    yield Drop(first, before, f"loop {len(curve)}", after, task, path)
 
 
 def _sets(board: Board, model: str) -> Iterator[Drop]:
@@ -245,8 +242,8 @@ def _sets(board: Board, model: str) -> Iterator[Drop]:
             continue
         known = (suite for suite in reversed(entry.seed_suites) if suite in single)
         seeds = next((suite for suite in known if single[suite].shown(model)), "")
-        before = _share(single[seeds], model) if seeds else None
-        after = _share(single[entry.id], model)
+        before = share_of_maximum(single[seeds], model) if seeds else None
+        after = share_of_maximum(single[entry.id], model)
         if before is None or after is None:
             continue
         # a task that is failed though what it was evolved from is solved, else one that is failed
@@ -272,8 +269,9 @@ def _lines(board: Board, model: str) -> Iterator[Drop]:
         for place, column in enumerate(question_columns(board)[:3]):
             counts = {kind: summary["lines"][kind][place] for kind in LINE_KINDS}
             shares = {kind: 100 * r / of for kind, (r, of) in counts.items() if of >= FEWEST_ANSWERS}
-            whole = _share(column, model)
+            whole = share_of_maximum(column, model)
             if shares and whole is not None:
                 worst = min(shares, key=lambda kind: shares[kind])
-                first = f"runtime, {board.plan.title}: {column.column.title.lower()}, all lines"
+                about = f"{board.plan.discipline}, {board.plan.title}"
+                first = f"{about}: {column.column.title.lower()}, all lines"
                 yield Drop(first, whole, LINE_KINDS[worst], shares[worst], task, path)

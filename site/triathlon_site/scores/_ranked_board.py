@@ -24,6 +24,7 @@ from triathlon_site.scores._boards import (
     sample_of,
 )
 from triathlon_site.uncertainty import (
+    DIGITS,
     Differences,
     Draws,
     Interval,
@@ -60,8 +61,8 @@ class Score:
 
     @property
     def middle(self) -> float:
-        """What it is ordered by: the middle of a range, so that a judge moves no model by itself."""
-        return self.value if self.upper is None else (self.value + self.upper) / 2
+        """The one number of it: of a range the middle, so that a judge moves no model by itself."""
+        return self.value if self.upper is None else round((self.value + self.upper) / 2, DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +296,7 @@ def first_boards(boards: Sequence[Board]) -> list[Board]:
 def known_share(model: str, columns: Iterable[ColumnScores]) -> float:
     """Mean share of the maximum over the ranked columns that have the model; 0 where none has it."""
     known = [
-        column.scores[model].value / column.column.maximum
+        column.scores[model].middle / column.column.maximum
         for column in columns
         if column.column.ranked and model in column.scores
     ]

@@ -17,7 +17,7 @@ from triathlon_site.evidence import SUMMARY, Article, read_summary
 from triathlon_site.figures import PALETTE, Series, curves
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages._scores import share_of_maximum
+from triathlon_site.pages._scores import marked, share_of_maximum, why_apart
 from triathlon_site.ranking import FAR, shift_summary
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, total
@@ -212,9 +212,9 @@ def repeats_cell(scores: Sequence[float], metric: Metric) -> Value:
     return score_cell(fmean(known), metric.maximum, small, **details)
 
 
-def own_files(board: Board) -> dict[str, FileAggregate]:
-    """By model, its file of the board's first suite, under whatever protocol."""
-    suite = board.plan.suites[0].id
+def own_files(board: Board, suite: str = "") -> dict[str, FileAggregate]:
+    """By model, its file of a suite of the board, else of the first one, under whatever protocol."""
+    suite = suite or board.plan.suites[0].id
     return {model: file for model in board.models for file in board.files[model] if file.suite == suite}
 
 
@@ -263,18 +263,21 @@ def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
 
 def curve_figures(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
     """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
-    lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
+    scores = {model: score for model in board.models if (score := board.headline.shown(model))}
+    drawn = (model for model, score in scores.items() if model in shown or not score.apart)
+    lines = {model: line for model in drawn if (line := degradation_curve(board, model))}
+    ranked = [model for model in lines if not scores[model].apart]
 
     def ran(ordered: Iterable[str]) -> Iterator[str]:
         """Models whose replies mostly were programs that ran."""
         return (model for model in ordered if mostly_ran(share_that_ran(board.files[model])))
 
-    ends = [*islice(ran(lines), BEST), *reversed(list(islice(ran(reversed(lines)), WORST)))]
+    ends = [*islice(ran(ranked), BEST), *reversed(list(islice(ran(reversed(ranked)), WORST)))]
     labelled = [m for m in dict.fromkeys((*shown, *ends)) if m in lines][:PALETTE]
     muted = [model for model in lines if model not in labelled]
     step = -(-len(muted) // MOST_MUTED) or 1
     series = [
-        Series(models[model].label, lines[model], muted=model not in labelled)
+        Series(marked(models[model].label, scores[model]), lines[model], muted=model not in labelled)
         for model in (*labelled, *muted[::step])
     ]
     svg = curves("Share of tasks that still pass after each loop", series)
@@ -283,5 +286,6 @@ def curve_figures(board: Board, shown: Sequence[str], models: Models) -> Iterato
     )
     if muted:
         caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
+    caption += why_apart(scores[model] for model in lines)
     if svg:
         yield Figure(svg, caption)

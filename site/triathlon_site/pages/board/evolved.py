@@ -8,6 +8,7 @@ import numpy as np
 
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
 from triathlon_site import analysis
 from triathlon_site.evidence import Article
@@ -19,11 +20,12 @@ from triathlon_site.pages.board._parts import (
     Setting,
     count_cell,
     model_table,
+    own_files,
     score_cell,
     settings_table,
 )
 from triathlon_site.render import Section, Value, formats
-from triathlon_site.scores import Board, set_title, variants_of
+from triathlon_site.scores import Board, sample_of, set_title, variants_of
 from triathlon_site.uncertainty import central, draw, share_interval
 
 SIGNIFICANCE: Final = 0.05
@@ -132,16 +134,17 @@ def _same_seeds_cell(models: Iterable[analysis.SameSeeds]) -> Value:
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
     """By model: the relative drop from the seeds to one set, with its interval."""
-    suites, seed = {entry.set_name: entry.id for entry in board.plan.suites}, analyses.seed_of(name)
+    seed, order = analyses.seed_of(name), sorted(board.models)
 
-    def drawn(suite: str) -> np.ndarray:
-        single = (c for c in board.columns if c.column.parts[0][0] == suite and not c.column.headline)
-        return draw(next(single).samples[0])
+    def drawn(entry: SuiteEntry) -> np.ndarray:
+        metric = next(metric for metric in entry.metrics if metric.headline)
+        # also of other protocols: a model is compared with itself alone
+        return draw(sample_of(entry.id, metric, own_files(board, entry.id), order))
 
-    before, after = drawn(suites[seed]), drawn(suites[name])
+    before, after = (drawn(analyses.sets[each]) for each in (seed, name))
     low, high = central(100 * (before - after) / before)
     drops = {}
-    for place, model in enumerate(sorted(board.models)):
+    for place, model in enumerate(order):
         scores = analyses.board.get(model, {})
         if name in scores and scores.get(seed):
             value = analysis.relative_drop(scores[seed], scores[name])

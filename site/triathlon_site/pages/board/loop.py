@@ -84,7 +84,7 @@ def _shifts(board: Board) -> Iterator[Section]:
     base = next((column for column in board.columns if column.column.role == "baseline"), None)
     if base is None:
         return
-    scores, baseline = ({m: s.value for m, s in c.scores.items()} for c in (board.headline, base))
+    scores, baseline = ({m: s.middle for m, s in c.scores.items()} for c in (board.headline, base))
     titles = board.headline.column.title, base.column.title
     rule = f"ties in {titles[1]} broken by {titles[0]}, as in EVALOOOP’s table 2"
     sentences = [*shift_sentences(scores, baseline, titles), *shift_sentences(scores, baseline, titles, rule)]

@@ -10,7 +10,7 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_site.figures import DotRow, bars
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages._scores import share_of_maximum
+from triathlon_site.pages._scores import marked, share_of_maximum, why_apart
 from triathlon_site.pages.board._parts import (
     UNKNOWN,
     Cells,
@@ -58,15 +58,20 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
     """Bars of the best models by average accuracy, as REval's figure 4."""
     average = [column for column in board.shown if column.column.id.endswith(f":{AVERAGE}")]
     columns = [*question_columns(board), *average, board.headline]
-    best = sorted(shown, key=lambda m: [-column.scores[m].value for column in average if m in column.scores])
+    scored = {m: score for m in shown if (score := board.headline.shown(m))}
+    # those of the ranking first
+    best = sorted(
+        scored, key=lambda m: (bool(scored[m].apart), *(-(share_of_maximum(c, m) or 0) for c in average))
+    )[:MOST_BARS]
     titles = [column.column.title for column in columns[:-1]]
     rows = [
-        DotRow(models[m].label, tuple(share_of_maximum(column, m) for column in columns))
-        for m in best[:MOST_BARS]
+        DotRow(marked(models[m].label, scored[m]), tuple(share_of_maximum(column, m) for column in columns))
+        for m in best
     ]
     caption = "Bars: accuracy in each question, and average, in per cent. Line: incremental consistency."
-    if len(best) > MOST_BARS:
+    if len(scored) > MOST_BARS:
         caption += f" The best {MOST_BARS} models, by average."
+    caption += why_apart(scored[m] for m in best)
     if svg := bars("The four questions and incremental consistency", titles, "IC", rows):
         yield Figure(svg, caption)
 
