@@ -134,6 +134,8 @@ class Article:
     """Samples of one task with the same are shown once."""
     summary: Callable[[Sequence[Any]], Mapping[str, Any] | None] = lambda _records: None
     """What boards say of all units of a file, as JSON."""
+    summary_of_outcomes: Callable[[Sequence[Any]], Mapping[str, Any] | None] = lambda _records: None
+    """The same of units without texts: what their outcomes tell."""
 
 
 Articles = Mapping[type[UnitRecord], Article]
@@ -247,7 +249,7 @@ class EvidenceExtractor:
         *,
         private: bool = False,
     ) -> dict[str, str]:
-        """`LINKS` and `ATTEMPTS`; of results with texts also `SUMMARY`, `INDEX` and the packs.
+        """`LINKS`, `ATTEMPTS` and `SUMMARY`; of results with texts also `INDEX` and the packs.
 
         Nothing that a model wrote, nor a task's text, is in what is returned where `private`.
         `parents`: by task_id, what the model did with the problems that these were evolved from.
@@ -284,6 +286,8 @@ class EvidenceExtractor:
     def _recorded(self, records: Sequence[UnitRecord], receipt: str) -> dict[str, str]:
         """The tasks by how they ended: of all of them the evidence is one receipt."""
         attempts = list(_attempts(records, lambda _record: receipt))
+        kinds = (kind for kind in type(records[0]).__mro__ if kind in self.articles)
+        article = self.articles.get(next(kinds, UnitRecord), Article())
         ended: dict[str, list[str]] = {}
         for one in attempts:
             ended.setdefault(one.outcome, []).append(one.task)
@@ -291,6 +295,7 @@ class EvidenceExtractor:
         return {
             LINKS: self.environment.render("evidence/recorded", links=groups),
             ATTEMPTS: json.dumps(attempts, separators=(",", ":")),
+            SUMMARY: json.dumps(article.summary_of_outcomes(records) or {}, separators=(",", ":")),
         }
 
 

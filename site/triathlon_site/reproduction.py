@@ -14,10 +14,17 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import known_protocols
 from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedTable, spread
+from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedScore, PublishedTable
 from triathlon_site.reproduction_plan import Paper, Place
 from triathlon_site.scores import sample_of
-from triathlon_site.uncertainty import Difference, Interval, draw_ends, interval, rounded, share_interval
+from triathlon_site.uncertainty import (
+    Difference,
+    Interval,
+    independent_difference,
+    rounded,
+    score_intervals,
+    share_interval,
+)
 
 Array = NDArray[np.float64]
 COT: Final = " (CoT)"
@@ -33,8 +40,8 @@ class Own:
     low: float
     """The ends of that range; else the value."""
     high: float
-    spread: tuple[Array, Array] | Interval
-    """Draws for the two ends of an interval; or the interval, where a formula gives it."""
+    interval: Interval
+    """Of a range, one that holds those of both ends."""
     tasks: int
     whole: int
     """Tasks of the suite."""
@@ -142,7 +149,7 @@ def _rows(
                 if paper is None or score is None:
                     cells.append(Cell(ours, ""))
                     continue
-                found = difference(ours, score.value, paper, by_id[name], by_id) if ours else None
+                found = difference(ours, score) if ours else None
                 cells.append(Cell(ours, score.text, score.deviation, found))
             rows.append(Row(model, where[1] == "cot", paper, tuple(cells)))
     place_of = {id(row): place for place, row in enumerate(table.rows)}
@@ -186,51 +193,41 @@ def _own(
     parts = [(suite, metrics[suite, metric]) for suite, metric in place.parts]
     upper = [(suite, metrics[suite, metric.upper]) for suite, metric in parts if metric.upper]
     times = 1.0 if np.isinf(column.maximum) else column.maximum / parts[0][1].maximum
-    low, low_ends, tasks = _drawn(parts, files, models, times)
-    high, high_ends, _ = _drawn(upper, files, models, times) if upper else (low, low_ends, tasks)
-    ends = low_ends[0], high_ends[1]
-    middles = (low + high) / 2
+    low, low_spans, tasks = _scores(parts, files, models, times)
+    high, high_spans, _ = _scores(upper, files, models, times) if upper else (low, low_spans, tasks)
     whole = sum(_whole(files[suite][models[0]]) for suite in dict.fromkeys(place.suites))
-    numbers = zip(middles.tolist(), low.tolist(), high.tolist(), tasks.tolist(), strict=True)
+    spans = (Interval(a.low, b.high) for a, b in zip(low_spans, high_spans, strict=True))
+    numbers = zip(models, low.tolist(), high.tolist(), spans, tasks.tolist(), strict=True)
     return {
-        models[row]: Own(middle, least, most, (ends[0][:, row], ends[1][:, row]), count, whole)
-        for row, (middle, least, most, count) in enumerate(numbers)
-        if not math.isnan(middle)
+        model: Own((least + most) / 2, least, most, span, count, whole)
+        for model, least, most, span, count in numbers
+        if not math.isnan(least)
     }
 
 
-def _drawn(
+def _scores(
     parts: Sequence[tuple[str, Metric]],
     files: Mapping[str, Mapping[str, FileAggregate]],
     models: Sequence[str],
     times: float,
-) -> tuple[Array, tuple[Array, Array], NDArray[np.int64]]:
-    """The mean score over some parts, draws for both ends of its interval, and the tasks behind it."""
+) -> tuple[Array, list[Interval], NDArray[np.int64]]:
+    """The mean score over some parts, its interval, and the tasks behind it, by model."""
     samples = [
         sample_of(suite, metric, {m: files[suite][m] for m in models}, models) for suite, metric in parts
     ]
     values = rounded(times * np.mean([sample.scores() for sample in samples], axis=0))
-    low, high = draw_ends(samples)
+    spans = [Interval(times * span.low, times * span.high) for span in score_intervals(samples)]
     tasks = np.sum([[files[suite][m].tasks_answered for m in models] for suite, _ in parts], axis=0)
-    return values, (times * low, times * high), tasks
+    return values, spans, tasks
 
 
 def _whole(file: FileAggregate) -> int:
     return file.manifest.tasks_in_suite if file.manifest else file.tasks_answered
 
 
-def difference(
-    own: Own, value: float, row: PublishedRow, column: PublishedColumn, columns: Mapping[str, PublishedColumn]
-) -> Difference:
+def difference(own: Own, score: PublishedScore) -> Difference:
     """Two runs of one model on the same tasks whose single outcomes the paper does not print: not paired."""
-    known = spread(column, columns, row.record)
-    if isinstance(own.spread, Interval):
-        span = Interval(own.spread.low - value, own.spread.high - value)
-    else:
-        low = own.spread[0] - (known.high if known else value)
-        high = own.spread[1] - (known.low if known else value)
-        (span,) = interval((low[:, None], high[:, None]), np.array([own.value - value]))
-    return Difference(own.value - value, span, own.tasks)
+    return independent_difference(own.value, own.interval, score.value, score.interval, own.tasks)
 
 
 def _compositions(

@@ -1,5 +1,6 @@
 """The papers' tables beside our own results: what is compared with what, and how sure a difference is."""
 
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -13,7 +14,7 @@ from triathlon_site.published import Published, PublishedTable
 from triathlon_site.reproduce_command import say_plan
 from triathlon_site.reproduction import Own, difference, paper_row
 from triathlon_site.reproduction_plan import PAPERS, PaperName
-from triathlon_site.uncertainty import Difference, Interval, Sample, draw_ends
+from triathlon_site.uncertainty import Difference, Interval, share_interval
 
 NAMES: tuple[PaperName, ...] = ("evaloop", "reval", "evoeval")
 
@@ -82,19 +83,14 @@ def test_names_are_joined_by_reviewed_aliases(
 
 
 def own_of(solved: int, tasks: int, times: float) -> Own:
-    numerators = np.array([[1.0] * solved + [0.0] * (tasks - solved)])
-    clusters = tuple(f"t{place}" for place in range(tasks))
-    sample = Sample("s", ("m",), clusters, numerators, np.ones((1, tasks)), 1.0, 1.0)
-    low, high = (times * ends[:, 0] for ends in draw_ends([sample]))
-    value = times * solved / tasks
-    return Own(value, value, value, (low, high), tasks, tasks)
+    span, value = share_interval(solved, tasks), times * solved / tasks
+    return Own(value, value, value, Interval(times * span.low, times * span.high), tasks, tasks)
 
 
 def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Difference:
-    """The difference of a score of ours from a figure in the row of GPT-4-Turbo."""
+    """The difference of a score of ours from a figure in the row of GPT-4-Turbo, were it this value."""
     row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
-    columns = {column.id: column for column in table.columns}
-    return difference(own, value, row, columns[column], columns)
+    return difference(own, replace(row.scores[column], value=value))
 
 
 def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:

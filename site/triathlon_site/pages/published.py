@@ -1,6 +1,5 @@
 """Published results: an overview, a page for each paper or board; our measurements beside them."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,7 +20,7 @@ from triathlon_site.published import ONLY_PUBLISHED, SAME, PublishedTable
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
 from triathlon_site.scores import Board, ColumnScores, Score
-from triathlon_site.uncertainty import Interval
+from triathlon_site.uncertainty import Difference, independent_difference
 
 TRUTH: Final = "truth.html"  # how true are our measurements?
 COLOURED: Final = 5
@@ -177,28 +176,15 @@ class Pair:
     reported: ShownScore
 
     @property
-    def difference(self) -> float:
-        """Ours minus theirs, on the column's scale."""
-        return self.own.middle - self.reported.value
-
-    @property
-    def interval(self) -> Interval | None:
-        """95 % interval of the difference of two independent figures; None where theirs has none.
-
-        Its arms are the roots of the sums of both figures' squared arms (MOVER: Zou and Donner 2008, equation
-        2). Both ran the same tasks, so that it is wider than it need be.
-        """
-        own, theirs = self.own.interval, self.reported.interval
-        if theirs is None or not (own.known and theirs.known):
-            return None
-        down = math.hypot(self.own.middle - own.low, theirs.high - self.reported.value)
-        up = math.hypot(own.high - self.own.middle, self.reported.value - theirs.low)
-        return Interval(self.difference - down, self.difference + up)
+    def difference(self) -> Difference:
+        """Ours minus theirs, on the column's scale; its interval is of ours alone where theirs has none."""
+        theirs = self.reported.value, self.reported.interval
+        return independent_difference(self.own.middle, self.own.interval, *theirs, self.own.tasks)
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the difference is within both uncertainties; None where one of them is not known."""
-        return None if self.interval is None else self.interval.low <= 0 <= self.interval.high
+        """Whether the difference is within both uncertainties; None where theirs is not known."""
+        return None if self.reported.interval is None else not self.difference.sure
 
 
 def pairs(site: Gathered) -> Iterator[Pair]:

@@ -181,7 +181,7 @@ def _decimals(column: PublishedColumn, rows: Sequence[Record]) -> int:
 
 
 class Spread(NamedTuple):
-    """Scores of one row under resampled tasks, as `uncertainty.draw` and `draw_ends` have them."""
+    """Scores of one row under resampled tasks, as `uncertainty.draw` has them."""
 
     draws: Array
     low: Array

@@ -10,7 +10,6 @@ from triathlon_site.uncertainty._bootstrap import (
     Sample,
     central,
     draw,
-    draw_ends,
     generator,
     interval,
     rounded,
@@ -23,6 +22,7 @@ from triathlon_site.uncertainty._paired import (
     Differences,
     differences,
     forget_weights,
+    independent_difference,
     paired_difference,
     paired_p_values,
 )

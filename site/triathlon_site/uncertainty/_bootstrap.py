@@ -224,17 +224,6 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     return [Interval(*pair) for pair in zip(*ends, strict=True)]
 
 
-def draw_ends(samples: Sequence[Sample]) -> tuple[Draws, Draws]:
-    """Returns draws × models for the lower and the upper ends of these intervals, without their skewness.
-
-    They are compared with scores of other runs: no task's weight is behind them.
-    """
-    (share, trials, _), random = _shape(samples), generator("ends", *(sample.suite for sample in samples))
-    size = DRAWS, len(share)
-    low, high = (samples[0].maximum * random.beta(*end, size=size) for end in _ends(share, trials))
-    return low, high
-
-
 def interval(draws: tuple[Draws, Draws], scores: Array) -> list[Interval]:
     """One interval a model from draws × models, those for the lower and those for the upper ends."""
     low, high = (central(end_draws)[end] for end, end_draws in enumerate(draws))

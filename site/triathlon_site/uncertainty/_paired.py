@@ -10,6 +10,7 @@ have, with the mean and the variance of the draws. So an interval leaves out zer
 and one product of matrices serves all pairs of models.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -51,6 +52,21 @@ class Difference:
     def sure(self) -> bool:
         """Whether the interval leaves out zero."""
         return self.interval.low > 0 or self.interval.high < 0
+
+
+def independent_difference(
+    score: float, span: Interval, other: float, other_span: Interval | None, tasks: int
+) -> Difference:
+    """Returns one score minus another one of a run whose single outcomes are not known.
+
+    The arms of its interval are the roots of the sums of both scores' squared arms (MOVER: Zou and Donner,
+    Statistics in Medicine 27, 2008, equation 2); without `other_span`, the arms of the first alone. Where
+    both ran the same tasks, it is wider than it need be.
+    """
+    other_span = other_span or Interval(other, other)
+    down = math.hypot(score - span.low, other_span.high - other)
+    up = math.hypot(span.high - score, other - other_span.low)
+    return Difference(score - other, Interval(score - other - down, score - other + up), tasks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -151,18 +151,19 @@ def test_measurements_stand_beside_figures_of_one_model_and_one_quantity(with_re
     assert {pair.snapshot.info.name for pair in found} == {"GPT-5"}
     assert sorted(pair.reported.value for pair in found) == [0.817, 7.774]
     for pair in found:
-        assert pair.difference == pytest.approx(pair.own.middle - pair.reported.value)
+        assert pair.difference.value == pytest.approx(pair.own.middle - pair.reported.value)
 
 
 def test_the_interval_of_their_difference_is_of_both(with_reported: Gathered, pages: dict[str, str]) -> None:
     """Wider than that of either, and zero within it is agreement; the page has a row a pair."""
     (pair,) = (pair for pair in pairs(with_reported) if pair.maximum == 1)
     own, theirs = pair.own.interval, pair.reported.interval
-    assert theirs is not None and pair.interval is not None
+    assert theirs is not None
+    found = pair.difference.interval
     arms = pair.own.middle - own.low, theirs.high - pair.reported.value
-    assert pair.difference - pair.interval.low == pytest.approx(math.hypot(*arms))
-    assert pair.interval.high - pair.interval.low > max(own.high - own.low, theirs.high - theirs.low)
-    assert pair.agrees is (pair.interval.low <= 0 <= pair.interval.high)
+    assert pair.difference.value - found.low == pytest.approx(math.hypot(*arms))
+    assert found.high - found.low > max(own.high - own.low, theirs.high - theirs.low)
+    assert pair.agrees is (found.low <= 0 <= found.high)
     assert pages[TRUTH].count("<tr>") == 3 and "GPT-5" in pages[TRUTH] and ">mine<" not in pages[TRUTH]
 
 

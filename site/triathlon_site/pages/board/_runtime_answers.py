@@ -143,16 +143,19 @@ def _reason(record: RuntimeRecord) -> str:
     return count if record.output.correct else f"{count}; output {_wrong(record.output)}"
 
 
+def _count_chains(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
+    patterns = Counter(_pattern(chain.right) for record in records for chain in chains(record))
+    return {"statements": patterns.total(), "chains": dict(sorted(patterns.items(), reverse=True))}
+
+
 def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
     """Counts over all answers of a file: constant answers, lines by kind, chains, mistakes, cut replies."""
-    patterns: Counter[str] = Counter()
     of_lines: Counter[tuple[str, str, tuple[bool, ...]]] = Counter()
     """By two kinds of a line: which answers about it are right."""
     given: Counter[tuple[str, str]] = Counter()
     mistakes: dict[str, Counter[str]] = {step: Counter() for step in (*STEPS, "output")}
     for record in records:
         text = record.program.splitlines()
-        patterns.update(_pattern(chain.right) for chain in chains(record))
         mistakes["output"][mistake(record.output)] += 1
         for one in record.statements:
             answers = {step: getattr(one, step) for step in STEPS}
@@ -176,10 +179,9 @@ def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
         return sum(counts)
 
     return {
-        "statements": sum(len(record.statements) for record in records),
+        **_count_chains(records),
         "given": {constant: giving(step, constant) for step, constant in CONSTANTS.items()},
         "lines": lines,
-        "chains": dict(sorted(patterns.items(), reverse=True)),
         "mistakes": {
             step: {kind: count for kind, count in of_step.items() if kind}
             for step, of_step in mistakes.items()
@@ -209,7 +211,9 @@ def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     return 100 * sum(scores) / len(scores) if is_any_cut and scores else None
 
 
-QUESTIONS_ARTICLE: Final = Article("board/runtime_unit", _rows, _kinds, _reason, summary=_summary)
+QUESTIONS_ARTICLE: Final = Article(
+    "board/runtime_unit", _rows, _kinds, _reason, summary=_summary, summary_of_outcomes=_count_chains
+)
 """How four questions about a program are shown."""
 PREDICTION_ARTICLE: Final = Article(
     "board/runtime_unit",

@@ -1,6 +1,7 @@
 """The runtime discipline on the pages: its four questions, what is wrong with answers, its variants."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
@@ -78,14 +79,15 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
     """Details of the answers, questions that were not asked, chain of thought, all settings."""
+    questions = {m: summary for m, summary in summaries_of(board, "chains").items() if summary["statements"]}
+    if questions:
+        yield _constants(board, questions, models)
     if summaries := summaries_of(board, "mistakes"):
-        questions = {model: summary for model, summary in summaries.items() if summary.get("statements")}
-        if questions:
-            yield _constants(board, questions, models)
         yield _mistaken_outputs(board, summaries, models)
-        if questions:
-            yield _lines(questions, models)
-            yield _chains(board.plan.suites[0].id, questions, models)
+    if lines := {model: summary for model, summary in questions.items() if "lines" in summary}:
+        yield _lines(lines, models)
+    if questions:
+        yield _chains(board, questions, models)
     for suite in board.plan.suites:
         files = board.of_suite(suite.id)
         if left_out := {model: file for model, file in files.items() if left_out_programs(file)}:
@@ -105,22 +107,24 @@ def _score(board: Board, model: str, name: str) -> Value:
 def _constants(board: Board, summaries: Summaries, models: Models) -> Section:
     metrics = {metric.id: metric for metric in board.plan.suites[0].metrics}
     first = next(iter(summaries))
+    given = {model: summary for model, summary in summaries.items() if "given" in summary}
     above: list[Value] = [Value("Always the same answer", of_all=True)]
     columns: dict[str, Cells] = {}
     for name, answer in (*((f"{step}_accuracy", answer) for step, answer in CONSTANTS.items()), ("ic", "")):
         title = metrics[name].column or metrics[name].title
         columns[title] = {model: _score(board, model, name) for model in summaries}
         above.append(_score(board, first, f"constant_{name}"))
-        if answer:
+        if answer and given:
             columns[f"answers {answer}"] = {
                 model: score_cell(100 * summary["given"][answer] / summary["statements"], 100)
-                for model, summary in summaries.items()
+                for model, summary in given.items()
             }
             above.append(score_cell(100.0, 100))
+    how_often = ", and how often each model gives them" if given else ""
     return model_table(
         "Constant answers",
-        "What the answers YES, Nil and -1 to every question score without reading the program, and how often"
-        " each model gives them, in per cent. A model not above the first row has shown nothing there.",
+        "What the answers YES, Nil and -1 to every question score without reading the program"
+        f"{how_often}, in per cent. A model not above the first row has shown nothing there.",
         models,
         summaries,
         columns,
@@ -187,19 +191,21 @@ def _lines(summaries: Summaries, models: Models) -> Section:
     )
 
 
-def _chains(suite: str, summaries: Summaries, models: Models) -> Section:
+def _chains(board: Board, summaries: Summaries, models: Models) -> Section:
+    suite, files = board.plan.suites[0].id, own_files(board)
     shown = {model: summaries[model] for model in list(summaries)[:MOST_MODELS]}
     patterns = sorted({pattern for summary in shown.values() for pattern in summary["chains"]}, reverse=True)
 
     def count(model: str, pattern: str) -> Value:
         chains, statements = shown[model]["chains"], shown[model]["statements"]
-        return shown_units(models, model, suite, chains.get(pattern, 0), f"chain {pattern}", of=statements)
+        units = shown_units(models, model, suite, chains.get(pattern, 0), f"chain {pattern}", of=statements)
+        return replace(units, link="") if files[model].kept else units
 
     rows = [(Value(pattern), *(count(model, pattern) for model in shown)) for pattern in patterns]
     text = (
         "How often each chain occurs: 1 for a right answer to covered, state, next line, output. Only"
         " 1111, 1110, 1100, 1000 and 0000 are consistent; in the others a right answer stands behind a wrong"
-        " one, although it needs what that one needs. A count opens the units that have such a chain."
+        " one, although it needs what that one needs. A link opens the units that have such a chain."
     )
     return Section(
         "Chains of answers", text, ("chain", *(models[model].label for model in shown)), tuple(rows)
