@@ -26,7 +26,9 @@ from triathlon_site.build import build, gather
 from triathlon_site.load import PARENTS
 from triathlon_site.load._aggregate import metric_values
 from triathlon_site.models import ModelInfo, read_table, recorded_infos
+from triathlon_site.pages.board import view_of
 from triathlon_site.pages.model import beside_recordings
+from triathlon_site.render import Section
 
 RECEIPT = {
     "source": "elsewhere",
@@ -225,6 +227,42 @@ def test_outcomes_of_answers_count_as_the_answers_did(tmp_path: Path) -> None:
         assert one.clusters == other.clusters
         assert np.array_equal(one.numerators, other.numerators), metric
         assert np.array_equal(one.denominators, other.denominators), metric
+
+
+def test_constant_answers_and_chains_need_no_texts(tmp_path: Path) -> None:
+    """They are those of the whole file, without links to units; how often a model gives them is not known."""
+    results = small_results(tmp_path)
+    whole = _runtime_sections(results)
+    for model in ("strong", "middle", "weak"):
+        folder = results / f"runs/{model}/runtime"
+        records = list(read_records(folder / "core.jsonl", RuntimeRecord))
+        manifest = json.loads((folder / "core.manifest.json").read_text())
+        kept = {name: manifest[name] for name in ("protocol", "data", "tasks_in_suite", "tasks_planned")}
+        kept["outcomes"] = {name: count for name, count in manifest["outcomes"].items() if count}
+        lines = lines_without_texts([(unit, "", False) for unit in records], by_task=False)
+        write(results, model, "runtime/core", lines, MEASURED_HERE, **kept)
+        shutil.rmtree(folder)
+    found = _runtime_sections(results)
+    assert list(found) == ["Constant answers", "Chains of answers"]
+    assert [[cell.text for cell in row] for row in found["Chains of answers"].rows] == [
+        [cell.text for cell in row] for row in whole["Chains of answers"].rows
+    ]
+    assert not any(cell.link for row in found["Chains of answers"].rows for cell in row)
+    constants, before = found["Constant answers"], whole["Constant answers"]
+    places = [before.head.index(title) for title in constants.head]
+    assert [title for title in before.head if title not in constants.head] == [
+        f"answers {answer}" for answer in ("YES", "Nil", "-1")
+    ]
+    for row, former in zip(constants.rows, before.rows, strict=True):
+        assert [cell.text for cell in row] == [former[place].text for place in places]
+
+
+def _runtime_sections(results: Path) -> dict[str, Section]:
+    site = gather(results, None, cache=results / "cache")
+    board = next(board for board in site.boards if board.plan.id == "runtime-core")
+    found = view_of(board).sections(board, site.models)
+    titles = ("Constant answers", "By kind of line", "Chains of answers")
+    return {section.title: section for section in found if section.title in titles}
 
 
 def test_recorded_samples_of_a_task(tmp_path: Path) -> None:

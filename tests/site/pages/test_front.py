@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from support.results import FakeModel, FakeSuite, write_results
+from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
 from support.site import add_published, entries, rendered_texts, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
+from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import (
     RANKED_BY,
     AllModels,
@@ -162,6 +163,38 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     mine = row_of(pages, "mine")
     assert mine.count(">m✓</a>") == all_rows(pages).count(">m✓</a>") == 1
     assert 'title="measured, graded again here, ' in mine
+
+
+def test_a_range_of_scores_is_its_middle_everywhere(tmp_path: Path) -> None:
+    """Loops without a judge score between two ends; a judged model just below their middle is behind, on the
+    board, in the index, in correlations, on the page for choosing and in the CSV, which has the ends, too.
+    """
+    (suite,) = entries(["loop/mbpp-plus"])
+    for model, similarity in (("unjudged", None), ("judged", 0.4), ("weaker", 0.1)):
+        records = [
+            record.model_copy(
+                update={"model": model, "similarity": None if record.similarity is None else similarity}
+            )
+            for record in fake_records(FakeModel("one", 1.0, 0.7), FakeSuite(suite))
+        ]
+        write_file(tmp_path, model, suite.id, records, FakeSuite(suite))
+    site = gather(tmp_path, None)
+    order = ["unjudged", "judged", "weaker"]
+    (loop,) = site.boards
+    low, judged = (loop.headline.scores[model] for model in order[:2])
+    assert low.upper is not None and low.value < judged.value < low.middle < low.upper
+    assert list(loop.models) == order
+    assert [row.name for row in all_models(site).rows] == order
+    (values,) = (c.values for c in graded_matrix(site).columns if c.title == "Loop ASL (MBPP+)")
+    assert sorted(values, key=lambda model: -values[model]) == order
+    pages = rendered_texts(site)
+    found = lines(pages)
+    shares = {model: float(found[model]["loop"]) for model in order}
+    assert list(found) == sorted(shares, key=lambda model: -shares[model]) == order
+    assert float(found["unjudged"]["loop_upper"]) == pytest.approx(low.upper / 10, abs=1e-6)
+    assert float(found["unjudged"]["loop_lower"]) == pytest.approx(low.value / 10, abs=1e-6)
+    choices = pages["data/choose.js"]
+    assert f"{low.middle:.2f} (" in choices and f'"{low.value:.2f} (' not in choices
 
 
 def test_the_index_knows_how_many_tasks_a_score_rests_on(pages: dict[str, str]) -> None:

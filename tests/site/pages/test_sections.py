@@ -185,6 +185,34 @@ def test_a_row_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     assert "it is in no ranking, tier or test" in " ".join(page.split())
 
 
+def test_scores_apart_from_a_ranking_are_on_the_model_s_page(tmp_path: Path) -> None:
+    """Every score of another protocol stands there, marked and without a rank, with a bar and its curve; its
+    drops have intervals; no table is empty, and nothing is "nan".
+    """
+    suites = ["loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/difficult"]
+    names = [*(f"m{n}" for n in range(5)), "apart"]
+    write_results(
+        tmp_path, [FakeModel(name, 1.5) for name in names], [FakeSuite(e, tasks=12) for e in entries(suites)]
+    )
+    for path in (tmp_path / "runs" / "apart").rglob("*.*"):
+        path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"elsewhere"', path.read_text()))
+    site = gather(tmp_path, None)
+    pages = rendered_texts(site)
+    read = {path: text for path, text in pages.items() if path.endswith((".html", ".tex"))}
+    assert [path for path, text in read.items() if re.search(r"\bnan\b", text)] == []
+    assert [path for path, text in read.items() if re.search(r"<tbody>\s*</tbody>", text)] == []
+    page = pages["models/apart.html"]
+    columns = [column for own in site.boards for column in own.shown if "apart" in column.apart]
+    assert page.count("≠</a>") == len(columns) > 10 and "rank <b>" not in page
+    assert "≠: asked or graded under another protocol than those that are ranked." in page
+    assert {figure.count("≠ apart") for figure in re.findall(r"<svg[^>]*>.*?</svg>", page, re.DOTALL)} >= {1}
+    bars = board(site, "runtime-dreval")
+    (figure,) = view_of(bars).figures(bars, ["apart"], site.models)
+    assert figure.svg.count('class="bar c') == 5 * 2  # of the model, and of the legend
+    drop = next(row for row in sections(site, "evolved-official")["Drops"].rows if row[0].text == "apart")[1]
+    assert drop.details["low"] < (drop.number or 0) < drop.details["high"]
+
+
 def test_drops_are_in_points_and_end_on_a_failed_task(tmp_path: Path) -> None:
     """From the first loop to the last and from seeds to sets, the largest first, as the records say."""
     models = (FakeModel("forgetful", 4.0, 0.15), *(FakeModel(f"steady-{n}", 0.4, 0.97) for n in range(2)))
@@ -199,6 +227,7 @@ def test_drops_are_in_points_and_end_on_a_failed_task(tmp_path: Path) -> None:
     loops = [record["sustained_loops"] for record in map(json.loads, lines)]
     assert loop.before == pytest.approx(100 * sum(count > 0 for count in loops) / len(loops))
     assert loop.after == pytest.approx(100 * sum(count == 10 for count in loops) / len(loops))
+    assert loop.points == round(loop.points, 9)
     page = (tmp_path / "_site/models/forgetful.html").read_text()
     section = page.partition('id="falls"')[2].partition("</section>")[0]
     assert all(drop.second in section for drop in drops)

@@ -205,8 +205,10 @@ def _chains(board: Board, summaries: Summaries, models: Models) -> Section:
     text = (
         "How often each chain occurs: 1 for a right answer to covered, state, next line, output. Only"
         " 1111, 1110, 1100, 1000 and 0000 are consistent; in the others a right answer stands behind a wrong"
-        " one, although it needs what that one needs. A link opens the units that have such a chain."
+        " one, although it needs what that one needs."
     )
+    if not all(files[model].kept for model in shown):
+        text += " A count opens the units that have such a chain."
     return Section(
         "Chains of answers", text, ("chain", *(models[model].label for model in shown)), tuple(rows)
     )
