@@ -12,6 +12,7 @@ import pytest
 from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
 from support.site import add_published, entries, rendered_texts, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.records import LoopRecord
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
@@ -172,10 +173,9 @@ def test_a_range_of_scores_is_its_middle_everywhere(tmp_path: Path) -> None:
     (suite,) = entries(["loop/mbpp-plus"])
     for model, similarity in (("unjudged", None), ("judged", 0.4), ("weaker", 0.1)):
         records = [
-            record.model_copy(
-                update={"model": model, "similarity": None if record.similarity is None else similarity}
-            )
+            record.model_copy(update={"model": model, "similarity": record.similarity and similarity})
             for record in fake_records(FakeModel("one", 1.0, 0.7), FakeSuite(suite))
+            if isinstance(record, LoopRecord)
         ]
         write_file(tmp_path, model, suite.id, records, FakeSuite(suite))
     site = gather(tmp_path, None)

@@ -83,6 +83,8 @@ def test_a_translation_says_where_it_breaks(rich: Gathered) -> None:
     assert section.head == ("Model", "into PHP", "into Ruby", "into JavaScript", "into Perl", "into Python")
     weak = next(row for row in section.rows if row[0].text == "weak")
     assert weak[1].small == "0 of 10" and weak[2].small == "none reached it"
+    named = {drop.first.partition(":")[0] for drop in drops_of("middle", rich.boards)}
+    assert {"translation, own problems", "loop, own problems"} <= named
 
 
 def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str, str]) -> None:
@@ -210,7 +212,7 @@ def test_scores_apart_from_a_ranking_are_on_the_model_s_page(tmp_path: Path) -> 
     (figure,) = view_of(bars).figures(bars, ["apart"], site.models)
     assert figure.svg.count('class="bar c') == 5 * 2  # of the model, and of the legend
     drop = next(row for row in sections(site, "evolved-official")["Drops"].rows if row[0].text == "apart")[1]
-    assert drop.details["low"] < (drop.number or 0) < drop.details["high"]
+    assert (drop.details["low"] or 0) < (drop.number or 0) < (drop.details["high"] or 0)
 
 
 def test_drops_are_in_points_and_end_on_a_failed_task(tmp_path: Path) -> None:
