@@ -286,7 +286,7 @@ def _as_product(model: JoinedModel, published: Published) -> JoinedModel:
     if first is None:
         is_product = model.name in {one.product for one in published.products.values()}
         return replace(model, snapshot=Snapshot(model.name, model.name, "", "")) if is_product else model
-    if wrong := [source for source, one in found.items() if one != first]:
+    if wrong := [source for source, one in found.items() if one and one != first]:
         raise UserError(
             f"products.csv: expected all names of {model.name!r} to be one snapshot of {first.product!r}, got"
             f" {model.rows[wrong[0]].name!r} of {wrong[0]!r} as {found[wrong[0]]!r}; correct one of the rows"

@@ -230,8 +230,8 @@ def test_no_model_is_joined_twice(published: Published) -> None:
 
 
 def test_one_model_is_one_snapshot(published: Published) -> None:
-    """An outside name joins the product that it names, and no dated snapshot of it. Two joined names in one
-    snapshot of a product, or in none: else the product is named with both.
+    """An outside name joins the product that it names, and no dated snapshot of it; each name that
+    `products.csv` has joins or stands alone. Joined names in two snapshots of a product are named.
     """
     boards = published_boards(published)
     row = replace(boards[0].models[0], name="GPT-4o")
@@ -239,8 +239,16 @@ def test_one_model_is_one_snapshot(published: Published) -> None:
     (found,) = (one for one in join_models(published, [*boards, outside]) if "outside" in one.rows)
     assert found.snapshot is not None
     assert (found.snapshot.product, found.snapshot.month, len(found.rows)) == ("GPT-4o", "", 1)
-    products = {key: one for key, one in published.products.items() if key[0] != "cruxeval"}
-    broken = replace(published, products=products)
+    snapshots = published.products.values()
+    names = {name for _, name in published.products}.union(*((s.product, s.model) for s in snapshots))
+    outside = replace(outside, rows=tuple(replace(row, name=name) for name in names))
+    joined = [one for one in join_models(published, [*boards, outside]) if "outside" in one.rows]
+    assert {one.rows["outside"].name for one in joined} == names
+    assert any(one.name == "GPT-4" and {"evoeval", "outside"} <= one.rows.keys() for one in joined)
+    other = replace(published.products["cruxeval", "gpt-4-turbo-2024-04-09"], month="2024-05")
+    broken = replace(
+        published, products={**published.products, ("cruxeval", "gpt-4-turbo-2024-04-09"): other}
+    )
     with pytest.raises(UserError, match=r"expected all names of .* to be one snapshot of 'GPT-4-Turbo'"):
         join_models(broken, published_boards(broken))
 
@@ -302,6 +310,10 @@ def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     assert found is not None
     with pytest.raises(UserError, match=rf"'GPT-4-Turbo'.*coverage_accuracy.*'{cell}'"):
         published_boards(found)
+    if cell != "8840":  # which may be the maximum
+        source = replace(found.sources["reval"], columns="coverage_accuracy||||headline")
+        with pytest.raises(UserError, match=rf"'GPT-4-Turbo'.*coverage_accuracy.*'{cell}'"):
+            published_boards(replace(found, sources=found.sources | {"reval": source}))
 
 
 def sustained_row(cells: Mapping[str, str]) -> tuple[Record, ...]:
