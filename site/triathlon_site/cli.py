@@ -7,7 +7,6 @@ commands of the runner, `triathlon --help` and `triathlon --version` need none o
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -224,13 +223,15 @@ def export_command(
     Texts of models are in it only where they were asked for here: recorded results have none.
     """
     from triathlon_site.build import cache_folder, checked_url, gather  # noqa: PLC0415  see above
-    from triathlon_site.exchange import write_export  # noqa: PLC0415  see above
+    from triathlon_site.exchange import sources_of, write_export  # noqa: PLC0415  see above
 
     listed, known = load_models(models_file), known_suites(models_file)
     address = checked_url(url)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     wanted = _wanted(models, suites, listed, known, gathered)
-    done = write_export(form, replace(gathered, url=address), results, out, wanted, known=known)
+    files, boards = gathered.results.files, gathered.boards
+    sources = sources_of(files, boards, gathered.models, results, wanted, known=known, url=address)
+    done = write_export(form, sources, out)
     screen = console()
     for why, count in Counter(done.left_out.values()).items():
         screen.print_message(f"left out {counted(count, 'results file')}: {why}")

@@ -1,93 +1,68 @@
-"""Which part of the runner may import which: data flows one way, from records to the command line."""
+"""Which part of a package may import which: the tables of folders in docs/architecture.md have the layers."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-RUNNER = Path(__file__).parents[2] / "runner" / "triathlon_runner"
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"runner": ROOT / "runner/triathlon_runner", "site": ROOT / "site/triathlon_site"}
 
-LAYERS = (
-    (
-        "errors",
-        "__version__",
-        "cache",
-        "languages",
-        "noise",
-        "syntax",
-        "terminal",
-        "unit_pages",
-    ),
-    ("foreign_files",),
-    ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
-    ("memo", "pasted_keys"),
-    (
-        "store",
-        "metrics",
-        "prompts",
-        "replies",
-        "sandbox",
-    ),
-    ("llm",),
-    ("serving", "grading"),
-    ("models_yaml",),
-    ("suites", "cluster"),
-    ("loop", "runtime", "evolved"),
-    ("translation",),
-    ("catalogue",),
-    ("schedule",),
-    ("estimates", "verify", "gate"),
-    ("imports", "submit"),
-    ("cli",),
-)
-"""From the bottom up. A part imports from the layers below its own, and from no part of its own layer."""
-HEIGHT = {part: height for height, layer in enumerate(LAYERS) for part in layer}
+
+def rows(package: str) -> list[list[str]]:
+    """The parts of a package by the rows of its table of folders, from the top: a row is a layer."""
+    text = (ROOT / "docs/architecture.md").read_text("utf-8")
+    table = text.partition(f"| folder of `{package}/triathlon_{package}/`")[2].partition("\n\n")[0]
+    return [re.findall(r"`(\w+)(?:\.py)?`", line.split("|")[1]) for line in table.splitlines()[2:]]
 
 
 def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
-    """Our modules that a file imports, without the package's name; `site` for the site builder."""
+    """The modules of our packages that a file imports, each with its package: `runner`, `loop`, `_suite`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module == "triathlon_runner":
-            names = [f"triathlon_runner.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
+        elif isinstance(node, ast.ImportFrom) and node.module in {"triathlon_runner", "triathlon_site"}:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
-            continue
-        for package, *module in (name.split(".") for name in names):
-            if package == "triathlon_runner" and module:
-                yield tuple(module)
-            elif package == "triathlon_site":
-                yield ("site",)
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for first, *module in (name.split(".") for name in names):
+            if first.startswith("triathlon_") and module and module != ["__version__"]:
+                yield (first.removeprefix("triathlon_"), *module)
 
 
-def parts() -> dict[str, list[Path]]:
-    """The files of each part of the runner."""
+def parts(package: str) -> dict[str, list[Path]]:
+    """The files of each part of a package."""
     files: dict[str, list[Path]] = {}
-    for path in sorted(RUNNER.rglob("*.py")):
-        module = path.relative_to(RUNNER).with_suffix("").parts
+    for path in sorted(PACKAGES[package].rglob("*.py")):
+        module = path.relative_to(PACKAGES[package]).with_suffix("").parts
         if module != ("__init__",):
             files.setdefault(module[0], []).append(path)
     return files
 
 
-@pytest.mark.parametrize("part", parts())
-def test_imports_point_down(part: str) -> None:
-    """A part of the runner imports only from the layers below it, and never from the site builder."""
-    assert part in HEIGHT, f"{part} is new: put it into LAYERS, above all that it imports"
+@pytest.mark.parametrize(
+    ("package", "part"), [(package, part) for package in PACKAGES for part in parts(package)]
+)
+def test_imports_point_up_in_the_table(package: str, part: str) -> None:
+    """A part imports from the rows above its own and from no part of its row; the runner never the site."""
+    height = {part: place for place, row in enumerate(rows(package)) for part in row}
+    assert part in height, (
+        f"{part} is new: put it into the table of docs/architecture.md, below all it imports"
+    )
     wrong = [
-        f"{path.relative_to(RUNNER)} imports {'.'.join(module)}"
-        for path in parts()[part]
-        for module in imported_modules(path)
-        if module[0] != part and HEIGHT.get(module[0], len(LAYERS)) >= HEIGHT[part]
+        f"{path.relative_to(ROOT)} imports {'.'.join(module)}"
+        for path in parts(package)[part]
+        for other, *module in imported_modules(path)
+        if (other == package and module[0] != part and height.get(module[0], len(height)) >= height[part])
+        or (other, package) == ("site", "runner")
     ]
     assert not wrong
 
 
-def test_nothing_is_listed_twice() -> None:
-    """Each part stands in one layer, and each part that is listed exists."""
-    listed = [part for layer in LAYERS for part in layer]
-    assert len(listed) == len(set(listed))
-    assert set(listed) - {"__version__"} <= set(parts())
+@pytest.mark.parametrize("package", PACKAGES)
+def test_nothing_is_listed_twice(package: str) -> None:
+    """Each part stands in one row of the table, and each part that is listed exists."""
+    listed = [part for row in rows(package) for part in row]
+    assert len(listed) == len(set(listed)) and set(listed) == set(parts(package))

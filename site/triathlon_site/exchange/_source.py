@@ -2,15 +2,18 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from triathlon_runner.catalogue import BUILT_IN, Catalogue
+from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.cli_options import Wanted
 from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Column, Score
@@ -102,22 +105,39 @@ def sources_of(
     files: Iterable[FileAggregate],
     boards: Sequence[Board],
     models: Models,
-    find: Callable[[str], SuiteEntry | None],
-    root: Path = Path(),
+    root: Path,
+    wanted: Wanted | None = None,
+    *,
+    known: Catalogue = BUILT_IN,
     url: str = "",
 ) -> list[Source]:
-    """What can be exported of these files, by model, then suite; `find` returns a suite of this id.
+    """What can be exported of these files, by model, then suite.
 
-    `root`, the results folder, is needed by whatever reads lines of results.
+    Args:
+        files: results with their scores on these boards, read from the folder `root`.
+        boards: with the scores.
+        models: with the facts.
+        root: the results folder.
+        wanted: left out, all results.
+        known: the suites that there are.
+        url: where the site is published.
+
+    Raises:
+        UserError: there are no results, or none of a model or suite that is wanted.
     """
+    wanted = wanted or Wanted()
+    held = [(file, file.manifest) for file in files if file.units and file.manifest]
+    if not held:
+        raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
+    wanted.check((file.model for file, _ in held), (file.suite for file, _ in held))
     columns = [column for board in boards for column in board.columns]
     sources = []
-    for file in files:
-        if file.units and file.manifest and (entry := find(file.suite)):
+    for file, manifest in held:
+        if wanted.includes(file.model, [file.suite]) and (entry := known.find(file.suite)):
             scores = tuple(
                 (column.column, column.scores[file.model])
                 for column in columns
                 if file.model in column.scores and set(column.column.suites) == {file.suite}
             )
-            sources.append(Source(models[file.model], entry, file, file.manifest, scores, root, url))
+            sources.append(Source(models[file.model], entry, file, manifest, scores, root, url))
     return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

@@ -1,24 +1,19 @@
 """The formats of `triathlon export`, and what a call writes."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 
-from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.records import ProgramRecord
-from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import _every_eval_ever
-from triathlon_site.exchange._source import Source, sources_of
+from triathlon_site.exchange._source import Source
 from triathlon_site.render import formats
-
-if TYPE_CHECKING:  # commands that export nothing need not wait for the pages
-    from triathlon_site.pages import Gathered
 
 
 @dataclass(frozen=True)
@@ -144,40 +139,23 @@ class Exported:
     """Results files that this format cannot hold, and why."""
 
 
-def write_export(
-    name: str,
-    site: "Gathered",
-    root: Path,
-    out: Path,
-    wanted: Wanted | None = None,
-    *,
-    known: Catalogue = BUILT_IN,
-) -> Exported:
+def write_export(name: str, sources: Iterable[Source], out: Path) -> Exported:
     """Writes results in another program's format. The same results give the same bytes.
 
     Args:
         name: one of `EXPORTS`.
-        site: the results with their scores, read from the folder `root`.
-        root: the results folder.
+        sources: of `sources_of`.
         out: a folder that is new or empty.
-        wanted: left out, all results.
-        known: the suites that there are.
 
     Raises:
-        UserError: an unknown name, an `out` with something in it, or nothing to export.
+        UserError: an unknown name, or an `out` with something in it.
     """
     check_names([name], list(EXPORTS), what="format")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"expected a new or empty folder at --out, got {str(out)!r}; name another")
-    wanted = wanted or Wanted()
-    files = [file for file in site.results.files if file.units and file.manifest]
-    if not files:
-        raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
-    wanted.check((file.model for file in files), (file.suite for file in files))
-    chosen = (file for file in files if wanted.includes(file.model, [file.suite]))
     left_out: dict[str, str] = {}
     written = exported = 0
-    for source in sources_of(chosen, site.boards, site.models, known.find, root, site.url):
+    for source in sources:
         if fault := EXPORTS[name].fault(source):
             left_out[source.file.file] = fault
             continue

@@ -151,8 +151,8 @@ def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[Publish
         raise wrong("at most one headline", listed)
     for place, column in enumerate(columns):
         if column.headline and math.isinf(column.maximum):
-            known = [number for row in rows if not math.isnan(number := number_in(row, column.id))]
-            columns[place] = replace(column, maximum=max(known, default=1.0))
+            numbers = [number for row in rows if not math.isnan(number := number_in(row, column.id))]
+            columns[place] = replace(column, maximum=max(numbers, default=1.0))
     return tuple(replace(column, decimals=_decimals(column, rows)) for column in columns)
 
 

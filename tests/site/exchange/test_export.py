@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 from collections import Counter
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from triathlon_runner.models_yaml import Registry, load
 from triathlon_runner.store import read_records
 from triathlon_site.build import gather
 from triathlon_site.cli_options import Wanted
-from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, write_export
+from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, sources_of, write_export
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
@@ -68,8 +67,9 @@ def registry(folder: Path, rows: str = ROWS) -> Registry:
 def export(
     name: str, results: Path, out: Path, wanted: Wanted | None = None, *, rows: str = ROWS, url: str = ""
 ) -> Exported:
-    site = replace(gather(results, registry(results.parent, rows)), url=url)
-    return write_export(name, site, results, out, wanted)
+    site = gather(results, registry(results.parent, rows))
+    sources = sources_of(site.results.files, site.boards, site.models, results, wanted, url=url)
+    return write_export(name, sources, out)
 
 
 def samples(folder: Path) -> list[dict[str, Any]]:
@@ -315,7 +315,9 @@ def test_what_leaves_comes_back(place: SmallRun, tmp_path: Path, form: str, suit
     """Programs and replies of exported samples are judged as before by `import`: scores are equal."""
     if form == "inspect":
         pytest.importorskip("inspect_ai", reason="needs inspect_ai: pip install -e '.[inspect]'")
-    write_export(form, gather(place.results, None), place.results, tmp_path / "out", Wanted(["m"], [suite]))
+    site, wanted = gather(place.results, None), Wanted(["m"], [suite])
+    sources = sources_of(site.results.files, site.boards, site.models, place.results, wanted)
+    write_export(form, sources, tmp_path / "out")
     (path,) = (path for path in (tmp_path / "out").rglob("*") if path.suffix in {".jsonl", ".eval"})
     done = place.call("import", form, str(path), "--suite", suite, "--model", f"again-{form}")
     assert done.exit_code == 0, done.output
