@@ -1,15 +1,21 @@
 """The papers' tables beside our own results: what is compared with what, and how sure a difference is."""
 
+import csv
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import add_published, entries, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Registry
+from triathlon_runner.records import known_protocols
 from triathlon_runner.schedule import Missing
 from triathlon_runner.terminal import Screen
+from triathlon_site.build import gather
 from triathlon_site.published import Published, PublishedTable
 from triathlon_site.reproduce_command import say_plan
 from triathlon_site.reproduction import Own, difference, paper_row
@@ -113,6 +119,17 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
     own = Own(40.0, 40.0, 40.0, Interval(31.0, 50.0), 100, 100)
     found = from_gpt4(tables["evoeval_combine"], own, "humaneval_pass_both", 80.0)
     assert (found.value, found.interval) == (-40.0, Interval(-49.0, -30.0))
+
+
+def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the smallest suite to the largest: the mean of several has more tasks than any of them."""
+    monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
+    suites = [FakeSuite(entry, tasks=4) for entry in entries(["evolved/creative"])]
+    suites += [FakeSuite(entry, tasks=6) for entry in entries(["evolved/difficult"])]
+    write_results(tmp_path, [FakeModel("m", 0.0)], suites)
+    pages = rendered_texts(gather(add_published(tmp_path), None))
+    rows = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
+    assert [row["Tasks"] for row in rows if row["Model"] == "m"] == ["4–6"]
 
 
 @pytest.mark.parametrize("paper", NAMES)

@@ -91,12 +91,16 @@ def _signed(value: float, column: PublishedColumn) -> str:
 
 
 def _tasks(row: Row) -> Value:
-    """How many tasks the row has, of those that its suites have."""
+    """How many tasks the row has, of those that its suites have; from its smallest to its largest suite."""
     counts = [(cell.own.tasks, cell.own.whole) for cell in row.cells if cell.own]
     if not counts:
         return Value(formats.NONE)
     fewest, whole = min(counts, key=lambda count: count[0] / max(count[1], 1))
-    return Value(f"{fewest}" if fewest == whole else f"{fewest} of {whole}")
+    if fewest < whole:
+        return Value(f"{fewest} of {whole}")
+    most = max(tasks for tasks, _ in counts)
+    least = min(tasks for tasks, _ in counts)
+    return Value(f"{least}" if least == most else f"{least}–{most}")
 
 
 def _suites(site: Gathered, paper: Paper) -> Iterator[dict[str, Any]]:

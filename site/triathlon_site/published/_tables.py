@@ -78,14 +78,14 @@ class Derived:
     values: Sequence[float | None]
     """By row of the table."""
     signed: bool = True
-    """Whether they are shifts; else plain numbers."""
+    """Whether they are shifts; else mean ranks."""
 
     def text(self, place: int) -> str:
         """The value of a row as it is shown."""
         value = self.values[place]
         if value is None:
             return formats.NONE
-        return formats.shift(int(value)) if self.signed else f"{value:g}"
+        return formats.shift(int(value)) if self.signed else f"{value:.1f}"
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def test_variants_have_ranks_in_each_column(
     names = [row.name for row in found.rows]
     if mean_rank:
         assert found.derived[0].values[names.index("o3-mini")] == pytest.approx(mean_rank)
+        assert all(re.fullmatch(r"\d+\.\d", found.derived[0].text(place)) for place in range(len(names)))
     assert sentence in " ".join(remarks(found))
 
 
