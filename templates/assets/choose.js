@@ -171,7 +171,7 @@
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.dataset.label = `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`;
     const lower = view.rows.some((row) => row.value < floor(view)) ? "On the lower edge: scores below it. " : "";
-    caption.textContent = `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as cheap and as good. ${lower}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
+    caption.textContent = `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as cheap and as good. ${lower}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out. ` : ""}${view.score.origin}`;
     table(view);
     draw(view);
     place.dataset.shown = `${chosen.score} ${chosen.cost}`;

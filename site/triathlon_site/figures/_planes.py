@@ -24,7 +24,7 @@ MOST_TICKS: Final = 8  # numbers of a logarithmic axis, beyond which it has powe
 NAMED: Final = 9  # names that are tried: first the models that are the best at their price, then the best
 LOWEST_SHARE: Final = 0.75
 """Scores below this share of the best are counted and not drawn: they would press all others together."""
-LETTER: Final = 6.1  # width of a letter of a name
+LETTER: Final = 6.6  # width of a letter of a name, as the widest of the usual fonts have it
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 Note = tuple[str, float, float, str]
 """A name that is drawn: its text, its place, which end of the text stands there."""
@@ -157,7 +157,7 @@ def _log_numbers(values: Sequence[float]) -> list[float]:
 def _labels(
     placed: Sequence[tuple[str, float, float]],
     taken: Sequence[tuple[float, float]] = (),
-    bounds: Box = (LEFT, -SIZE, SIZE - 2, 2 * SIZE),
+    bounds: Box = (LEFT, 0, SIZE - 2, BASE + 7),
 ) -> Iterator[Note]:
     """Each name beside its point where there is room, cut only where the whole has none.
 

@@ -13,9 +13,11 @@ from triathlon_site.figures._base import NOTHING, draw, quarter_ticks
 from triathlon_site.render.formats import px
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44
-BARS_LEFT, BARS_TOP, PLOT, FOOT, GAP = 80, 34, 220, 96, 16
+BARS_LEFT, BARS_TOP, PLOT, GAP = 80, 34, 220, 16
 BAR, SLIM, MANY = 11, 7, 8
 """Width of a bar, and of one in more than MANY groups: they keep the width of a figure, and its letters."""
+NAMES: Final = {True: 21, False: 36}  # letters of a name below bars, by whether the groups are many
+ALONG, DOWN = 4.9, 3.9  # how far a letter of such a name, which is turned, goes left and down
 GRID_WIDTH, GRID_LEFT, GRID_ROW, GRID_TOP = 1000, 180, 15, 22
 WIDEST: Final = 14.0
 WIDTH_FOR_GAP: Final = 5  # width of a cell of the grid from which on there is a gap to the next
@@ -51,22 +53,24 @@ def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow], *, maxim
 
 
 def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) -> Markup:
-    """Per cent, grouped by row, with a line across them.
+    """Per cent, grouped by row.
 
-    The last value of each row is that of the line `ink`; the others are bars, as in `series`.
+    The last value of each row, called `ink`, is a dot over its bars; the others are bars, as in `series`.
     """
     if not any(value for row in rows for value in row.values):
         return NOTHING
-    bar = BAR if len(rows) <= MANY else SLIM
+    bar, most = (BAR if len(rows) <= MANY else SLIM), NAMES[len(rows) > MANY]
+    letters = min(most, max(len(row.name) for row in rows))
     group = bar * len(series) + GAP
-    width = BARS_LEFT + group * len(rows) + GAP
+    left = max(BARS_LEFT, ALONG * letters - group / 2)
+    width = left + group * len(rows) + GAP
 
     def up(share: float) -> float:
         return BARS_TOP + PLOT * (1 - share / 100)
 
-    groups, crossing = [], []
+    groups, dots = [], []
     for place, row in enumerate(rows):
-        x = BARS_LEFT + GAP / 2 + place * group
+        x = left + GAP / 2 + place * group
         middle = x + (group - GAP) / 2
         *shares, last = row.values
         heights = [
@@ -76,20 +80,21 @@ def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) ->
         ]
         groups.append((row.name, middle, heights))
         if last is not None:
-            crossing.append((middle, up(last)))
+            dots.append((middle, up(last)))
     names = (*series, ink)
-    *starts, end = accumulate((28 + 6.4 * len(name) for name in names), initial=BARS_LEFT)
+    *starts, end = accumulate((28 + 6.4 * len(name) for name in names), initial=left)
     parts = {
         "ticks": quarter_ticks(up(0), up(100)),
-        "left": BARS_LEFT,
+        "left": left,
         "right": width,
         "base": BARS_TOP + PLOT,
         "groups": groups,
-        "crossing": crossing,
+        "dots": dots,
+        "most": most,
         "bar": bar - 1,
         "legend": list(zip(names, starts, strict=True)),
     }
-    return draw("bars", title, max(width, end), BARS_TOP + PLOT + FOOT, **parts)
+    return draw("bars", title, max(width, end), BARS_TOP + PLOT + 16 + DOWN * letters, **parts)
 
 
 def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Markup:

@@ -29,6 +29,7 @@ SCATTERS: Final = "agreement-scatters.html"
 MOST_SCATTERS: Final = 15
 MOST_LABELS: Final = 12  # models that a scatter names
 FARTHEST: Final = 3  # models that are named of more: those whose ranks in the two columns differ most
+COLOURED: Final = 10  # models from which on a coefficient has a colour: below, chance makes strong ones
 FEWEST: Final = 3  # models below which two orders always agree or disagree completely
 
 
@@ -60,6 +61,10 @@ class Pair(NamedTuple):
     def anchor(self) -> str:
         """Of its scatter; made of the titles, so that it stays when columns come and go."""
         return re.sub(r"[^a-z0-9+]+", "-", self.title.lower())
+
+    def shade(self, coefficient: float) -> str:
+        """The class of the colour of one of its coefficients; that of none where the models are few."""
+        return formats.shade(coefficient) if self.correlation.n >= COLOURED else "none"
 
     @property
     def too_few(self) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
+from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
@@ -66,8 +67,8 @@ class ScoredModels(NamedTuple):
     score: FrontColumn
     frame: pd.DataFrame
     """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
-    all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
-    it is not known."""
+    all three as pages show them as `shown`; whether it can be `recommended`; whether others `reported` the
+    score, or one that it is made of; each cost by its id, nan where it is not known."""
     alike: NDArray[np.bool_]
     """Models × models: whether the second may be as good as the first, so that it cannot be told from it."""
 
@@ -92,6 +93,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     }
     values = {
         "questions": list(questions(scored[0])) if scored else [],
+        "origin": _origin(scored[0]) if scored else "",
         "least_ran": LEAST_RAN,
         "data": DATA,
         "table": TABLE,
@@ -127,6 +129,10 @@ def scored_models(
         page=[row.info.page for row in rows],
         shown=[f"{value} ({low}–{high})" for value, low, high in texts],
         recommended=[row.info.usable is True and row.mostly_ran for row in rows],
+        reported=[
+            any(cell.grade == REPORTED for id_, cell in row.cells.items() if score.id in (id_, INDEX))
+            for row in rows
+        ],
     )
     for cost in COSTS:
         frame[cost.id] = np.array([known[row.name].get(cost.id, math.nan) for row in rows])
@@ -215,6 +221,13 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
     }
 
 
+def _origin(scored: ScoredModels) -> str:
+    """How many of the scores others reported, in a sentence."""
+    reported, every = int(scored.frame["reported"].sum()), len(scored.frame)
+    rest = "rest on figures that others reported" if scored.score.id == INDEX else "were reported by others"
+    return f"{reported} of {every} scores {rest} and not checked."
+
+
 def _score(scored: ScoredModels, names: Sequence[str]) -> dict[str, Any]:
     """A score with its models, by their places among all; of each the rows that cannot be told from it."""
     places = {name: place for place, name in enumerate(names)}
@@ -229,6 +242,7 @@ def _score(scored: ScoredModels, names: Sequence[str]) -> dict[str, Any]:
         "low": frame["low"].round(4).tolist(),
         "high": frame["high"].round(4).tolist(),
         # a bit a row, packed in hexadecimal digits
+        "origin": _origin(scored),
         "alike": [row.tobytes().hex() for row in np.packbits(scored.alike, axis=1)],
     }
 

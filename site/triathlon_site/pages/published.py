@@ -159,7 +159,7 @@ def figures(table: PublishedTable) -> Iterator[Figure]:
         ]
         titles = [column.title for column in columns]
         svg = bars(f"{', '.join(titles)} and {score.title}", titles, score.title, rows)
-        caption = f"Bars: {', '.join(titles)}; line: {score.title}; ordered by {order.title}, in per cent."
+        caption = f"Bars: {', '.join(titles)}; dots: {score.title}; ordered by {order.title}, in per cent."
         yield Figure(svg, caption)
 
 

@@ -16,6 +16,7 @@ from triathlon_site.figures import (
     curves,
     grid,
     price_score,
+    radar,
     scatter,
 )
 
@@ -46,7 +47,7 @@ def test_labels_of_near_points_do_not_overlap() -> None:
     """Each goes where there is room; one without room is left to pointing at it."""
     points = [Point(f"model number {i}", 50 + 0.2 * i, 50, label=True) for i in range(6)]
     figure = scatter("t", points, x_title="", y_title="")
-    width = 6.1 * len("model number 0")
+    width = 6.6 * len("model number 0")
     boxes = []
     for x, y, anchor in re.findall(r'class="note" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"', figure):
         left = float(x) - {"start": 0, "end": width, "middle": width / 2}[anchor]
@@ -56,6 +57,24 @@ def test_labels_of_near_points_do_not_overlap() -> None:
         for e, f, g, h in boxes[:one]:
             assert not (a < g and e < c and b < h and f < d)
     assert figure.count("<title>model number") == 6
+
+
+def test_labels_stay_within_the_figure_and_off_the_ticks() -> None:
+    """Of a letter 6.6 pixels wide: names of points, names below bars, and titles of a radar's axes."""
+    name = "Some-Long-Coder-33B-Instruct"
+    drawn = scatter("t", [Point(name, 55, 50, True), Point(name, 50, 0, True)], x_title="", y_title="")
+    for x, y, anchor in re.findall(r'class="note" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"', drawn):
+        right = float(x) + 6.6 * len(name) * {"start": 1, "middle": 0.5, "end": 0}[anchor]
+        assert right <= 360 and float(y) <= 320
+    drawn = bars("t", ["a"], "IC", [DotRow(f"{name}, 4-bit", (10.0, 5.0)), DotRow("b", (20.0, 9.0))])
+    assert f"</title>{name}, 4-bit</text>" in drawn and '<path class="line' not in drawn
+    width, height = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)[0])
+    (x, y), *_ = re.findall(r'x="([\d.]+)" y="([\d.]+)" text-anchor="end" transform', drawn)
+    long = 6.1 * len(f"{name}, 4-bit")
+    assert float(x) > 0.78 * long and height - float(y) > 0.61 * long
+    axes = ["top (with more)", "runtime pass@5 (CRUXEval, output)", "bottom", "left (and so on)"]
+    texts = re.findall(r">([^<]+)</text>", radar("t", axes, [Series("m", (1.0, 2.0, 3.0, 4.0))]))
+    assert "(CRUXEval, output)" in texts and all(6.2 * len(text) < 620 / 2 - 134 for text in texts)
 
 
 def test_a_name_is_cut_only_where_the_whole_has_no_room() -> None:

@@ -14,6 +14,7 @@ from support.choices import choices, rendered
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow
 from triathlon_site.pages import ShownScore
+from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import AllModels, ModelRow
 from triathlon_site.pages.choose import drafts
 from triathlon_site.ranking import Rank
@@ -102,3 +103,19 @@ def test_only_usable_models_that_ran_are_recommended() -> None:
     rows[6] = replace(rows[6], info=replace(rows[6].info, usable=False))
     rows[5] = replace(rows[5], ran=0.27)
     assert list(rows_of(rows)) == [f"Model {size}" for size in range(1, 6)]
+
+
+def test_reported_scores_are_counted_by_score() -> None:
+    """What is said of scores that nobody checked is true for the chosen one, and for the index, made of all."""
+    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size, 100.0) for size in range(1, 8)]
+    rows[1] = replace(
+        rows[1], cells={**rows[1].cells, "loop": replace(rows[1].cells["runtime_output"], grade=REPORTED)}
+    )
+    places = tuple(row.index for row in rows if row.index)
+    (page,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), {})
+    assert {score["id"]: score["origin"].partition(" and ")[0] for score in data(page)["scores"]} == {
+        "loop": "1 of 1 scores were reported by others",
+        "runtime_output": "0 of 7 scores were reported by others",
+        "index": "1 of 7 scores rest on figures that others reported",
+    }
+    assert page.values["origin"] in rendered(page)

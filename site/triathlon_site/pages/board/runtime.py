@@ -69,7 +69,7 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
         DotRow(marked(models[m].label, scored[m]), tuple(share_of_maximum(column, m) for column in columns))
         for m in best
     ]
-    caption = "Bars: accuracy in each question, and average, in per cent. Line: incremental consistency."
+    caption = "Bars: accuracy in each question, and average, in per cent. Dots: incremental consistency."
     if len(scored) > MOST_BARS:
         caption += f" The best {MOST_BARS} models, by average."
     caption += why_apart(scored[m] for m in best)
