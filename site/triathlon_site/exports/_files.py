@@ -202,7 +202,7 @@ def board_table(board: Board, models: Models) -> str:
     for model in board.models:
         headline = board.headline.scores.get(model)
         rank = formats.rank(headline.rank if headline else None)
-        rows.append((rank, models[model].name, *(_score(column, model) for column in board.shown)))
+        rows.append((rank, models[model].label, *(_score(column, model) for column in board.shown)))
     return latex_table(title, head, rows)
 
 
@@ -213,7 +213,7 @@ def overall_table(overall: Overall, models: Models) -> str:
     for row in overall.rows:
         scores = (_score(board.headline, row.model) for board in overall.boards)
         mean = formats.score(row.percentile, 100)
-        rows.append((formats.rank(row.rank), models[row.model].name, *scores, mean))
+        rows.append((formats.rank(row.rank), models[row.model].label, *scores, mean))
     return latex_table("All disciplines", head, rows)
 
 

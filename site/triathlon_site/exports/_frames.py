@@ -48,7 +48,7 @@ class BoardRow(_Placed):
     model: str | None
     """Id of the model, as in the results; null for one that has reported scores only."""
     name: str
-    """Name of the model, as shown."""
+    """Name of the model, as shown: quantised weights have their bits behind it, such as `, 4-bit`."""
     suites: list[str]
     """Suites that the score is made of; in CSV separated by spaces."""
     column: str
@@ -109,7 +109,7 @@ class OverallRow(_Placed):
     model: str
     """Id of the model, as in the results."""
     name: str
-    """Name of the model, as shown."""
+    """Name of the model, as shown: quantised weights have their bits behind it, such as `, 4-bit`."""
     mean_percentile: float | None
     """Mean of the percentiles in the disciplines; null for a model that lacks one."""
     first_in_share_of_weightings: float | None
@@ -259,7 +259,7 @@ def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
     return _frame(
         {
             "model": row.model,
-            "name": models[row.model].name,
+            "name": models[row.model].label,
             **_rank_fields(row.rank),
             "mean_percentile": row.percentile,
             "first_in_share_of_weightings": row.first,
@@ -335,7 +335,7 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
                 info = models[model]
                 cost = run_cost([f for f in board.files[model] if f.suite in column.suites], info.price)
                 yield {
-                    **(place | {"model": model, "name": info.name}),
+                    **(place | {"model": model, "name": info.label}),
                     "score": score.value,
                     "low": score.interval.low,
                     "high": score.interval.high,

@@ -157,7 +157,7 @@ def _log_numbers(values: Sequence[float]) -> list[float]:
 def _labels(
     placed: Sequence[tuple[str, float, float]],
     taken: Sequence[tuple[float, float]] = (),
-    bounds: Box = (LEFT, 0, SIZE - 2, BASE + 7),
+    bounds: Box = (LEFT, 0, SIZE - 6, BASE + 7),
 ) -> Iterator[Note]:
     """Each name beside its point where there is room, cut only where the whole has none.
 

@@ -17,7 +17,7 @@ BARS_LEFT, BARS_TOP, PLOT, GAP = 80, 34, 220, 16
 BAR, SLIM, MANY = 11, 7, 8
 """Width of a bar, and of one in more than MANY groups: they keep the width of a figure, and its letters."""
 NAMES: Final = {True: 21, False: 36}  # letters of a name below bars, by whether the groups are many
-ALONG, DOWN = 4.9, 3.9  # how far a letter of such a name, which is turned, goes left and down
+ALONG, DOWN = 5.3, 4.3  # how far a letter of such a name, which is turned, goes left and down
 GRID_WIDTH, GRID_LEFT, GRID_ROW, GRID_TOP = 1000, 180, 15, 22
 WIDEST: Final = 14.0
 WIDTH_FOR_GAP: Final = 5  # width of a cell of the grid from which on there is a gap to the next

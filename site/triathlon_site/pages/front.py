@@ -120,6 +120,7 @@ def _line(row: ModelRow) -> dict[str, Any]:
         "id": info.id,
         "organization": info.organization or "",
         "parameters": info.parameters or "",
+        "measured_bits": info.bits or "",
         "licence": info.license or "",
         "released": info.released or "",
         "availability": info.status,

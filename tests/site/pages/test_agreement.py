@@ -37,9 +37,7 @@ def test_every_pair_of_ranked_columns_is_a_row_of_the_file(
     anchors = re.findall(r'<section id="([^"]+)"', scatters)
     assert "loop-asl-and-runtime-ic" in anchors and len(anchors) == len(matrix.between)
     assert {*re.findall(r'href="agreement-scatters.html#([^"]+)"', page)} == {*anchors}
-    assert not re.search(r'<td class="(pos|neg)', page), (
-        "of fewer than ten models no coefficient has a colour"
-    )
+    assert not re.search(r'<td class="(pos|neg)', page), "below ten models no colour"
     assert scatters.count('class="dot"') == 4 * len(anchors)
     assert all(f">{model}<" in scatters for model in rich.results.models)
 
@@ -55,7 +53,7 @@ def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
     both = models[["loop", "evolved"]].dropna()
     assert int(row["Models"]) == int(row["With a reported figure"]) == len(both) >= 10
     assert float(row["Spearman"]) == pytest.approx(both.corr("spearman").iloc[0, 1], abs=0.005)
-    assert re.search(rf'<td class="(pos|neg)\d">[^n]*n {row["Models"]},', pages["agreement.html"])
+    assert re.search(r'<td class="(pos|neg)\d">', pages["agreement.html"])
     page, drawn = pages["agreement.html"], pages["agreement-scatters.html"].count("<section id=")
     few = [row for row in found.values() if int(row["Models"]) < 3]
     assert few and all(f"too few: {row['Models']}<" in page for row in few)

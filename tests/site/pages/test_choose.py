@@ -106,7 +106,7 @@ def test_only_usable_models_that_ran_are_recommended() -> None:
 
 
 def test_reported_scores_are_counted_by_score() -> None:
-    """What is said of scores that nobody checked is true for the chosen one, and for the index, made of all."""
+    """What is said of scores that nobody checked is true for the chosen one; the index is made of all."""
     rows = [table_row(f"Model {size}", f"{size}", 10.0 * size, 100.0) for size in range(1, 8)]
     rows[1] = replace(
         rows[1], cells={**rows[1].cells, "loop": replace(rows[1].cells["runtime_output"], grade=REPORTED)}
