@@ -286,7 +286,7 @@ def test_who_solves_what_names_every_model_once_a_task(rich_pages: dict[str, str
         assert sorted(names) == ["fair", "middle", "strong", "weak"]
 
 
-def test_the_questions_are_bars_with_the_line_of_ic(tmp_path: Path) -> None:
+def test_the_questions_are_bars_with_dots_of_ic(tmp_path: Path) -> None:
     """Of the best twelve models."""
     fakes = [FakeModel(f"m{n:02}", 2.0 - n / 4) for n in range(MOST_BARS + 1)]
     write_results(tmp_path, fakes, [FakeSuite(entry, tasks=6) for entry in entries(["runtime/core"])])
