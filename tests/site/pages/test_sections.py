@@ -294,7 +294,7 @@ def test_the_questions_are_bars_with_dots_of_ic(tmp_path: Path) -> None:
     (runtime,) = site.boards
     (figure,) = view_of(runtime).figures(runtime, runtime.models, site.models)
     assert figure.svg.count('class="bar c') == 5 * (MOST_BARS + 1)  # with the average; and the legend
-    assert figure.svg.count("<circle") == MOST_BARS
+    assert figure.svg.count("<circle") == MOST_BARS + 1
 
 
 def curves(root: Path, models: int, shown: slice) -> tuple[Board, Figure, set[str], set[str]]:
