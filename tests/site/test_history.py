@@ -90,6 +90,14 @@ def test_the_memory_stays_small() -> None:
     assert len(history.model_dump_json(exclude_defaults=True)) < 100_000
 
 
+def test_the_same_change_twice_is_two_entries() -> None:
+    """A model that went and came back on one day: readers of the feed take entries of one id for one."""
+    history = History()
+    for snapshot in (OLD, NEW, OLD, NEW):
+        history = history.after(snapshot, "2026-01-01", "1")
+    assert len({change.id for change in history.changes}) == 3
+
+
 def build_with(root: Path, *models: FakeModel) -> BuildReport:
     """Builds the site once more, with the results of these models, too."""
     small_results(root / "results", models, tasks=6)
@@ -118,7 +126,7 @@ def test_page_and_feed_say_what_moved(twice: Path) -> None:
 
 def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
     """Every model below it moves on every board: the newest entry folds them, an older one counts them."""
-    models = [FakeModel(f"m{place}", -0.6 * place) for place in range(4)]
+    models = [FakeModel(f"m{place}", -0.6 * place) for place in range(6)]
     for of_build in (models[3:], [models[2]], [models[1]]):
         build_with(tmp_path, *of_build)
     page = (tmp_path / "_site/changes.html").read_text()

@@ -111,7 +111,7 @@ class OverallRow(_Placed):
     name: str
     """Name of the model, as shown: quantised weights have their bits behind it, such as `, 4-bit`."""
     mean_percentile: float | None
-    """Mean of the percentiles in the disciplines; null for a model that lacks one."""
+    """Mean of the percentiles in the disciplines; null for a model without a rank."""
     first_in_share_of_weightings: float | None
     """Share of all weightings of the disciplines in which the model is first; a tie counts in part."""
 

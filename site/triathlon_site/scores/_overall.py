@@ -9,6 +9,7 @@ import pandas as pd
 from triathlon_runner.metrics import Metric
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.ranking import (
+    FEWEST_RANKED,
     DrawnRanks,
     Rank,
     better_in_draws,
@@ -62,7 +63,7 @@ class OverallRow:
     """The headline score in each discipline."""
     percentiles: tuple[float | None, ...]
     rank: Rank | None = None
-    """None where a discipline is missing."""
+    """None where a discipline is missing, or too few models have them all; then percentiles are None, too."""
     percentile: float | None = None
     """Mean of the percentiles in the disciplines, 0 to 100."""
     first: float | None = None
@@ -76,7 +77,8 @@ class Overall:
 
 
 def overall(boards: Sequence[Board]) -> Overall:
-    """Models with a result in every discipline are ranked by the mean of their percentiles.
+    """Models with a result in every discipline are ordered, and where they are enough ranked, by the mean of
+    their percentiles.
 
     The others follow: those of most disciplines first, then the better known scores.
     """
@@ -89,9 +91,10 @@ def overall(boards: Sequence[Board]) -> Overall:
         return -len(known), -known_share(model, known), model
 
     others = sorted(set(models) - set(complete), key=known_first)
-    unranked = [OverallRow(model, scores[model], (None,) * len(boards)) for model in others]
+    unranked = {model: OverallRow(model, scores[model], (None,) * len(boards)) for model in models}
+    after = [unranked[model] for model in others]
     if not complete:
-        return Overall(tuple(boards), tuple(unranked))
+        return Overall(tuple(boards), tuple(after))
     shares = np.array([percentiles(board.headline.values(complete)) for board in boards]).T
     means, wins = rounded(shares.mean(axis=1)), wins_by_weighting(shares)
     drawn = []
@@ -113,7 +116,9 @@ def overall(boards: Sequence[Board]) -> Overall:
         for place, model in enumerate(complete)
     ]
     rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
-    return Overall(tuple(boards), (*rows, *unranked))
+    if len(rows) < FEWEST_RANKED:
+        rows = [unranked[row.model] for row in rows]
+    return Overall(tuple(boards), (*rows, *after))
 
 
 @dataclass(frozen=True, slots=True)

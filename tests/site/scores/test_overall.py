@@ -1,5 +1,6 @@
 """The numbers of the board over all disciplines."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy.stats import rankdata
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, small_results
+from support.site import entries, rendered_texts, small_results
 from triathlon_site.build import gather
 from triathlon_site.ranking import wins_by_weighting
 from triathlon_site.scores import Board, Overall, overall
@@ -46,6 +47,31 @@ def test_a_model_without_a_discipline_has_no_rank(found: Overall) -> None:
     row = found.rows[-1]
     assert (row.model, row.rank, row.percentile, row.first) == ("half", None, None, None)
     assert [score is not None for score in row.scores] == [True, True, False]
+
+
+def test_few_models_are_ordered_only(tmp_path: Path) -> None:
+    """Below five with every discipline the page and the data have no rank, percentile or share of weightings;
+    the order is that of the mean percentile all the same.
+    """
+    site = gather(small_results(tmp_path, MODELS[2:]), None)
+    rows = site.overalls["core"].rows
+    models = sorted(site.models)
+    places = [rankdata([-board.headline.scores[m].value for m in models]) for board in site.boards]
+    by_mean = sorted(zip(np.sum(places, axis=0), models, strict=True))
+    assert [row.model for row in rows] == [model for _, model in by_mean]
+    assert {(row.rank, row.percentile, row.first, row.percentiles) for row in rows} == {
+        (None, None, None, (None, None, None))
+    }
+    pages = rendered_texts(site)
+    page = pages["index.html"]
+    assert not any(words in page.lower() for words in ("percentile", "weightings", "rank: by"))
+    numbers = [
+        value
+        for row in json.loads(pages["data/overall-core.json"])["rows"]
+        for name, value in row.items()
+        if "percentile" in name or "first" in name or "rank" in name
+    ]
+    assert numbers and set(numbers) == {None}
 
 
 def test_first_places_are_shared_out_over_all_weightings(found: Overall) -> None:
