@@ -179,7 +179,8 @@ class History(Strict):
         events = changes_between(self.last, snapshot)
         if not events:
             return History(last=snapshot, changes=self.changes)
-        text = "\n".join((date, version, *(event.model_dump_json() for event in events)))
+        before = [change.id for change in self.changes[:1]]  # the same may happen twice, on the same day
+        text = "\n".join((date, version, *before, *(event.model_dump_json() for event in events)))
         change = Change(id=uuid.uuid5(_NAMESPACE, text).urn, date=date, version=version, events=events)
         older = (change_before.shortened() for change_before in self.changes[: KEPT - 1])
         return History(last=snapshot, changes=(change, *older))
