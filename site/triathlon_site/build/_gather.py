@@ -1,7 +1,9 @@
 """From the results to everything that pages are made of."""
 
 import os
+import re
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,8 +20,8 @@ from triathlon_runner.store import IMPORTED, ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.history import read_history, snapshot_of
-from triathlon_site.load import AggregateCache, Extracts, Results, read_results, suite_ids
-from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, recorded_infos
+from triathlon_site.load import AggregateCache, Extracts, Notice, Results, read_results, suite_ids
+from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, printable, recorded_infos
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.published import read_published
@@ -67,7 +69,6 @@ def gather(
         if firsts := first_boards([board for board in boards if board.plan.family == family]):
             overalls[family] = overall(firsts)
     before, faults = read_history(results)
-    measured = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
     program = version("triathlon-leaderboard")
     date = day or max((file.ended for file in measured.files), default="")
     published = read_published(results / "published")
@@ -76,9 +77,13 @@ def gather(
     recorded = recorded_infos(results)
     infos = model_infos(registry, {*measured.models, *imported.models, *measured.skipped}, recorded)
     # Bits of weights count only where the row was asked: others' replies are of other weights.
-    asked = {file.model for read in (measured, imported) for file in read.files if not file.receipt}
+    asked = {file.model for file in measured.files if not file.receipt}
     infos = {m: info if m in asked else replace(info, bits=None) for m, info in infos.items()}
-    models = _on_day(as_of, infos, facts)
+    files = {file.model: f"{IMPORTED}/{file.file}" for file in imported.files}
+    files |= {file.model: file.file for file in measured.files}
+    models, same_names = _told_apart(_on_day(as_of, infos, facts), files)
+    notices = (*measured.notices, *faults, *imported.notices, *same_names)
+    measured = replace(measured, notices=notices)
     return Gathered(
         results=measured,
         boards=boards,
@@ -102,6 +107,29 @@ def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
         stated = facts[info.name].availability if info.name in facts else None
         found[model] = replace(info, availability=stated or info.availability).on_day(day)
     return found
+
+
+def _told_apart(models: Models, files: Mapping[str, str]) -> tuple[Models, list[Notice]]:
+    """The cards, with the id behind each name that several models with results have, and a warning for each
+    such name.
+
+    Names that differ in spaces, hyphens and case alone are one, too. `files`: one of each model's results.
+    """
+    by_name: dict[str, list[ModelInfo]] = defaultdict(list)
+    for model in sorted(files):
+        by_name[re.sub(r"[\s_-]+", "", models[model].name.casefold())].append(models[model])
+    cards, notices = dict(models), []
+    for first, *others in by_name.values():
+        for info in (first, *others) if others else ():
+            shown = info.name if info.name == info.id else f"{info.name} ({printable(info.id)})"
+            cards[info.id] = replace(info, name=shown)
+        for info in others:
+            message = (
+                f"expected a name of its own for model {info.id!r}, got {info.name!r}, while {first.id!r} is"
+                f" {first.name!r}; rename one of them in models.yaml, a recorded one in recorded/names.csv"
+            )
+            notices.append(Notice(file=files[info.id], message=message))
+    return cards, notices
 
 
 def _day() -> str | None:

@@ -15,9 +15,10 @@ import pytest
 
 from support.page_tables import check_links, pages_of
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import build_small, entries, files, small_results
+from support.site import build_small, entries, files, page_text, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
+from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_site.build import Options, build, gather, sweep, write_site
 from triathlon_site.pages import Rendering
 from triathlon_site.render import installed_environment
@@ -280,6 +281,41 @@ def test_a_model_may_have_any_name(tmp_path: Path) -> None:
     listed = json.loads((site / "data/compare.js").read_text().partition("= ")[2].rstrip(";\n"))["models"]
     assert {model["id"] for model in listed} == {name, "index", "compare"}
     assert all((site / model["data"]).is_file() and (site / model["page"]).is_file() for model in listed)
+
+
+@pytest.mark.parametrize(("names", "shown"), [(("My Model", "my-model"), "my-model"), ((None, "a"), "a")])
+def test_models_of_one_name_are_told_apart(tmp_path: Path, names: tuple[str | None, str], shown: str) -> None:
+    """Each is shown with its id, unless that is its name, and a warning says what to rename; names may differ
+    in case and hyphens.
+    """
+    small_results(tmp_path / "results", [FakeModel("a", 1.0), FakeModel("b")], tasks=4)
+    named = zip("ab", names, strict=True)
+    rows = (row_without_server(m, "instruct").model_copy(update={"name": name}) for m, name in named if name)
+    registry = Registry(models=tuple(rows))
+    (notice,) = build(tmp_path / "results", tmp_path / "_site", registry).notices
+    assert notice.file.startswith("runs/b/") and f"model 'b', got {shown!r}, while 'a' is " in notice.message
+    first = f"{names[0]} (a)" if names[0] else "a"
+    for page in ("index.html", "runtime.html", "data/runtime-core.json", "data/compare.js"):
+        text = (tmp_path / "_site" / page).read_text()
+        assert f"{shown} (b)" in text and first in text, page
+    with pytest.raises(UserError, match="rename one of them in models"):
+        build(tmp_path / "results", tmp_path / "_site", registry, Options(strict=True))
+
+
+def test_private_tasks_are_said_to_be(tmp_path: Path) -> None:
+    """No page promises what a model wrote on them; the one that lists them says why it is not there."""
+    suite = catalogue.find("runtime/mine")
+    assert suite
+    write_results(tmp_path / "results", [FakeModel("m")], [FakeSuite(suite, tasks=3)])
+    (manifest,) = tmp_path.rglob("*.manifest.json")
+    private = json.loads(manifest.read_text()) | {"private": True}
+    for content, said in ((manifest.read_text(), False), (json.dumps(private), True)):
+        manifest.write_text(content)
+        build_small(tmp_path)
+        for page in ("models/m.html", "models/m-tasks.html"):
+            assert ("with what the model wrote" in page_text(tmp_path / "_site" / page)) != said
+        evidence = page_text(tmp_path / "_site/evidence/m/runtime-mine.html")
+        assert ("The tasks are private: their texts are not shown." in evidence) == said
 
 
 @pytest.mark.parametrize(("names", "refused"), [(("core", "core-1"), False), (("Mine", "mine"), True)])
