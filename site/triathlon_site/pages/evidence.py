@@ -56,6 +56,8 @@ def imported_drafts(site: Gathered) -> Iterator[Draft]:
     """The page of imported results, of each model's units and of each file; nothing where there are none."""
     if not site.imported:
         return
+    # bits of weights are those of the model that we ask: others' replies may be of other weights
+    site = replace(site, models={model: replace(info, bits=None) for model, info in site.models.items()})
     tables = []
     for board in site.imported:
         columns = [column for column in board.shown if column.scores]

@@ -7,14 +7,19 @@ from pathlib import Path
 import pytest
 
 from support.site import build_small, imported_results, page_text, small_results
+from triathlon_runner.models_yaml import Registry, row_without_server
+from triathlon_site.build import build
 
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with imported results."""
     root = tmp_path_factory.mktemp("imported")
-    imported_results(small_results(root / "results"))
-    build_small(root)
+    results = imported_results(small_results(root / "results"))
+    rows = [
+        row_without_server(model, "instruct").model_copy(update={"bits": 4}) for model in ("weak", "foreign")
+    ]
+    build(results, root / "_site", Registry(models=tuple(rows)), cache=root / "cache")
     return root / "_site"
 
 
@@ -28,6 +33,13 @@ def test_imported_results_have_a_page_and_no_rank(tmp_path: Path, out: Path) -> 
         assert (out / name).read_bytes() == (tmp_path / "_site" / name).read_bytes()
     assert "foreign" not in index and "imported.html" in index
     assert not (tmp_path / "_site/imported.html").exists()
+
+
+def test_replies_of_others_are_of_unknown_weights(out: Path) -> None:
+    """The row says that ours have four bits: the measured model is named so, the imported one is not."""
+    assert "weak, 4-bit" in (out / "models/weak.html").read_text()
+    pages = [out / "imported.html", *out.glob("imported/*.html"), *out.glob("evidence/imported+*/*.html")]
+    assert len(pages) == 5 and not any("4-bit" in page.read_text() for page in pages)
 
 
 def test_imported_evidence_is_apart_and_can_be_reached(out: Path) -> None:

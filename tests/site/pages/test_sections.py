@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import SUITES, build_small, entries, page_text, rendered_texts, rich_results
+from support.site import SUITES, build_small, entries, page_text, rendered_texts, rich_results, small_results
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site import analysis
@@ -275,6 +275,13 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
     agreement = page_text(tmp_path / "_site/agreement.html")
     assert "nothing is said here until a third is measured" in agreement and "<table" not in agreement
     assert "<svg" not in (tmp_path / "_site/evolved.html").read_text().partition("</table>")[2]
+
+
+def test_one_model_alone_leads_nobody(tmp_path: Path) -> None:
+    """Its score is said, and that there is no other model."""
+    build(small_results(tmp_path / "results", [FakeModel("only")], tasks=4), tmp_path / "_site", None)
+    front = page_text(tmp_path / "_site/index.html")
+    assert "</a> has ASL" in front and "No other model was measured." in front and "leads with" not in front
 
 
 def test_who_solves_what_names_every_model_once_a_task(rich_pages: dict[str, str]) -> None:
