@@ -26,6 +26,7 @@ from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import SHOWN
+from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render.formats import MINUS
 
 CATALOGUE = Catalogue(
@@ -182,11 +183,13 @@ def check_overall(site: Path, pages: Mapping[Path, PageParser], texts: Texts) ->
         exported = {model_slug(row["model"]): row for row in json.loads(path.read_text())["rows"]}
         (table,) = page.tables
         assert {row.attributes["id"] for row in table.body} == exported.keys()
+        ranked = sum(row["rank"] is not None for row in exported.values())
+        assert ("Mean" in table.head) == (ranked > 0) and (ranked == 0 or ranked >= FEWEST_RANKED)
         for row in table.body:
             one = exported[row.attributes["id"]]
             assert row.cells[0].bold == (f"{'=' * one['tied']}{one['rank']}" if one["rank"] else "")
             assert {(score, interval) for _, score, interval in scores_of(row)} <= shown[row.attributes["id"]]
-            mean = row.cells[table.head.index("Mean")].text
+            mean = row.cells[table.head.index("Mean")].text if ranked else "–"
             assert mean == "–" if one["rank"] is None else shown_as(mean, one["mean_percentile"])
 
 
