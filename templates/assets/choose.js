@@ -31,6 +31,8 @@
 
   /* ---- which models pass, which no other beats, which cannot be told from the best ---- */
 
+  const AVAILABLE = FILTERS[0];
+  const passes = (model) => ({ id, any, passes: fitting }) => !chosen[id] && !any || fitting(model, chosen[id]);
   const selection = () => {
     const score = known(choices.scores, chosen.score), cost = known(choices.costs, chosen.cost);
     const passing = score.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => model.ran && FILTERS.every(({ id, any, passes }) => !chosen[id] && !any || passes(model, chosen[id])));
@@ -62,13 +64,23 @@
   };
   const sentence = ({ rows, cost, score, best }) => {
     if (!rows.length) return `Of ${words()} none has a score in ${score.short} and a known ${cost.noun}: take a filter away.`;
+    if (rows.length === 1 || rows.length < choices.fewest && !score.advised.includes(cost.id)) {
+      return `Only ${rows.length > 1 ? rows.length : rows[0].model.name} of the ${words()} ${rows.length > 1 ? "have" : "has"} a score in ${score.short} and a known ${cost.noun}: too few to advise one.`;
+    }
     const tied = rows.filter((row) => row.alike), lowest = Math.min(...tied.map((row) => row.cost));
     const cheapest = tied.filter((row) => row.cost === lowest), paid = `${cheapest[0].paid}${cheapest.length > 1 ? " each" : ""}`;
-    const take = `Take ${listed(cheapest.map((row) => row.model.name))} (${paid}):`;
+    const names = listed(cheapest.map((row) => row.model.name));
+    if (cost.id === "released") {
+      const why = cheapest.length === 1 && cheapest[0] === best
+        ? `which scores highest of ${rows.length} ${words()} in ${score.short}, ${best.shown}`
+        : `the first of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}`;
+      return `Since ${cheapest[0].paid}: ${names}, ${why}.`;
+    }
+    const take = `Take ${names} (${paid}):`;
     const highest = `of ${rows.length} ${words()} with a known ${cost.noun} it scores highest in ${score.short}, ${best.shown},`;
     if (tied.length === 1) return `${take} ${highest} and no other comes close enough to doubt it.`;
-    if (cheapest.length === 1 && cheapest[0] === best) return `${take} ${highest} and is the ${cost.least} of the ${tied.length} that tie with it.`;
-    return `${take} the ${cost.least} of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}.`;
+    if (cheapest.length === 1 && cheapest[0] === best) return `${take} ${highest} and is the ${cost.low}est of the ${tied.length} that tie with it.`;
+    return `${take} the ${cost.low}est of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}.`;
   };
 
   /* ---- controls, table, figure ---- */
@@ -117,7 +129,7 @@
   const floor = ({ rows, best }) => Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * (best?.value ?? 0));
   const draw = (view) => {
     const { rows, cost, best } = view;
-    if (!rows.length) { plot.replaceChildren(); return; }
+    if (rows.length < 2) { plot.replaceChildren(); return; }
     const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
     const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
     const priced = rows.filter((row) => !logarithmic || row.cost > 0), costs = priced.map((row) => row.cost);
@@ -131,7 +143,7 @@
     for (const value of ticks(least, most, false)) svg.append(shape("path", { class: "grid", d: `M${left} ${up(value)}H${right}` }), shape("text", { class: "tick", x: left - 6, y: up(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3)))));
     let end = -Infinity;
     for (const value of ticks(cheap, dear, logarithmic)) {
-      const text = logarithmic ? cost.unit.replace("{}", Number(value.toPrecision(2))) : month(value), x = across(value);
+      const text = logarithmic ? cost.unit.replace("{}", Number(value.toPrecision(2))) : month(value), x = Math.min(across(value), width - 3.7 * text.length);
       if (x - 4 * text.length < end) continue;
       end = x + 4 * text.length;
       svg.append(shape("text", { class: "tick", x, y: base + 16, "text-anchor": "middle" }, text));
@@ -171,7 +183,8 @@
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.dataset.label = `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`;
     const lower = view.rows.some((row) => row.value < floor(view)) ? "On the lower edge: scores below it. " : "";
-    caption.textContent = `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as cheap and as good. ${lower}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out. ` : ""}${view.score.origin}`;
+    const about = view.rows.length > 1 ? `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as ${view.cost.low} and as good. ${lower}` : "";
+    caption.textContent = `${about}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out. ` : ""}${view.score.origin}`;
     table(view);
     draw(view);
     place.dataset.shown = `${chosen.score} ${chosen.cost}`;

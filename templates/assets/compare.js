@@ -3,7 +3,7 @@
 (() => {
   const { make, button, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
   const MOST = 6;
-  const NOT_SHOWN = "no difference shown";
+  const NOT_SHOWN = "no difference shown", NOT_SHARED = "no task in common that both were asked under one protocol";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
   const OPPOSITES = { b: "w", w: "b", n: "n" };
   const place = document.getElementById("compare");
@@ -42,8 +42,9 @@
 
   const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
   let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
-  /* Too few are filled up with the best of the first board. */
-  for (const id of known.keys()) if (chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
+  /* Too few are filled up with models that share tasks; with any where there are none. */
+  if (!chosen.length && index.start) chosen.push(index.start);
+  for (const id of [known.get(chosen[0])?.rival, ...known.keys()]) if (id && chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
 
   const remember = () => setQuery(`m=${chosen.map(encodeURIComponent).join(",")}`);
 
@@ -103,7 +104,7 @@
       return models.length ? [`${name} in some column: ${models.map(({ name: own }) => own).join(", ")}`] : [];
     });
     const alone = others.filter((model) => !found.some(({ to }) => to === model));
-    if (alone.length) parts.push(`no task in common: ${alone.map(({ name }) => name).join(", ")}`);
+    if (alone.length) parts.push(`${NOT_SHARED}: ${alone.map(({ name }) => name).join(", ")}`);
     return make("p", { class: "lede verdict" }, make("b", {}, "Against ", make("bdi", {}, from.name), ": "), `${parts.join("; ") || NOT_SHOWN}.`);
   };
 
@@ -128,7 +129,7 @@
     const body = make("tbody");
     const facts = models.map((model) => known.get(model.id).facts);
     index.facts.forEach((title, i) => {
-      if (facts.some((own) => own[i])) body.append(make("tr", {}, make("th", { scope: "row" }, title), ...facts.flatMap((own, place) => [make("td", { class: "number" }, own[i] || "–"), ...place ? [make("td")] : []])));
+      if (facts.some((own) => own[i])) body.append(make("tr", {}, make("th", { scope: "row" }, title), ...facts.flatMap((own, place) => [make("td", place ? { class: "fact", colspan: "2" } : { class: "fact" }, own[i] || "–")])));
     });
     let lonely = 0;
     for (const column of index.columns) {
@@ -143,7 +144,7 @@
         if (!i) continue;
         const d = cell && cells[0] ? difference(column.id, models[i], models[0]) : null;
         row.append(d
-          ? make("td", { class: "score" }, make("span", { class: d.verdict === NOT_SHOWN ? "unsure" : "sure" }, d.centre), make("small", {}, `${d.low} to ${d.high}${column.ranked ? `, ${d.verdict}` : ""}`))
+          ? make("td", { class: "score" }, make("span", { class: d.verdict === NOT_SHOWN ? "unsure" : "sure" }, d.centre), make("small", {}, `${d.low} to ${d.high}`), ...column.ranked ? [make("small", {}, d.verdict)] : [])
           : make("td", { class: "score none" }, "–"));
       }
       body.append(row);
@@ -188,6 +189,14 @@
   /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
   const figures = document.getElementById("compare-figures");
   const drawn = [["curve", "line", "curvePath"], ["radar", "line area", "radarPath"]];
+  const pictures = figures.querySelector(".figures"), plots = figures.querySelector("[data-plots]");
+  const switching = figures.querySelector("[data-interactive]");
+  const showPictures = () => {
+    pictures.hidden = false;
+    plots.replaceChildren();
+    switching.textContent = "Draw interactively";
+  };
+  let range = [0, 100];
   /* Curves on an axis that ends where they do, in tens; the build draws them from 0 to 100 per cent. */
   const fit = (figure, paths) => {
     const levels = [...figure.querySelectorAll("text[text-anchor=end]")], lines = [...figure.querySelectorAll("path.grid")];
@@ -196,6 +205,7 @@
     const values = points.flat().map(([, y]) => (100 * (base - y)) / (base - top));
     if (!values.length) return paths;
     const low = 10 * Math.floor(Math.min(...values) / 10), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
+    range = [low, high];
     levels.forEach((level, i) => { level.textContent = String(Math.round((low + (i / (levels.length - 1)) * (high - low)) * 10) / 10); });
     const moved = (y) => base - ((100 * (base - y)) / (base - top) - low) / (high - low) * (base - top);
     return points.map((own) => own.length ? `M${own.map(([x, y]) => `${x},${Math.round(moved(y) * 10) / 10}`).join(" ")}` : null);
@@ -211,14 +221,12 @@
       const paths = models.map((model) => model[field]), fitted = name === "curve" ? fit(group.closest("svg"), paths) : paths;
       group.replaceChildren(...fitted.flatMap((d, i) => d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: shape }))] : []));
     }
-    figures.querySelector(".figures").hidden = false;
-    figures.querySelector("[data-plots]").replaceChildren();
-    figures.querySelector("[data-interactive]").disabled = false;
+    showPictures();
   };
-  const interact = async (pressed) => {
-    pressed.disabled = true;
-    await loadPlotly(place.dataset.plotly, place.dataset.plotlyStyles.split(" ").filter(Boolean));
-    const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
+  const interact = async () => {
+    switching.disabled = true;
+    try { await loadPlotly(place.dataset.plotly, place.dataset.plotlyStyles.split(" ").filter(Boolean)); } finally { switching.disabled = false; }
+    const models = chosen.map((id) => loaded.get(id));
     const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
     /* Traces and axes come as plotly's own from the build; the page adds its colours. */
     const traces = (name, marked) => models.flatMap((model, i) => model[name] ? [{ ...model[name], line: { color: colour(i) }, ...marked(i) }] : []);
@@ -227,15 +235,21 @@
     const curves = traces("curve", (i) => ({ marker: { symbol: i } })), shapes = traces("radar", () => ({}));
     const axes = { radialaxis: gridded(polar.radialaxis, figures), angularaxis: gridded(polar.angularaxis, figures) };
     const drawings = [
-      ["Degradation curves", curves, { xaxis: gridded(xaxis, figures), yaxis: gridded(yaxis, figures) }],
+      ["Degradation curves", curves, { xaxis: gridded(xaxis, figures), yaxis: gridded({ ...yaxis, range }, figures) }],
       ["All dimensions", shapes, { polar: { ...polar, ...axes } }],
     ].filter(([, lines]) => lines.length);
     /* All places first: a plot takes the width that its place has when it is drawn. */
-    const places = drawings.map(([label]) => addPlot(holder, label));
+    plots.replaceChildren();
+    const places = drawings.map(([label]) => addPlot(plots, label));
     drawings.forEach(([, lines, layout], i) => plot(places[i], lines, { ...layout, legend }));
-    figures.querySelector(".figures").hidden = true;
+    pictures.hidden = true;
+    switching.textContent = "Show the pictures";
   };
-  figures.querySelector("[data-interactive]").addEventListener("click", (event) => interact(event.currentTarget));
+  switching.addEventListener("click", () => { if (pictures.hidden) showPictures(); else interact(); });
+  /* Plots have the colours that the page had when they were drawn. */
+  const recolour = () => { if (pictures.hidden) interact(); };
+  new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 
   const tables = document.getElementById("compare-tables");
   let turn = 0;
@@ -253,7 +267,7 @@
     if (thisTurn !== turn) return; /* other models were chosen meanwhile */
     const models = chosen.map((id) => loaded.get(id)), [from, ...others] = models;
     const found = others.flatMap((model) => comparisons(from, model));
-    if (!found.length) wait.replaceWith(make("p", { class: "lede verdict" }, make("b", {}, "They cannot be compared: "), make("bdi", {}, from.name), ` has no task in common with ${others.map(({ name }) => name).join(", ")}.`));
+    if (!found.length) wait.replaceWith(make("p", { class: "lede verdict" }, make("b", {}, "They cannot be compared: "), make("bdi", {}, from.name), ` and ${others.map(({ name }) => name).join(", ")} have ${NOT_SHARED}.`));
     else {
       wait.replaceWith(others.length > 1 ? summary(from, others, found) : sentence(from, others[0], found), forest(from, found));
       draw(models);

@@ -50,15 +50,16 @@ window.triathlon = (() => {
     await load(source);
   };
   const addPlot = (holder, label) => {
-    const place = make("div", { class: "plot", role: "img", "aria-label": label });
+    const place = make("div", { class: "plot", role: "group", "aria-label": label });
     holder.append(place);
     return place;
   };
   const plot = (place, traces, layout) => {
-    const { color, fontFamily } = getComputedStyle(document.body);
+    const { color, backgroundColor, fontFamily } = getComputedStyle(document.body);
     const page = {
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      paper_bgcolor: backgroundColor, plot_bgcolor: "rgba(0,0,0,0)",
       font: { color, family: fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 },
+      hoverlabel: { font: { color: backgroundColor } }, /* on the colour of the line */
     };
     window.Plotly.newPlot(place, traces, { ...layout, ...page }, { displaylogo: false, responsive: true });
   };

@@ -26,7 +26,7 @@ DATA: Final = "data/choose.js"
 TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
 OPENNESS: Final = {True: "open", False: "closed", None: ""}
-FEWEST: Final = 5  # models below which a frontier is left out of the page: there is nothing to choose from
+FEWEST: Final = 5  # models below which there is nothing to choose from: no frontier is drawn up, none advised
 NAMED: Final = 3  # models that a sentence names before it counts the others
 
 
@@ -35,7 +35,7 @@ class ChoiceCost(NamedTuple):
 
     id: str
     title: str
-    least: str  # word for the model with the lowest value: `cheapest`
+    low: str  # word for a low value, which takes -est: `cheap`
     noun: str  # word for it in a sentence: `a known price`
     unit: str  # `{}` stands for the value
 
@@ -44,20 +44,16 @@ SCORES: Final = (
     *FRONT,
     FrontColumn(INDEX, "Index over all columns", tasks=0, board="", column="", within="the index"),
 )
-PRICE: Final = ChoiceCost(
-    "price", "List price of output, $ per million tokens", "cheapest", "price", "${} / M"
-)
-SIZE: Final = ChoiceCost("size", "Parameters, billions", "smallest", "size", "{} B")
+PRICE: Final = ChoiceCost("price", "List price of output, $ per million tokens", "cheap", "price", "${} / M")
+SIZE: Final = ChoiceCost("size", "Parameters, billions", "small", "size", "{} B")
 COSTS: Final = (
     PRICE,
-    ChoiceCost("input", "List price of input, $ per million tokens", "cheapest", "price", "${} / M in"),
+    ChoiceCost("input", "List price of input, $ per million tokens", "cheap", "price", "${} / M in"),
     SIZE,
-    ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "smallest", "size", "{} GB"),
-    ChoiceCost("active", "Active parameters, billions", "smallest", "size", "{} B active"),
-    ChoiceCost("released", "Released", "first", "date", "{}"),
-    ChoiceCost(
-        "solved", "Measured cost of a solved task, $", "cheapest", "measured cost", "${} / solved task"
-    ),
+    ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "small", "size", "{} GB"),
+    ChoiceCost("active", "Active parameters, billions", "small", "size", "{} B active"),
+    ChoiceCost("released", "Released", "early", "date", "{}"),
+    ChoiceCost("solved", "Measured cost of a solved task, $", "cheap", "measured cost", "${} / solved task"),
 )
 
 
@@ -87,9 +83,10 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     names = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))
     content = {
         "models": [_model(ranked[name], known[name], costs) for name in names],
-        "scores": [_score(of, names) for of in scored],
+        "scores": [_score(of, names, costs) for of in scored],
         "costs": [cost._asdict() for cost in costs],
         "named": NAMED,
+        "fewest": FEWEST,
     }
     values = {
         "questions": list(questions(scored[0])) if scored else [],
@@ -228,14 +225,18 @@ def _origin(scored: ScoredModels) -> str:
     return f"{reported} of {every} scores {rest} and not checked."
 
 
-def _score(scored: ScoredModels, names: Sequence[str]) -> dict[str, Any]:
-    """A score with its models, by their places among all; of each the rows that cannot be told from it."""
+def _score(scored: ScoredModels, names: Sequence[str], costs: Sequence[ChoiceCost]) -> dict[str, Any]:
+    """A score with its models, by their places among all; of each the rows that cannot be told from it.
+
+    `advised`: the costs that are known of enough models to advise one.
+    """
     places = {name: place for place, name in enumerate(names)}
     score, frame = scored.score, scored.frame
     return {
         "id": score.id,
         "title": score.name,
         "short": score.within,
+        "advised": [cost.id for cost in costs if len(frontier(scored, cost, frame["recommended"])) >= FEWEST],
         "rows": [places[name] for name in frame["model"]],
         "value": frame["value"].tolist(),
         "shown": frame["shown"].tolist(),

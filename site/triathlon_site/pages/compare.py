@@ -111,6 +111,7 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
     solving = {c.column.suites[0]: c.samples[0].clusters for _, c in columns.values() if _is_solving(c)}
     tasks = list(dict.fromkeys(solving.values()))
     measured = {id(joined) for joined in site.same.values()}
+    rivals = _rivals(site.boards)
     models = []
     for info in (site.models[model] for model in ids):
         price_in, price_out = [f"{price:g}" for price in info.price] if info.price else ("", "")
@@ -121,10 +122,12 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
                 "page": info.page,
                 "data": _path(site.models, info.id),
                 "facts": [price_out, price_in, info.parameters or "", info.license or ""],
+                "rival": rivals.get(info.id),
             }
         )
     return {
         "models": models,
+        "start": next(iter(rivals), None),
         "facts": ["Price out, $/M", "Price in, $/M", "Size", "Licence"],
         "reported": sorted(one.name for one in site.reported.models if id(one) not in measured),
         "columns": [
@@ -142,6 +145,23 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
         "layouts": {"curve": CURVES_LAYOUT, "radar": RADAR_LAYOUT},
         "tasks": {entry.id: suite_page(entry.id) for board in site.boards for entry in board.plan.suites},
     }
+
+
+def _rivals(boards: Sequence[Board]) -> dict[str, str]:
+    """By model, the best that shares tasks with it on the board with most models.
+
+    The first model is the best of the first such board. Models that share tasks with nobody are left out.
+    """
+    rivals: dict[str, str] = {}
+    for headline in sorted((board.headline for board in boards), key=lambda h: -len(h.scores)):
+        rows = {model: row for row, model in enumerate(headline.samples[0].models)}
+        best_first = sorted(headline.scores, key=lambda model: -headline.scores[model].middle)
+        for model in best_first:
+            others = (rival for rival in best_first if rival != model)
+            shared = (r for r in others if headline.differences.of(rows[model], rows[r]))
+            if model not in rivals and (rival := next(shared, None)):
+                rivals[model] = rival
+    return rivals
 
 
 def _path(models: Models, model: str) -> str:

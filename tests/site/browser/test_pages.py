@@ -188,6 +188,22 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     expect(page.locator(".plot")).to_have_count(2)
     expect(page.locator("#compare-figures figure").first).to_be_hidden()  # the plots stand in their place
     assert page.locator(".plot .main-svg").first.evaluate(LINE) != "none"
+    levels = (
+        page.locator("#compare-figures figure").first.locator("text[text-anchor=end]").all_text_contents()
+    )
+    assert page.evaluate("document.querySelector('.plot').layout.yaxis.range") == [
+        float(levels[0]),
+        float(levels[-1]),
+    ]
+    assert page.locator(".plot[role=img]").count() == 0  # it has links and buttons
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.wait_for_function(
+        "paper => document.querySelector('.plot')?.layout?.paper_bgcolor === paper", arg=paper
+    )
+    page.get_by_role("button", name="Show the pictures").click()
+    expect(page.locator(".plot")).to_have_count(0)
+    expect(page.locator("#compare-figures figure").first).to_be_visible()
 
 
 LINE = """svg => {

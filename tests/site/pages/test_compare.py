@@ -1,6 +1,7 @@
 """Models side by side: the numbers that the script loads."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +79,25 @@ def test_every_pair_has_one_difference_a_column(site: Gathered, scripts: dict[st
     assert [model for model, text in zip(order[1:], loop["minus"].split(";"), strict=True) if not text] == [
         "weak"
     ]
+
+
+def test_whom_the_page_sets_beside_a_model(site: Gathered, scripts: dict[str, Any], tmp_path: Path) -> None:
+    """The best that shares tasks with it, on the board with most models; nobody where none does."""
+    index = scripts["index"]
+    rivals = {model["id"]: model["rival"] for model in index["models"]}
+    assert index["start"] == "strong"
+    assert rivals["strong"] != "strong" and {rivals[model] for model in rivals if model != "strong"} == {
+        "strong"
+    }
+    (loop,) = entries(["loop/core"])
+    apart = [FakeModel("one", 1.0, 0.9), FakeModel("two", 0.0, 0.9), FakeModel("other", 2.0, 0.9)]
+    write_results(tmp_path, apart[:2], [FakeSuite(loop, tasks=10)])
+    (runtime,) = entries(["runtime/core"])
+    write_results(tmp_path, apart[2:], [FakeSuite(runtime, tasks=10)])
+    text = rendered_texts(gather(tmp_path, None))["data/compare.js"]
+    index = json.loads(text.removeprefix("window.triathlonIndex = ").rstrip(";\n"))
+    rivals = {model["id"]: model["rival"] for model in index["models"]}
+    assert (rivals, index["start"]) == ({"one": "two", "two": "one", "other": None}, "one")
 
 
 def test_interactive_figures_show_the_numbers_of_the_pages(site: Gathered, scripts: dict[str, Any]) -> None:
