@@ -3,7 +3,8 @@
 (() => {
   const { make, button } = window.triathlon;
   const { chooser } = window.triathlonView;
-  const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim();
+  /* A dash alone stands for what is missing. */
+  const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim().replace(/^–$/, "");
 
   const copy = async (text, field) => {
     field.hidden = false;
@@ -13,30 +14,36 @@
     catch { return "press Ctrl-C to copy what is marked"; }
   };
 
-  /* The parts of a cell: what stands in bold, its interval, the letter of its evidence. */
+  /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, and what
+     else is said of it: `± 0.3`, `1 column`. */
+  const INTERVAL = /^(?:([\d.]+(?:–| to )[\d.]+)(?:, )?)?(.*)$/;
   const parts = (cell) => {
-    if (!cell.matches(".score, .rank")) return [clean((cell.querySelector("a, b, abbr") ?? cell).textContent)];
     const small = [...cell.querySelectorAll("small:not(.place)")].find((one) => !one.hidden);
-    return [clean(cell.querySelector("b")?.textContent), clean(small?.textContent).replace(/^, /, ""), clean(cell.querySelector("sup")?.textContent)];
+    const [, interval = "", note] = INTERVAL.exec(clean(small?.textContent).replace(/^, /, ""));
+    return [clean(cell.querySelector("b")?.textContent), interval, clean(cell.querySelector("sup")?.textContent), note];
   };
 
-  /* Heads and rows of the columns and models that are shown; in `apart`, intervals and letters have columns of their own. */
+  /* What a column of the table is in a copy: one column or several, each with its head; in `apart`, the parts of a
+     score have columns of their own. */
+  const copied = (board, place, rows, apart) => {
+    const name = board.nameOf(board.heads[place]), { cells: kind } = board.rows[0].row;
+    const cells = rows.map((row) => row.cells[place]);
+    const plain = cells.map((cell) => clean((cell.querySelector("a, b, abbr") ?? cell).textContent));
+    if (kind[place].matches("th")) return [[name, ...plain], ["Id", ...rows.map((row) => row.dataset.id ?? row.id)]];
+    if (!kind[place].matches(".score, .rank")) return [[name, ...plain]];
+    const found = cells.map(parts);
+    if (!apart) return [[name, ...found.map(([value, interval, letter, note]) => [value, interval || note ? `(${[interval, note].filter(Boolean).join(", ")})` : "", letter].filter(Boolean).join(" "))]];
+    const always = kind[place].matches(".rank") ? 2 : 3;
+    const columns = [name, `${name}, 95 %`, `${name}, evidence`, `${name}, note`].map((title, i) => [title, ...found.map((one) => one[i])]);
+    return columns.filter(([, ...texts], i) => i < always || texts.some(Boolean));
+  };
+
+  /* Heads and rows of the columns and models that are shown. */
   const view = (board, apart) => {
-    const shown = board.heads.map((head, place) => [head, place]).filter(([head]) => !head.hidden && !head.classList.contains("off"));
-    const heads = shown.flatMap(([head, place]) => {
-      const name = board.nameOf(head), cell = board.rows[0].row.cells[place];
-      if (cell.matches("th")) return [name, "Id"];
-      if (!apart || !cell.matches(".score, .rank")) return [name];
-      return cell.matches(".rank") ? [name, `${name}, 95 %`] : [name, `${name}, 95 %`, `${name}, evidence`];
-    });
-    const rows = board.order.filter((item) => item.shown).map(({ row }) => shown.flatMap(([, place]) => {
-      const cell = row.cells[place], [value, interval = "", letter = ""] = parts(cell);
-      if (cell.matches("th")) return [value, row.dataset.id ?? row.id];
-      if (!cell.matches(".score, .rank")) return [value];
-      if (!apart) return [[value, interval && `(${interval})`, letter].filter(Boolean).join(" ")];
-      return cell.matches(".rank") ? [value, interval] : [value, interval, letter];
-    }));
-    return [heads, ...rows];
+    const shown = board.heads.flatMap((head, place) => head.hidden || head.classList.contains("off") ? [] : [place]);
+    const rows = board.order.filter((item) => item.shown).map(({ row }) => row);
+    const columns = shown.flatMap((place) => copied(board, place, rows, apart));
+    return ["heads", ...rows].map((_, i) => columns.map((column) => column[i]));
   };
 
   const about = (board) => [

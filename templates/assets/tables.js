@@ -103,7 +103,7 @@
       head.append(button(() => {
         const now = head.getAttribute("aria-sort");
         /* Best first: high scores, low ranks, prices and drops, names from A. */
-        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*|output.*|reasoning.*|cut.*)$/.test(head.dataset.key) ? "descending" : "ascending";
+        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*|output-tokens.*|reasoning.*|cut.*)$/.test(head.dataset.key) ? "descending" : "ascending";
         this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
       }, { class: "sort" }, ...head.childNodes));
     }
@@ -127,7 +127,9 @@
       });
       const caption = this.table.querySelector("[data-order]");
       if (caption && named) {
-        const first = this.numeric[column] ? (sign < 0 ? "the highest" : "the lowest") : (sign < 0 ? "Z" : "A");
+        const is = (name) => this.rows.some(({ row }) => row.cells[column].matches(name));
+        const ends = is(".rank") ? ["the best", "the worst"] : is(".date") ? ["the oldest", "the newest"] : this.numeric[column] ? ["the lowest", "the highest"] : ["A", "Z"];
+        const first = ends[sign < 0 ? 1 : 0];
         caption.textContent = `Sorted by ${this.nameOf(this.heads[column])}, ${first} first`;
       }
       if (this.keeps) remember("sort", this.sorts.join("."));
@@ -332,7 +334,9 @@
         });
         list.append(make("label", {}, box, ` ${this.nameOf(head)}`));
       });
-      return chooser("Columns", list);
+      const columns = chooser("Columns", list);
+      columns.classList.add("columns");
+      return columns;
     }
 
     showColumn(column, visible) {

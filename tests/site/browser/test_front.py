@@ -82,6 +82,8 @@ def test_a_phone_has_rows_of_two_lines_and_no_box_that_scrolls(browser: Browser,
         ["Leaderboard", "Choose", "Compare", "Tasks", "Method", "Data"]
     )
     page.keyboard.press("Escape")
+    expect(page.locator("summary", has_text="Filters")).to_be_visible()
+    expect(page.locator("summary", has_text="Columns")).to_be_hidden()  # there is room for one
     page.get_by_role("button", name="What the marks mean").click()
     expect(page.get_by_text("reported by a paper or a board")).to_be_visible()
     page.close()
@@ -170,6 +172,27 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
     page.get_by_text("Cite these numbers").click()
     expect(page.locator("#cite pre")).to_contain_text("@misc{triathlon2026,")
     expect(page.locator("#cite")).to_contain_text("Apache License")
+
+
+@pytest.mark.parametrize(
+    ("path", "notes"),
+    [("index.html", ["Index, note"]), ("loop-mbpp-plus.html", []), ("published/reval.html", None)],
+)
+def test_a_copy_keeps_notes_apart_from_intervals(
+    page: Page, site: Path, path: str, notes: list[str] | None
+) -> None:
+    """`1 column` and `± 0.3` are no intervals; a missing number is empty; reported rows have ids, too."""
+    visit(page, (site / path).as_uri())
+    page.locator("summary", has_text="Copy").click()
+    page.get_by_role("button", name="Tab-separated").click()
+    copied = page.get_by_label("What was copied").first.input_value().splitlines()
+    heads, *rows = [line.split("\t") for line in copied]
+    assert len(rows) > 3 and all(len(row) == len(heads) for row in rows)
+    assert notes is None or all(row[heads.index("Id")] for row in rows)
+    assert "–" not in {text for row in rows for text in row}
+    intervals = {row[place] for row in rows for place, head in enumerate(heads) if head.endswith(", 95 %")}
+    assert not any("column" in text or "±" in text for text in intervals)
+    assert notes in (None, [head for head in heads if head.endswith(", note")])
 
 
 def test_ticked_rows_are_compared(page: Page, site: Path) -> None:

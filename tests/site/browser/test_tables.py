@@ -121,6 +121,25 @@ def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
     assert head.get_attribute("aria-sort") == "ascending"
 
 
+@pytest.mark.parametrize(
+    ("path", "head", "sort", "caption"),
+    [
+        ("runtime.html", "Output", "descending", "Output, the highest first"),
+        ("overall-core.html", "Run", "ascending", "Run, the oldest first"),
+        ("overall-core.html", "Rank", "descending", "Rank, the worst first"),
+        ("overall-core.html", "Licence", "ascending", "Licence, A first"),
+    ],
+)
+def test_the_first_press_on_a_head(
+    page: Page, site: Path, path: str, head: str, sort: str, caption: str
+) -> None:
+    """Best first, ranks turned, because they are sorted already; the caption says in words what is on top."""
+    visit(page, (site / path).as_uri())
+    page.get_by_role("button", name=head, exact=True).first.click()
+    expect(page.locator("thead th[aria-sort]").first).to_have_attribute("aria-sort", sort)
+    expect(page.locator("caption").first).to_contain_text(f"Sorted by {caption}")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", BOARDS)
 def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) -> None:
