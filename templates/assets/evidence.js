@@ -81,6 +81,7 @@
     if (thisTurn !== turn) return; /* another was opened meanwhile */
     const steps = make("p", { class: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", checking());
     place.replaceChildren(steps, make("div", { class: sides.length > 1 ? "beside" : "" }, ...sides));
+    window.triathlonReach(place);
     const part = sample && [...place.querySelectorAll("[data-samples]")].find((one) => one.dataset.samples.split(" ").includes(sample));
     (part || place).scrollIntoView({ behavior: "instant" });
     place.querySelector("h2")?.focus({ preventScroll: true });

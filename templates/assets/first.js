@@ -42,13 +42,14 @@
     observer.observe({ type: "paint", buffered: true });
   };
 
-  /* What is wider than its place is scrolled with keys, too. */
+  /* What is larger than its place is scrolled with keys, too. */
   const reach = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0;
       else target.removeAttribute("tabindex");
     }
   });
+  window.triathlonReach = (within) => { for (const element of within.querySelectorAll("figure, .unit pre")) reach.observe(element); };
 
   /* Who came for a part of the page is led there again where a script has moved it, until they move themselves. */
   let target = null;
@@ -58,7 +59,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     if (came) target = document.getElementById(location.hash.slice(1));
-    for (const figure of document.querySelectorAll("figure")) reach.observe(figure);
+    window.triathlonReach(document);
     const button = document.querySelector("[data-theme-switch]");
     if (button) addSwitch(button);
     if (!scripts.length) root.classList.add("ready");

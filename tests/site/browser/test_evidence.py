@@ -48,6 +48,18 @@ def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
     assert got.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
 
 
+def test_what_is_scrolled_is_reached_with_keys(page: Page, out: Path) -> None:
+    """A text that is longer than its box takes the focus; one that is not does not."""
+    visit(page, (out / "evidence/two/evolved-core-seeds.html").as_uri())
+    page.locator("#units a").first.click()
+    page.wait_for_selector("html[data-shown]", state="attached")
+    page.locator("#unit details").first.evaluate("details => { details.open = true; }")
+    program = page.locator("#unit details[open] :is(pre, code)").first
+    expect(program).not_to_have_attribute("tabindex", "0")
+    program.evaluate("element => { element.style.maxHeight = '1rem'; }")
+    expect(program).to_have_attribute("tabindex", "0")
+
+
 def test_an_address_is_the_task(page: Page, out: Path) -> None:
     """It opens the unit; a next one, and the command that grades it again, are a step away."""
     address = (out / "evidence/one/loop-core.html").as_uri()
