@@ -31,8 +31,6 @@
 
   /* ---- which models pass, which no other beats, which cannot be told from the best ---- */
 
-  const AVAILABLE = FILTERS[0];
-  const passes = (model) => ({ id, any, passes: fitting }) => !chosen[id] && !any || fitting(model, chosen[id]);
   const selection = () => {
     const score = known(choices.scores, chosen.score), cost = known(choices.costs, chosen.cost);
     const passing = score.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => model.ran && FILTERS.every(({ id, any, passes }) => !chosen[id] && !any || passes(model, chosen[id])));

@@ -129,7 +129,7 @@
     const body = make("tbody");
     const facts = models.map((model) => known.get(model.id).facts);
     index.facts.forEach((title, i) => {
-      if (facts.some((own) => own[i])) body.append(make("tr", {}, make("th", { scope: "row" }, title), ...facts.flatMap((own, place) => [make("td", place ? { class: "fact", colspan: "2" } : { class: "fact" }, own[i] || "–")])));
+      if (facts.some((own) => own[i])) body.append(make("tr", {}, make("th", { scope: "row" }, title), ...facts.flatMap((own, place) => [make("td", place ? { colspan: "2" } : {}, own[i] || "–")])));
     });
     let lonely = 0;
     for (const column of index.columns) {
@@ -247,7 +247,7 @@
   };
   switching.addEventListener("click", () => { if (pictures.hidden) showPictures(); else interact(); });
   /* Plots have the colours that the page had when they were drawn. */
-  const recolour = () => { if (pictures.hidden) interact(); };
+  const recolour = () => { if (pictures.hidden && !figures.hidden) interact(); };
   new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 

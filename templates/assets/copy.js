@@ -16,7 +16,7 @@
 
   /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, and what
      else is said of it: `± 0.3`, `1 column`. */
-  const INTERVAL = /^(?:([\d.]+(?:–| to )[\d.]+)(?:, )?)?(.*)$/;
+  const INTERVAL = /^(?:([−+]?[\d.]+(?:–| to )[−+]?[\d.]+)(?:, )?)?(.*)$/;
   const parts = (cell) => {
     const small = [...cell.querySelectorAll("small:not(.place)")].find((one) => !one.hidden);
     const [, interval = "", note] = INTERVAL.exec(clean(small?.textContent).replace(/^, /, ""));
