@@ -242,8 +242,8 @@ def _score(scored: ScoredModels, names: Sequence[str], costs: Sequence[ChoiceCos
         "shown": frame["shown"].tolist(),
         "low": frame["low"].round(4).tolist(),
         "high": frame["high"].round(4).tolist(),
-        # a bit a row, packed in hexadecimal digits
         "origin": _origin(scored),
+        # a bit a row, packed in hexadecimal digits
         "alike": [row.tobytes().hex() for row in np.packbits(scored.alike, axis=1)],
     }
 
