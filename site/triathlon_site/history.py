@@ -15,9 +15,7 @@ from triathlon_site.scores import Board, Overall
 
 HASH_DIGITS: Final = 16
 """Digits of a hash: enough to distinguish two states of one file."""
-Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
-OWN: Final = "its own results changed"
-OTHERS: Final = "others came, went or changed"
+Kind = Literal["new model", "gone model", "new results", "gone results", "changed protocol", "moved"]
 NAMED_MODELS: Final = 6
 """Models that an event names; more are counted."""
 HISTORY_FILE: Final = "history.json"
@@ -69,8 +67,8 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     return Snapshot(places=places, suites=suites)
 
 
-class Event(Strict):
-    """One thing that happened to one model."""
+class Event(Strict, extra="ignore"):
+    """One thing that happened to one model. Files of older versions have more fields, which are left out."""
 
     kind: Kind
     model: str
@@ -79,17 +77,11 @@ class Event(Strict):
     before: int = 0
     after: int = 0
     suites: tuple[str, ...] = ()
-    """What is new or was asked under another protocol."""
-    why: str = ""
+    """What is new, is gone or was asked under another protocol."""
     passed_by: tuple[str, ...] = ()
     """Models that stand above it now and did not before, for one that fell: `NAMED_MODELS` at most."""
     passed_by_more: int = 0
     """Number of such models that `passed_by` leaves out."""
-
-    @property
-    def by_others(self) -> bool:
-        """Whether the model moved although its own results did not change."""
-        return self.kind == "moved" and self.why != OWN
 
 
 class Change(Strict):
@@ -102,13 +94,18 @@ class Change(Strict):
     version: str
     events: tuple[Event, ...]
     dropped: int = 0
-    """Number of moves caused by other models, which are no longer listed."""
+    """Number of moves that `pushed` returned once, which are no longer listed."""
+
+    def pushed(self) -> list[Event]:
+        """The moves of models whose own results did not change: one new model causes many on every board."""
+        changed = {event.model for event in self.events if event.kind != "moved"}
+        return [event for event in self.events if event.model not in changed]
 
     def shortened(self) -> "Change":
-        """Without the moves by others, which one new model causes on every board: they are counted."""
-        events = tuple(event for event in self.events if not event.by_others)
-        dropped = self.dropped + len(self.events) - len(events)
-        return self.model_copy(update={"events": events, "dropped": dropped})
+        """Without the moves that `pushed` returns: they are counted."""
+        pushed = self.pushed()
+        events = tuple(event for event in self.events if event not in pushed)
+        return self.model_copy(update={"events": events, "dropped": self.dropped + len(pushed)})
 
 
 def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
@@ -119,8 +116,6 @@ def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
         for model in sorted(new_models)
     ]
     events += [Event(kind="gone model", model=model) for model in sorted(gone)]
-    # Models with the disciplines of which results came or changed; those of a variant move no rank.
-    changed: set[tuple[str, str]] = set()
     for model in sorted(after.suites.keys() & before.suites.keys()):
         old, new = before.suites[model], after.suites[model]
         asked_anew = tuple(s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol)
@@ -130,16 +125,14 @@ def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
             events.append(Event(kind="changed protocol", model=model, suites=asked_anew))
         if added:
             events.append(Event(kind="new results", model=model, suites=added))
-        for suite in (suite for suite in (*asked_anew, *added) if "@" not in suite):
-            changed |= {(model, "overall"), (model, suite.partition("/")[0])}
+        if lost := tuple(sorted(old.keys() - new.keys())):
+            events.append(Event(kind="gone results", model=model, suites=lost))
     for board in sorted(after.places.keys() & before.places.keys()):
-        events += _moves(board, before.places[board], after.places[board], changed)
+        events += _moves(board, before.places[board], after.places[board])
     return tuple(events)
 
 
-def _moves(
-    board: str, old: Mapping[str, Place], new: Mapping[str, Place], changed: set[tuple[str, str]]
-) -> Iterator[Event]:
+def _moves(board: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[Event]:
     """Rank changes of models ranked in both builds, with the models that overtook one that fell."""
     by_rank = sorted(new, key=lambda model: (new[model].rank, model))
     for model in by_rank:
@@ -158,7 +151,6 @@ def _moves(
             board=board,
             before=old[model].rank,
             after=new[model].rank,
-            why=OWN if (model, board.partition("-")[0]) in changed else OTHERS,
             passed_by=tuple(passed_by[:NAMED_MODELS]),
             passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
         )

@@ -13,7 +13,7 @@ FEED: Final = "changes.xml"
 FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
 MOST_NAMED: Final = 6  # suites or models named in a sentence
 FEW: Final = 8
-"""Up to this many changes of rank that other models caused are listed with all events; more are folded."""
+"""Up to this many moves of models whose own results did not change are listed with all events; more are folded."""
 Line = tuple[str, str, str, str]
 """One event: its kind, the model's name, its page (empty for a model that is gone), and a sentence of it."""
 
@@ -28,9 +28,9 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 
 def _entry(site: Gathered, change: Change) -> dict[str, Any]:
     """One build's changes; one new model moves all below it, so that many of these moves are folded."""
-    by_others = [event for event in change.events if event.by_others]
-    folded = by_others if len(by_others) > FEW else []
-    listed = [event for event in change.events if not (folded and event.by_others)]
+    pushed = change.pushed()
+    folded = pushed if len(pushed) > FEW else []
+    listed = [event for event in change.events if event not in folded]
     # changes of rank last, of these the largest first
     listed.sort(key=lambda event: (1, -abs(event.after - event.before)) if event.kind == "moved" else (0, 0))
     return {
@@ -62,10 +62,11 @@ def _sentence(site: Gathered, event: Event) -> str:
         names = [_name(site, rival) for rival in event.passed_by]
         passed = f", passed by {_listed(names, 'models', event.passed_by_more)}" if names else ""
         place = f"from rank {event.before} to {event.after}"
-        return f"{titles.get(event.board, event.board)}: {place}{passed}; {event.why}"
+        return f"{titles.get(event.board, event.board)}: {place}{passed}"
     return {
         "new model": f"is new, with {_listed(event.suites)}",
         "gone model": "has no results any more",
+        "gone results": f"has no results any more in {_listed(event.suites)}",
         "new results": f"has new results in {_listed(event.suites)}",
         "changed protocol": f"was asked under another protocol in {_listed(event.suites)}",
     }[event.kind]
