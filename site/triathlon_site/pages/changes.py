@@ -13,7 +13,8 @@ FEED: Final = "changes.xml"
 FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
 MOST_NAMED: Final = 6  # suites or models named in a sentence
 FEW: Final = 8
-"""Up to this many moves of models whose own results did not change are listed with all events; more are folded."""
+"""Up to this many moves of models whose own results did not change are listed with all events; more are
+folded."""
 Line = tuple[str, str, str, str]
 """One event: its kind, the model's name, its page (empty for a model that is gone), and a sentence of it."""
 
