@@ -196,9 +196,11 @@ def test_intervals_are_columns_of_numbers() -> None:
         table(("Model", "both", "both"), (Value("m"), Value("1"), Value("2")))
 
 
-@pytest.mark.parametrize("text", ["=cmd|calc", "+1", "-1", "@x", "\t=x", "\r\n=x", " =x", "＝x"])
+@pytest.mark.parametrize("text", ["=cmd|calc", "+1", "-1+2", "-1\n", "@x", "\t=x", "\r\n=x", " =x", "＝x"])
 def test_a_formula_is_quoted(text: str) -> None:
-    """Names and headings that a spreadsheet would run get an apostrophe in front; numbers stay."""
-    content = csv_file("data/x.csv", pd.DataFrame({text: [text], "n": [-1.5]})).content
+    """Names and headings that a spreadsheet would run get an apostrophe in front; numbers stay, also those
+    that were read as texts.
+    """
+    content = csv_file("data/x.csv", pd.DataFrame({text: [text], "n": [-1.5], "read": ["-2.5"]})).content
     head, row = csv.reader(content.splitlines(keepends=True))
-    assert head == [f"'{text}", "n"] and row == [f"'{text}", "-1.5"]
+    assert head == [f"'{text}", "n", "read"] and row == [f"'{text}", "-1.5", "-2.5"]

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -31,6 +32,8 @@ from triathlon_site.scores import Board, ColumnScores, Overall
 
 _FORMULA: Final = tuple("=+-@＝＋－＠")
 """Signs, the last four full-width, at the beginning of a formula."""
+_NUMBER: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
+"""A number as published tables have it, below 0."""
 CORE_LINES: Final = "data/core/problems.jsonl"
 
 
@@ -85,10 +88,11 @@ def csv_file(path: str, frame: pd.DataFrame) -> Page:
 
 
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front; a number below 0 is none."""
     if isinstance(value, list):
         value = " ".join(value)
-    return f"'{value}" if isinstance(value, str) and value.lstrip().startswith(_FORMULA) else value
+    is_formula = isinstance(value, str) and value.lstrip().startswith(_FORMULA)
+    return f"'{value}" if is_formula and not _NUMBER.fullmatch(value) else value
 
 
 def section_path(board: Board, section: Section) -> str:
