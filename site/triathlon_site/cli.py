@@ -171,7 +171,7 @@ def scores_command(
         [row for row in group if wanted.includes(row["model"], row["suites"])] for group in (rows, imported)
     )
     if as_json:
-        noise = noise_records(gathered.results.files)
+        noise = noise_records(gathered.results.files, known)
         noise = [record for record in noise if wanted.includes(record["model"], [record["suite"]])]
         said = [notice.model_dump() for notice in notices]
         document = {"schema": 1, "scores": rows, "imported": imported, "noise": noise, "notices": said}

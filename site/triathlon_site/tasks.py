@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_runner import catalogue
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.metrics import Metric
 from triathlon_runner.noise import NoiseBudget, median_budget, noise_budget
 from triathlon_runner.suites import SuiteEntry
@@ -234,15 +234,15 @@ class SuiteNoise:
     """Of the median model."""
 
 
-def score_noise(files: Sequence[FileAggregate]) -> list[ScoreNoise]:
+def score_noise(files: Sequence[FileAggregate], known: Catalogue) -> list[ScoreNoise]:
     """The budget of each file with several samples a task, of headlines that are means over units."""
-    return [found for file in files if (found := _of_file(file)) is not None]
+    return [noise for file in files if (noise := _of_file(file, known.find(file.suite))) is not None]
 
 
-def suite_noise(files: Sequence[FileAggregate]) -> list[SuiteNoise]:
+def suite_noise(files: Sequence[FileAggregate], known: Catalogue) -> list[SuiteNoise]:
     """The budgets by suite, in the order of the files."""
     suites: dict[str, list[ScoreNoise]] = {}
-    for noise in score_noise(files):
+    for noise in score_noise(files, known):
         suites.setdefault(noise.suite, []).append(noise)
     result = []
     for suite, of_suite in suites.items():
@@ -254,8 +254,7 @@ def suite_noise(files: Sequence[FileAggregate]) -> list[SuiteNoise]:
     return result
 
 
-def _of_file(file: FileAggregate) -> ScoreNoise | None:
-    entry = catalogue.find(file.suite)
+def _of_file(file: FileAggregate, entry: SuiteEntry | None) -> ScoreNoise | None:
     metric = next((metric for metric in entry.metrics if metric.headline), None) if entry else None
     if metric is None or not file.units or file.frame["task"].is_unique:
         return None

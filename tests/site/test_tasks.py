@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 import triathlon_site.cli  # noqa: F401  adds its commands
 from support.aggregates import aggregate
 from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_results
+from support.user_problems import ROW, write_problems
 from triathlon_runner import catalogue
+from triathlon_runner.catalogue import BUILT_IN, read_catalogue
 from triathlon_runner.cli import app
 from triathlon_runner.noise import noise_budget
 from triathlon_site.load import FileAggregate
@@ -154,10 +156,10 @@ def test_budgets_are_those_of_the_samples() -> None:
     """
     files = [repeated("a", [4, 0, 4, 0]), repeated("b", [2, 2, 2, 2]), repeated("c", [4, 2, 0, 1])]
     alone = aggregate("d", SUITE, {"pass@1": {"task 0": 1.0}})
-    found = score_noise([*files, alone])
+    found = score_noise([*files, alone], BUILT_IN)
     assert [(one.model, one.metric) for one in found] == [(name, "pass@1") for name in "abc"]
     assert found[2].budget == noise_budget([[1, 1, 1, 1], [1, 1, 0, 0], [0] * 4, [1, 0, 0, 0]])
-    (suite,) = suite_noise(files)
+    (suite,) = suite_noise(files, BUILT_IN)
     assert (suite.models, suite.tasks, suite.samples) == (3, 4, 4)
     assert suite.sampling_share == (0, found[2].budget.sampling_share, 1)
 
@@ -167,21 +169,30 @@ def test_copies_of_one_reply_have_no_budget() -> None:
     suite = FakeSuite(SEEDS, tasks=6, samples=2)
     greedy = fake_manifest("a", SUITE, list(fake_records(FakeModel("a"), suite)))
     files = [repeated("a", [4, 2, 0, 1])]
-    assert score_noise([replace(files[0], manifest=greedy)]) == []
+    assert score_noise([replace(files[0], manifest=greedy)], BUILT_IN) == []
     warm = greedy.model_copy(update={"settings": {"asked": {"temperature": 0.7}}})
     unset = greedy.model_copy(update={"identity": {"unsupported": ["temperature"]}})
     for manifest in (warm, unset):
-        assert score_noise([replace(files[0], manifest=manifest)]) == score_noise(files)
+        changed = [replace(files[0], manifest=manifest)]
+        assert score_noise(changed, BUILT_IN) == score_noise(files, BUILT_IN)
 
 
 def test_scores_as_json_have_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`scores --json` has the variances, half widths and the sentence of each suite with repeats."""
+    """`scores --json` has the variances, half widths and the sentence of each suite with repeats, also of one
+    on the user's own problems.
+    """
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    write_results(tmp_path / "results", [FakeModel("a", 0.5)], [FakeSuite(SEEDS, tasks=30, samples=3)])
+    (tmp_path / "suites.yaml").write_text(ROW)
+    write_problems(tmp_path / "mine.jsonl")
+    mine = read_catalogue(tmp_path / "suites.yaml").find("evolved/mine")
+    assert mine
+    suites = [FakeSuite(entry, tasks=30, samples=3) for entry in (SEEDS, mine)]
+    write_results(tmp_path / "results", [FakeModel("a", 0.5)], suites)
     result = CliRunner().invoke(app, ["scores", "--json"])
     assert result.exit_code == 0, result.output
-    (row,) = json.loads(result.stdout)["noise"]
+    row, of_user = json.loads(result.stdout)["noise"]
+    assert (of_user["model"], of_user["suite"], of_user["samples"]) == ("a", "evolved/mine", 3)
     assert (row["model"], row["suite"], row["tasks"], row["samples"]) == ("a", SUITE, 30, 3)
     assert row["half_width"] < row["half_width_one_sample"]
     assert row["sentence"].startswith(f"3 repeats narrow ±{100 * row['half_width_one_sample']:.1f} to")

@@ -92,6 +92,7 @@ def gather(
         published_names={model: info.name for model, info in recorded.items()},
         date=date,
         as_of=as_of,
+        known=known,
         published=published and replace(published, facts=_on_day(as_of, facts, facts)),
         version=program,
         imported=imported_boards,

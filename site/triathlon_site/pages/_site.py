@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from triathlon_runner import unit_pages
+from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_site.history import History
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.models import ModelInfo, Models, printable
@@ -93,6 +94,8 @@ class Gathered:
     """By id of a model with results, its name in the published tables, where it is certain."""
     as_of: str = ""
     """Day that decides which models can be used; by default the newest one in facts and results."""
+    known: Catalogue = BUILT_IN
+    """The suites that there are, with those of a suites.yaml."""
 
     @property
     def has_all_models(self) -> bool:

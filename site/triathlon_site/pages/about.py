@@ -30,7 +30,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     integrity = {file.manifest.grader_integrity for file in site.results.files if file.manifest}
     values = {
         "integrity": sorted(integrity - {NOT_RUN}),
-        "noise": suite_noise(site.results.files),
+        "noise": suite_noise(site.results.files, site.known),
         "draws": DRAWS,
         "level": LEVEL,
         "significance": SIGNIFICANCE,

@@ -85,7 +85,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             "files": files,
             "run_here": any(not file.receipt for file in files),
-            "noise": score_noise(files),
+            "noise": score_noise(files, site.known),
             "badge": badge,
         }
         picture = (Page(badge.path, str(badge.picture)),) if badge else ()
