@@ -88,7 +88,7 @@ def csv_file(path: str, frame: pd.DataFrame) -> Page:
 
 
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula gets an apostrophe in front; a number below 0 is none."""
+    """A text that a spreadsheet would run as a formula gets an apostrophe in front; a number stays."""
     if isinstance(value, list):
         value = " ".join(value)
     is_formula = isinstance(value, str) and value.lstrip().startswith(_FORMULA)
