@@ -256,6 +256,12 @@ def _wanted(
 def _print_tables(gathered: "Gathered", rows: list[_Row], imported: list[_Row]) -> None:
     screen = console()
     narrow = screen.width < _WIDE
+    if gathered.units and not gathered.boards:
+        suites = ", ".join(sorted({file.suite for file in gathered.results.files}))
+        raise UserError(
+            f"no results to show: expected those of a suite itself, got those of variants alone ({suites});"
+            " run the suite, too: its id ends before the `@`"
+        )
     if not rows and not imported:
         raise UserError(
             "no results to show; run `triathlon run` first, or name their folder with --results, or other"

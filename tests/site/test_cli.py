@@ -101,6 +101,17 @@ def test_imported_results_alone(tmp_path: Path) -> None:
     assert "All results were <a" in (tmp_path / "_site/index.html").read_text()
 
 
+def test_results_of_variants_alone(tmp_path: Path) -> None:
+    """`scores` and the front page say what lies there and what is missing; the page links the models."""
+    suites = [FakeSuite(entry, tasks=4) for entry in entries(["loop/core@prompt-upper"])]
+    write_results(tmp_path / "results", [FakeModel("a")], suites)
+    assert "those of variants alone (loop/core@prompt-upper)" in str(call("scores").exception)
+    assert call("build").exit_code == 0
+    page = (tmp_path / "_site/index.html").read_text()
+    assert '<a href="models/a.html">a</a>: loop/core@prompt-upper' in page
+    assert "Only variants" in page and "Nothing lies" not in page
+
+
 def test_scores_name_damaged_lines(tmp_path: Path) -> None:
     """A line that does not count is named with file and line, on stderr and in the JSON; so does --strict."""
     small_results(tmp_path / "results")
