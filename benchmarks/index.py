@@ -2,10 +2,10 @@
 
     python benchmarks/index.py TABLE [--draws N]
 
-TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for
-each column of `FRONT`, scores in 0..1, empty where there is none, and may have a field `…_tasks` beside it,
-the independent tasks that the score rests on where they are not those of the column. `triathlon build` writes
-it as `_site/data/all-snapshots.csv`.
+TABLE is a CSV file with a line for each model: `model`, `released` (2024-11, or 2024; may be empty) and one
+field for each column of `FRONT`, scores in 0..1, empty where there is none, and may have a field `…_tasks`
+beside it, the independent tasks that the score rests on where they are not those of the column. `triathlon
+build` writes it as `_site/data/all-snapshots.csv`.
 Each cell of a model with two or more, in a column that two other models have, is left out in turn, everything
 is fitted anew, and the cell predicted.
 Prints the mean absolute error in points, Spearman's correlation with the truth and the share of cells inside
@@ -54,7 +54,7 @@ def read_table(path: Path) -> tuple[Array, Array, Array]:
         rows = list(csv.DictReader(file))
     scores = [[float(row[column.id] or "nan") for column in FRONT] for row in rows]
     tasks = [[float(row.get(f"{column.id}_tasks") or column.tasks) for column in FRONT] for row in rows]
-    return np.array(scores), np.array(tasks), np.array([years(row["released"][:7]) for row in rows])
+    return np.array(scores), np.array(tasks), np.array([years(row["released"]) for row in rows])
 
 
 def predictable_cells(scores: Array) -> list[tuple[int, int]]:

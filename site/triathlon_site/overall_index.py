@@ -42,7 +42,7 @@ _SCATTER_SPREAD: Final = 0.5
 _TREND_SPREAD: Final = 1.0
 """Prior standard deviation of g."""
 CENTRE: Final = 50.0
-"""The index of the mean of all models."""
+"""The index of the mean of all rows that the index was fitted to, snapshots of one product each."""
 POINTS: Final = 10.0
 """Index points of one standard deviation of all models, or of `SMALLEST_UNIT`."""
 SMALLEST_UNIT: Final = 0.5
@@ -298,16 +298,16 @@ def _unit(means: Array) -> float:
     return max(float(np.std(means)), SMALLEST_UNIT)
 
 
-def years(month: str) -> float:
-    """The middle of a month such as `2024-11` in years; nan for an empty text.
+def years(day: str) -> float:
+    """The middle of the month of a day or month, or of a year, in years; nan for an empty text.
 
     Raises:
-        ValueError: the text is no month.
+        ValueError: the text is none of these.
     """
-    if not month:
+    if not day:
         return float("nan")
-    year, number = month.split("-")
-    return int(year) + (int(number) - 0.5) / 12
+    year, _, number = day[:7].partition("-")
+    return int(year) + ((int(number) - 0.5) / 12 if number else 0.5)
 
 
 def _draws(cells: Cells, fitted: Columns, random: np.random.Generator) -> Array:

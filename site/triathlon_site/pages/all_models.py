@@ -207,9 +207,7 @@ def _index(rows: Sequence[ModelRow]) -> Index:
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
     tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
-    days = [row.info.released or "" for row in rows]
-    # in years; the middle of a year without a month, nan for an empty text
-    released = [int(day) + 0.5 if len(day) == 4 else years(day[:7]) for day in days]
+    released = [years(row.info.released or "") for row in rows]
     return compute_index(shares, tasks, np.array(released))
 
 
