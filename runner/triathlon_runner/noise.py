@@ -49,12 +49,12 @@ class NoiseBudget:
         """Half the width of the 95 % interval of the mean over so many tasks and samples of each."""
         return Z_95 * math.sqrt((self.between + self.within / samples) / tasks)
 
-    def sentence(self, *, maximum: float = 1.0, tasks: int | None = None) -> str:
+    def sentence(self, *, maximum: float = 1.0) -> str:
         """What more samples (those that there are, at least 3), and what more tasks, make of the interval.
 
-        `maximum` is the score's: a share of 1 is shown in per cent; `tasks` are those of a planned run.
+        `maximum` is the score's: a share of 1 is shown in per cent.
         """
-        n = tasks or self.tasks
+        n = self.tasks
         k = max(3, round(self.samples))
         scale, digits = (100, 1) if maximum == 1 else (1, 1 if maximum > 10 else 2)
         widths = (scale * self.half_width(*size) for size in ((n, 1), (n, k), (n + MORE_TASKS, 1)))

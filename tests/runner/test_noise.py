@@ -73,5 +73,5 @@ def test_one_sample_a_task_says_nothing() -> None:
 
 def test_the_sentence_names_repeats_and_tasks() -> None:
     """A run of 100 tasks: what three repeats and what a hundred more tasks would do."""
-    budget = NoiseBudget(tasks=378, samples=3, between=0.15, within=0.10)
-    assert budget.sentence(tasks=100) == ("3 repeats narrow ±9.8 to ±8.4; 100 more tasks to ±6.9")
+    budget = NoiseBudget(tasks=100, samples=3, between=0.15, within=0.10)
+    assert budget.sentence() == "3 repeats narrow ±9.8 to ±8.4; 100 more tasks to ±6.9"

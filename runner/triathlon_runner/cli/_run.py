@@ -157,7 +157,8 @@ def run(
 
     --variants: attacks, greedy, own-prompts, prompts, sampling, style, temperatures, truths.
     --attempts counts no 429s, nor tries while the server is away. A server that is away for longer than
-    --outage, or asks for more than --longest-wait, stops its model. Without --temperature all is greedy.
+    --outage, or asks for more than --longest-wait, stops its model. Without --temperature
+    each suite has its own: greedy; 0.8 for runtime/dreval and suites named @sampled, 0.2 for CRUXEval.
 
     Exit code 0: nothing is open; 1: units stay open, run again.
     2: a model was stopped, or something else is for you to fix.
