@@ -102,7 +102,7 @@ def test_equal_models_among_others_share_their_row() -> None:
 
 @pytest.mark.parametrize("month", [f"2025-{number:02d}" for number in range(1, 13)])
 def test_models_of_one_month_have_no_date(month: str) -> None:
-    """A rounding error in the mean of equal dates is not a standard deviation. A month or year is its middle."""
+    """A rounding error in the mean of equal dates is not a standard deviation. A date is a month's middle."""
     assert math.isnan(years("")) and years("2025") == 2025.5 and years(f"{month}-28") == years(month)
     assert years(month) == pytest.approx(2025 + (int(month[-2:]) - 0.5) / 12)
     for models in (2, 3, 5, 6, 7, 10):
