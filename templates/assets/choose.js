@@ -130,10 +130,10 @@
     if (rows.length < 2) { plot.replaceChildren(); return; }
     const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
     const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
-    const priced = rows.filter((row) => !logarithmic || row.cost > 0), costs = priced.map((row) => row.cost);
+    const costs = rows.map((row) => row.cost).filter((value) => value > 0);
     const most = Math.max(...rows.map((row) => row.high)), least = floor(view);
     const [cheap, dear] = logarithmic ? [Math.min(...costs) / 1.2, Math.max(...costs) * 1.2] : [Math.min(...costs) - 1, Math.max(...costs) + 1];
-    const across = (value) => left + (scale(value) - scale(cheap)) / (scale(dear) - scale(cheap)) * (right - left);
+    const across = (value) => value === 0 ? left : left + (scale(value) - scale(cheap)) / (scale(dear) - scale(cheap)) * (right - left);
     const up = (value) => base - Math.max(0, Math.min(1, (value - least) / (most - least || 1))) * (base - top);
     const svg = shape("svg", { class: "figure prices", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": plot.dataset.label });
     const lowest = Math.min(...rows.filter((row) => row.alike).map((row) => row.value));
@@ -147,10 +147,10 @@
       svg.append(shape("text", { class: "tick", x, y: base + 16, "text-anchor": "middle" }, text));
     }
     svg.append(shape("text", { class: "tick", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, cost.title));
-    const taken = priced.map((row) => [across(row.cost) - 5, up(row.value) - 5, across(row.cost) + 5, up(row.value) + 5]);
+    const taken = rows.map((row) => [across(row.cost) - 5, up(row.value) - 5, across(row.cost) + 5, up(row.value) + 5]);
     const free = (box) => box[0] >= left && box[2] <= right && box[1] >= 0 && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
     const names = new Map();
-    for (const row of [...priced].sort((a, b) => b.on - a.on || b.value - a.value).slice(0, width < 560 ? 10 : 30)) {
+    for (const row of [...rows].sort((a, b) => b.on - a.on || b.value - a.value).slice(0, width < 560 ? 10 : 30)) {
       const x = across(row.cost), y = up(row.value), long = 6.4 * row.model.name.length;
       for (const [anchor, start, line] of [["start", x + 8, y + 4], ["end", x - 8 - long, y + 4], ["middle", x - long / 2, y - 9], ["middle", x - long / 2, y + 18]]) {
         const box = [start, line - 11, start + long, line + 3];
@@ -160,7 +160,7 @@
         break;
       }
     }
-    for (const row of priced) {
+    for (const row of rows) {
       const x = across(row.cost), y = up(row.value), group = shape("g", { class: row.on ? "c0" : "other" });
       if (row.on) group.append(shape("path", { class: "ends", d: `M${x} ${up(row.low)}V${up(row.high)}` }));
       group.append(shape("circle", { cx: x, cy: y, r: row.on ? 5 : 4 }));
@@ -181,7 +181,8 @@
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.dataset.label = `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`;
     const lower = view.rows.some((row) => row.value < floor(view)) ? "On the lower edge: scores below it. " : "";
-    const about = view.rows.length > 1 ? `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as ${view.cost.low} and as good. ${lower}` : "";
+    const free = view.rows.some((row) => row.cost === 0) ? "On the left edge: models that cost nothing. " : "";
+    const about = view.rows.length > 1 ? `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as ${view.cost.low} and as good. ${lower}${free}` : "";
     caption.textContent = `${about}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out. ` : ""}${view.score.origin}`;
     table(view);
     draw(view);

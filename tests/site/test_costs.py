@@ -17,6 +17,7 @@ from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
 from triathlon_site.build import build, gather
 from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost, share_that_ran
 from triathlon_site.load import FileAggregate
+from triathlon_site.render.formats import dollars
 
 PRICE = (100.0, 750.0)
 """At which the lines of `measured` cost 1.5 dollars."""
@@ -48,7 +49,10 @@ def test_programs_that_did_not_run_are_counted() -> None:
 
 
 def test_costs_are_summed_over_suites() -> None:
-    """Two suites: dollars are added and divided by what passed; tokens and cut replies are shares."""
+    """Two suites: dollars are added and divided by what passed; tokens and cut replies are shares. What costs
+    nothing is 0, without decimals.
+    """
+    assert dollars(run_cost([measured()], (0.0, 0.0)).cost_usd or 0) == "0"
     cost = run_cost([measured(), measured(passed=2)], PRICE)
     assert cost.cost_usd == 3.0
     assert cost.cost_usd_per_solved == pytest.approx(0.5)

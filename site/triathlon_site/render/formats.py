@@ -122,7 +122,9 @@ def sortable(value: float) -> str:
 
 
 def dollars(value: float) -> str:
-    """An amount without its sign: `12.34`; below 1 two digits that are not 0, six decimals at most."""
+    """An amount without its sign: `12.34`; below 1 two digits that are not 0, six decimals at most; `0`."""
+    if not value:
+        return "0"
     return f"{value:.2f}" if value >= 1 else f"{value:.2g}" if value >= 1e-4 else f"{value:.6f}"
 
 

@@ -1,5 +1,7 @@
 """The page for choosing a model, in a real browser."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -34,8 +36,12 @@ def draft() -> Draft:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, draft: Draft) -> str:
-    """The page alone with what it loads, as files."""
-    folder = tmp_path_factory.mktemp("choose")
+    """The page alone with what it loads."""
+    return written(draft, tmp_path_factory.mktemp("choose"))
+
+
+def written(draft: Draft, folder: Path) -> str:
+    """The address of the page, which was written with what it loads, as files."""
     environment = installed_environment()
     contents = {PATH: rendered(draft).encode()}
     contents |= {page.path: page.bytes for page in draft.files}
@@ -85,6 +91,19 @@ def test_table_and_figure_are_the_frontier_of_the_page(page: Page, address: str,
     assert {"Costly", "Large", "Middle", "Small"} <= set(names)
     assert page.locator("#choose svg .band").count() == 1
     expect(page.locator("figcaption")).to_contain_text("1 without a known size is left out")
+
+
+@pytest.mark.parametrize("dear", [0.0, 0.5])
+def test_models_that_cost_nothing_are_in_the_figure(page: Page, tmp_path: Path, dear: float) -> None:
+    """On its left edge, and the caption says so, also where all are free."""
+    draft = choices({"Small": 0.0, "Middle": 0.0, "Costly": dear})
+    page.goto(f"{written(draft, tmp_path)}?score=loop&cost=solved")
+    page.wait_for_selector("[data-shown]")
+    places = page.locator("#choose svg circle").evaluate_all(
+        "circles => circles.map((circle) => Number(circle.getAttribute('cx')))"
+    )
+    assert places.count(36) == 2 + (dear == 0) and len(places) == 3
+    expect(page.locator("figcaption")).to_contain_text("On the left edge: models that cost nothing.")
 
 
 def test_filters_stay_in_the_address(page: Page, address: str) -> None:
