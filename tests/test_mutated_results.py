@@ -160,7 +160,7 @@ def mutated_files(small: SmallRun, seed: str, count: int) -> Iterator[tuple[Path
         path.write_bytes(content)
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.slow)])
 def test_readers_tell_and_lose_nothing_else(whole: SmallRun, count: int, tmp_path: Path) -> None:
     """Every reader returns what is whole; only records of the file that was changed can be missing."""
     before = read_all(whole.results)
@@ -173,7 +173,7 @@ def test_readers_tell_and_lose_nothing_else(whole: SmallRun, count: int, tmp_pat
             gather(whole.results, None, known=known, cache=tmp_path)
 
 
-@pytest.mark.parametrize("count", [len(COMMANDS), pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [len(COMMANDS), pytest.param(50, marks=pytest.mark.slow)])
 def test_commands_tell_what_is_wrong(whole: SmallRun, count: int) -> None:
     """Each command in turn ends with a code, a notice or an error in words."""
     for number, (path, _) in enumerate(mutated_files(whole, f"commands {count}", count)):
