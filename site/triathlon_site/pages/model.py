@@ -73,7 +73,6 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
                 (family, row, ranked)
                 for family, overall in site.overalls.items()
                 for ranked in [sum(other.rank is not None for other in overall.rows)]
-                if ranked >= FEWEST_RANKED
                 for row in overall.rows
                 if row.model == model
             ],
