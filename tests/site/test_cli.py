@@ -108,7 +108,7 @@ def test_results_of_variants_alone(tmp_path: Path) -> None:
     assert "those of variants alone (loop/core@prompt-upper)" in str(call("scores").exception)
     assert call("build").exit_code == 0
     page = (tmp_path / "_site/index.html").read_text()
-    assert '<a href="models/a.html">a</a>: loop/core@prompt-upper' in page
+    assert '<a href="models/a.html">a</a>:\nloop/core@prompt-upper' in page
     assert "Only variants" in page and "Nothing lies" not in page
 
 

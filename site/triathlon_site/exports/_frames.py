@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pydantic import Field, create_model
 
-from triathlon_runner.catalogue import DISCIPLINES, Catalogue
+from triathlon_runner import catalogue
 from triathlon_runner.records import Strict
 from triathlon_site.costs import run_cost
 from triathlon_site.load import FileAggregate
@@ -172,7 +172,7 @@ def data_formats() -> tuple[DataFormat, ...]:
     about = "Percentile in the {} discipline; there where the ranking has that discipline."
     percentiles: dict[str, Any] = {
         f"{entry.name}_percentile": (float | None, Field(None, description=about.format(entry.name)))
-        for entry in DISCIPLINES
+        for entry in catalogue.DISCIPLINES
         if not entry.kind_of
     }
     row = create_model("OverallRow", __base__=OverallRow, __doc__=OverallRow.__doc__, **percentiles)
@@ -287,7 +287,7 @@ def imported_records(boards: Sequence[Board], models: Models) -> list[dict[str, 
     return rows
 
 
-def noise_records(files: Sequence[FileAggregate], known: Catalogue) -> list[dict[str, Any]]:
+def noise_records(files: Sequence[FileAggregate], known: catalogue.Catalogue) -> list[dict[str, Any]]:
     """The noise budget of each model and suite with several samples a task, on the score's own scale."""
     rows = (
         {

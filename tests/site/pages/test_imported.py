@@ -10,22 +10,25 @@ from support.site import build_small, imported_results, page_text, small_results
 from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_site.build import build
 
+FOUR_BITS = Registry(
+    models=tuple(
+        row_without_server(model, "instruct").model_copy(update={"bits": 4}) for model in ("weak", "foreign")
+    )
+)
+
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with imported results."""
     root = tmp_path_factory.mktemp("imported")
     results = imported_results(small_results(root / "results"))
-    rows = [
-        row_without_server(model, "instruct").model_copy(update={"bits": 4}) for model in ("weak", "foreign")
-    ]
-    build(results, root / "_site", Registry(models=tuple(rows)), cache=root / "cache")
+    build(results, root / "_site", FOUR_BITS, cache=root / "cache")
     return root / "_site"
 
 
 def test_imported_results_have_a_page_and_no_rank(tmp_path: Path, out: Path) -> None:
     """They stand by name with where they come from; no board, table of data or other page has them."""
-    build_small(tmp_path)
+    build(small_results(tmp_path / "results"), tmp_path / "_site", FOUR_BITS)
     page, index = ((out / name).read_text() for name in ("imported.html", "index.html"))
     assert all(text in page for text in ("foreign", "weak", "&lt;b&gt;log"))
     assert "rank" not in page.split("<table")[1]
