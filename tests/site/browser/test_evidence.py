@@ -48,6 +48,19 @@ def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
     assert got.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
 
 
+def test_words_that_went_stand_in_their_sentence(page: Page, out: Path) -> None:
+    """Each in its line, in letters of the same size, paler than what stayed."""
+    visit(page, (out / "evidence/one/loop-core.html").as_uri())
+    page.locator("#units a").first.click()
+    gone = page.locator("#unit .sentence del").first
+    style = (
+        "element => (({ display, fontSize, color }) => [display, fontSize, color])(getComputedStyle(element))"
+    )
+    display, size, colour = gone.evaluate(style)
+    _, size_around, colour_around = gone.locator("..").evaluate(style)
+    assert (display, size) == ("inline", size_around) and colour != colour_around
+
+
 def test_what_is_scrolled_is_reached_with_keys(page: Page, out: Path) -> None:
     """A text that is longer than its box takes the focus; one that is not does not."""
     visit(page, (out / "evidence/two/evolved-core-seeds.html").as_uri())

@@ -57,7 +57,7 @@ def test_a_task_that_moved_is_found(page: Page, site: Path) -> None:
     task = re.findall(r'<section class="unit" id="([^"]+)"', now.read_text())[0]
     old.write_text(now.read_text().replace(f'id="{task}"', ""))
     page.goto(f"{old.as_uri()}#{task}")
-    page.wait_for_url(f"{now.as_uri()}#{task}")
+    expect(page).to_have_url(f"{now.as_uri()}#{task}")
     old.unlink()
 
 
