@@ -94,18 +94,20 @@ class Change(Strict):
     version: str
     events: tuple[Event, ...]
     dropped: int = 0
-    """Number of moves that `pushed` returned once, which are no longer listed."""
+    """Number of moves of models that were pushed, which are no longer listed."""
 
-    def pushed(self) -> list[Event]:
-        """The moves of models whose own results did not change: one new model causes many on every board."""
+    def parts(self) -> tuple[list[Event], list[Event]]:
+        """The events of models whose own results changed, and the moves of those that were pushed: one new
+        model causes many on every board.
+        """
         changed = {event.model for event in self.events if event.kind != "moved"}
-        return [event for event in self.events if event.model not in changed]
+        own = [event for event in self.events if event.model in changed]
+        return own, [event for event in self.events if event.model not in changed]
 
     def shortened(self) -> "Change":
-        """Without the moves that `pushed` returns: they are counted."""
-        pushed = self.pushed()
-        events = tuple(event for event in self.events if event not in pushed)
-        return self.model_copy(update={"events": events, "dropped": self.dropped + len(pushed)})
+        """Without the moves of models that were pushed: they are counted."""
+        own, pushed = self.parts()
+        return self.model_copy(update={"events": tuple(own), "dropped": self.dropped + len(pushed)})
 
 
 def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:

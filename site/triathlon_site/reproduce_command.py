@@ -8,6 +8,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli import (
+    MOST_SAMPLES,
     Budget,
     Data,
     Models,
@@ -47,7 +48,7 @@ def reproduce_command(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
     samples: Annotated[
-        int | None, typer.Option(min=1, max=10_000, help="Samples a task; left out: the paper's.")
+        int | None, typer.Option(min=1, max=MOST_SAMPLES, help="Samples a task; left out: the paper's.")
     ] = None,
     budget: Budget = None,
     dry_run: Annotated[

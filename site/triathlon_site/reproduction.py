@@ -16,7 +16,7 @@ from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedScore, PublishedTable
 from triathlon_site.reproduction_plan import Paper, Place
-from triathlon_site.scores import sample_of
+from triathlon_site.scores import middle, sample_of
 from triathlon_site.uncertainty import (
     Difference,
     Interval,
@@ -199,7 +199,7 @@ def _own(
     spans = (Interval(a.low, b.high) for a, b in zip(low_spans, high_spans, strict=True))
     numbers = zip(models, low.tolist(), high.tolist(), spans, tasks.tolist(), strict=True)
     return {
-        model: Own((least + most) / 2, least, most, span, count, whole)
+        model: Own(middle(least, most), least, most, span, count, whole)
         for model, least, most, span, count in numbers
         if not math.isnan(least)
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from triathlon_runner.cli._app import (
+    MOST_SAMPLES,
     Budget,
     Data,
     Models,

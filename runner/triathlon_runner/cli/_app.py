@@ -126,6 +126,8 @@ Results = Annotated[Path, Option("--results", help="Folder of results.", envvar=
 Data = Annotated[
     Path | None, Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
+MOST_SAMPLES: Final = 10_000
+"""Of a task: more is a slip."""
 Budget = Annotated[float | None, Option(min=0, help="USD; once they are spent, no request is sent.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Say what it would take, ask nothing.")]
 AsJson = Annotated[bool, Option("--json", help="For machines.")]

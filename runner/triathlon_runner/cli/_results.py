@@ -1,7 +1,7 @@
 """`triathlon results`: what is there, under which conditions, and what changed."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -24,7 +24,6 @@ from triathlon_runner.cli._verify import (
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.records import Manifest
@@ -223,9 +222,6 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     if first.is_dir() != second.is_dir():
         raise UserError(f"expected two files or two folders, got {str(first)!r} and {str(second)!r}")
     if first.is_file():
-        suites = [_suite_of(path) for path in (first, second)]
-        if all(suites) and suites[0] != suites[1]:
-            raise UserError(f"expected two files of one suite, got those of {suites[0]!r} and {suites[1]!r}")
         return [(first.name, first, second)]
     left, right = ResultsFolder(first), ResultsFolder(second)
     for folder in (left, right):
@@ -236,14 +232,6 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
             )
     both = sorted({*left.files(), *right.files()})
     return [(" ".join(names), left.lines(*names), right.lines(*names)) for names in both]
-
-
-def _suite_of(lines: Path) -> str:
-    """Returns the suite of a results file, whichever variant; empty where no manifest says it."""
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        suite = parse_json(lines.with_suffix(".manifest.json").read_bytes())["suite"]
-        return str(suite).partition("@")[0]
-    return ""
 
 
 def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]) -> list[_Row]:

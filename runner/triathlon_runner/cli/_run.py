@@ -132,7 +132,7 @@ def run(
     profile: Annotated[Literal["quick", "standard", "full"], Option(help="How much.")] = "quick",
     limit: Annotated[int | None, Option(min=1, help="At most so many tasks of each suite.")] = None,
     samples: Annotated[
-        int | None, Option(min=1, max=10_000, help="Of a task; left out: the profile's.")
+        int | None, Option(min=1, max=cli.MOST_SAMPLES, help="Of a task; left out: the profile's.")
     ] = None,
     temperature: Annotated[float | None, Option(min=0, max=2, help="Of evolved suites, for pass@k.")] = None,
     dry_run: cli.DryRun = False,

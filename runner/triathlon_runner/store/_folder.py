@@ -271,11 +271,21 @@ class Change:
 
 
 def compare_files(first: Path, second: Path) -> list[Change]:
-    """Returns the units that differ, in the order of the first file, then of the second."""
-    before, after = (
-        {(head.task_id, head.sample): head.outcome.value for head in read_records(path, Head)}
-        for path in (first, second)
-    )
+    """Returns the units that differ, in the order of the first file, then of the second.
+
+    Raises:
+        UserError: a damaged line, or lines of two suites; variants of one can be compared.
+    """
+    before, after = dict[Unit, str](), dict[Unit, str]()
+    suites = set()
+    for path, outcomes in ((first, before), (second, after)):
+        for head in read_records(path, Head):
+            outcomes[head.task_id, head.sample] = head.outcome.value
+            suites.add(head.suite.partition("@")[0])
+    if len(suites) > 1:
+        raise UserError(
+            f"expected two files of one suite, got those of {' and '.join(map(repr, sorted(suites)))}"
+        )
     return [
         Change(*unit, before.get(unit), after.get(unit))
         for unit in {**before, **after}

@@ -12,7 +12,7 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import formats
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score, middle
 from triathlon_site.uncertainty import DIGITS, Interval
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
@@ -66,8 +66,8 @@ class ShownScore:
 
     @property
     def middle(self) -> float:
-        """The one number of it: of a score that is only known as a range the middle."""
-        return self.value if self.upper is None else round((self.value + self.upper) / 2, DIGITS)
+        """The one number of it."""
+        return middle(self.value, self.upper)
 
     @property
     def share(self) -> float:

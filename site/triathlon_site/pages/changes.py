@@ -29,9 +29,8 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 
 def _entry(site: Gathered, change: Change) -> dict[str, Any]:
     """One build's changes; one new model moves all below it, so that many of these moves are folded."""
-    pushed = change.pushed()
-    folded = pushed if len(pushed) > FEW else []
-    listed = [event for event in change.events if event not in folded]
+    own, pushed = change.parts()
+    listed, folded = (own, pushed) if len(pushed) > FEW else ([*change.events], [])
     # changes of rank last, of these the largest first
     listed.sort(key=lambda event: (1, -abs(event.after - event.before)) if event.kind == "moved" else (0, 0))
     return {

@@ -28,5 +28,6 @@ from triathlon_site.scores._ranked_board import (
     Score,
     first_boards,
     known_share,
+    middle,
     score_board,
 )

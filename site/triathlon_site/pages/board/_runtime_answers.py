@@ -48,7 +48,7 @@ class Answer(NamedTuple):
 
     question: str  # as it was asked; its title where that is not kept
     correct: bool
-    is_first_wrong: bool  # whether all before it in its chain are right
+    is_first_wrong: bool  # of its chain
     text: str  # without an answer, how it ended
     why: str
     expected: Sequence[str]
@@ -153,16 +153,11 @@ def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
     of_lines: Counter[tuple[str, str, tuple[bool, ...]]] = Counter()
     """By two kinds of a line: which answers about it are right."""
     given: Counter[tuple[str, str]] = Counter()
-    mistakes: dict[str, Counter[str]] = {step: Counter() for step in (*STEPS, "output")}
     for record in records:
         text = record.program.splitlines()
-        mistakes["output"][mistake(record.output)] += 1
         for one in record.statements:
             answers = {step: getattr(one, step) for step in STEPS}
-            for step, answer in answers.items():
-                given[step, answer.answer or ""] += 1
-                if not answer.correct:
-                    mistakes[step][mistake(answer)] += 1
+            given.update((step, answer.answer or "") for step, answer in answers.items())
             line = text[one.line - 1] if one.line <= len(text) else ""
             executed = "executed" if "YES" in one.coverage.expected else "not executed"
             form = "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other"
@@ -183,8 +178,11 @@ def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
         "given": {constant: giving(step, constant) for step, constant in CONSTANTS.items()},
         "lines": lines,
         "mistakes": {
-            step: {kind: count for kind, count in of_step.items() if kind}
-            for step, of_step in mistakes.items()
+            **{
+                step: _mistakes(getattr(one, step) for record in records for one in record.statements)
+                for step in STEPS
+            },
+            "output": _mistakes(record.output for record in records),
         },
         "most_ic": _most_consistency(records),
     }
