@@ -2,7 +2,7 @@
 
 from triathlon_site.exports._files import (
     badge_of,
-    core_files,
+    core_file,
     csv_file,
     data_files,
     latex_table,
@@ -12,9 +12,7 @@ from triathlon_site.exports._files import (
 )
 from triathlon_site.exports._frames import (
     DATA_SCHEMA,
-    Reported,
-    ReportedScore,
-    data_formats,
+    FIELDS,
     imported_records,
     noise_records,
     records,

@@ -1,12 +1,10 @@
 """The data files of the site, as CSV, JSON, Parquet and LaTeX; our own problems; badges for a README."""
 
-import hashlib
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Final
 
 import pandas as pd
@@ -19,7 +17,6 @@ from triathlon_site.exports._frames import (
     Reported,
     overall_frame,
     records,
-    schema_files,
     score_frame,
 )
 from triathlon_site.figures import badge
@@ -34,7 +31,6 @@ _FORMULA: Final = tuple("=+-@＝＋－＠")
 """Signs, the last four full-width, at the beginning of a formula."""
 _NUMBER: Final = re.compile(r"-[0-9]+(\.[0-9]+)?")
 """A number as published tables have it, below 0."""
-CORE_LINES: Final = "data/core/problems.jsonl"
 
 
 def data_files(
@@ -44,7 +40,7 @@ def data_files(
     notices: Sequence[Notice],
     reported: Reported,
 ) -> Iterator[Page]:
-    """Each board and overall ranking as JSON, CSV and LaTeX; all scores as Parquet; faults; the schemas."""
+    """Each board and overall ranking as JSON, CSV and LaTeX; all scores as Parquet; faults."""
     scores = score_frame(boards, models, reported)
     for board in boards:
         frame, path = scores[scores["board"] == board.plan.id], f"data/{board.plan.id}"
@@ -60,7 +56,6 @@ def data_files(
         # The same rows give the same bytes with the same pandas and pyarrow.
         yield Page("data/scores.parquet", "", scores.to_parquet(index=False, compression="zstd"))
     yield _json_file("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
-    yield from schema_files()
 
 
 def published_files(published: Published) -> Iterator[Page]:
@@ -145,15 +140,10 @@ def _digits(value: float | None) -> float | None:
     return None if math.isnan(value) else float(f"{value:.6g}") + 0.0  # no -0.0
 
 
-def core_files(url: str = "") -> Iterator[Page]:
-    """Yields the prompts of our own problems as JSON lines, and their Croissant metadata.
+def core_file() -> Page:
+    """The prompts of our own problems, as JSON lines.
 
-    References and inputs stay in the package: whoever collects texts for training would take them along. The
-    metadata are `croissant.json` beside this file, with what depends on the problems and the address filled
-    in; there, `datePublished` is the day of the version's card: a new version needs a new day.
-
-    Args:
-        url: where the site will be published, with a slash at its end; empty where that is not known.
+    References and inputs stay in the package: whoever collects texts for training would take them along.
     """
     rows = (
         {
@@ -171,16 +161,7 @@ def core_files(url: str = "") -> Iterator[Page]:
         for problem in core.problems(name)
     )
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    yield Page(CORE_LINES, lines)
-    text = files("triathlon_site.exports").joinpath("croissant.json").read_text("utf-8")
-    croissant: dict[str, Any] = json.loads(text)
-    (file,) = croissant["distribution"]
-    croissant["version"] = f"{core.VERSION}.0"
-    file["sha256"] = hashlib.sha256(lines.encode()).hexdigest()
-    if url:
-        croissant["url"] = f"{url}core.html"
-        file["contentUrl"] = f"{url}{CORE_LINES}"
-    yield Page("data/core/croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
+    return Page("data/core/problems.jsonl", lines)
 
 
 _SIGNS: Final = str.maketrans(

@@ -1,6 +1,6 @@
 """Pages: from scores to HTML, a folder or a file a page, each with its jinja2 template."""
 
-from triathlon_site.pages._rendering import Rendering, reported_by_board
+from triathlon_site.pages._rendering import Rendering
 from triathlon_site.pages._scores import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.evidence import imported_files

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from triathlon_site.costs import solved_cost_by_name
-from triathlon_site.exports import Reported, data_files
+from triathlon_site.exports import data_files
 from triathlon_site.pages import (
     about,
     agreement,
@@ -74,13 +74,17 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         partial(_front, site, table),
         *(partial(board.drafts, site, one) for one in site.boards),
         *(partial(page.drafts, site) for page in pages),
-        lambda: data_files(
-            site.boards, site.overalls, site.models, site.results.notices, reported_by_board(site)
-        ),
+        partial(_data, site),
         *(partial(model.drafts, site, cards, rows) for cards in some),
         *(partial(evidence.drafts, site, cards) for cards in some),
         partial(evidence.imported_drafts, site),
     ]
+
+
+def _data(site: Gathered) -> Iterator[Page]:
+    """The data files, with the reported figures that stand on each board."""
+    reported = {one.plan.id: board.reported_rows(board.board_models(site, one)) for one in site.boards}
+    return data_files(site.boards, site.overalls, site.models, site.results.notices, reported)
 
 
 def _front(site: Gathered, table: AllModels | None) -> Parts:
@@ -93,11 +97,6 @@ def _front(site: Gathered, table: AllModels | None) -> Parts:
         yield Draft(FRONT, "front/empty")
     yield from overall.drafts(site)
     yield Draft(MISSING, "missing/page")
-
-
-def reported_by_board(site: Gathered) -> Reported:
-    """The reported figures that stand on each board, by its id."""
-    return {one.plan.id: board.reported_scores(board.board_models(site, one)) for one in site.boards}
 
 
 def _links(site: Gathered, boards: list[Link]) -> Iterator[Link]:

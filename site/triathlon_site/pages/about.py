@@ -11,7 +11,7 @@ from triathlon_runner import catalogue
 from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
 from triathlon_site.exchange import EXPORTS
-from triathlon_site.exports import DATA_SCHEMA, core_files, data_formats
+from triathlon_site.exports import DATA_SCHEMA, FIELDS, core_file
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
@@ -52,8 +52,8 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     values = {
         "facts": site.published.fact_counts if site.published else None,
         "exports": EXPORTS,
-        "formats": data_formats(),
+        "fields": FIELDS,
         "data_schema": DATA_SCHEMA,
     }
     yield Draft("data.html", "data/page", values)
-    yield from core_files(site.url)
+    yield core_file()

@@ -19,7 +19,6 @@ def test_files_and_commands_are_linked(tmp_path: Path) -> None:
         "data/overall-core.json",
         "data/scores.parquet",
         "data/core/problems.jsonl",
-        "data/core/croissant.json",
     }
     assert [path for path in links if not (site / path).is_file()] == []
     card = (site / "core.html").read_text()

@@ -8,7 +8,7 @@ from triathlon_site.pages.board._page import (
     finding,
     heading_of,
     missing_suites,
-    reported_scores,
+    reported_rows,
     view_named,
     view_of,
 )

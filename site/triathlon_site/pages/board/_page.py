@@ -13,7 +13,7 @@ from typing import Any, Final
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
-from triathlon_site.exports import ReportedScore, section_path, table_files
+from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages._scores import REPORTED, Place, ShownScore, cell, marks_of, place_beside
 from triathlon_site.pages._site import Gathered
@@ -131,13 +131,21 @@ def _in_order(board: Board, rows: Sequence[BoardModel]) -> list[BoardModel]:
     return [row for _, row in sorted(keyed, key=itemgetter(0))]
 
 
-def reported_scores(models: Sequence[BoardModel]) -> tuple[ReportedScore, ...]:
-    """The reported figures of a board for the data files."""
-    return tuple(
-        ReportedScore(column, one.id or None, one.info.name, f.value, f.interval, f"{f.source}, {f.date}")
+def reported_rows(models: Sequence[BoardModel]) -> list[dict[str, Any]]:
+    """The reported figures of a board, as rows of its data files."""
+    return [
+        {
+            "column": column,
+            "model": one.id or None,
+            "name": one.info.name,
+            "score": figure.value,
+            "low": figure.interval.low if figure.interval else None,
+            "high": figure.interval.high if figure.interval else None,
+            "source": f"{figure.source}, {figure.date}",
+        }
         for one in models
-        for column, f in one.figures.items()
-    )
+        for column, figure in one.figures.items()
+    ]
 
 
 def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
