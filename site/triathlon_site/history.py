@@ -3,8 +3,9 @@
 A build reads the file and writes it only where `triathlon build --history` asks for that.
 """
 
+import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,21 +16,11 @@ from triathlon_site.scores import Board, Overall
 
 HASH_DIGITS: Final = 16
 """Digits of a hash: enough to distinguish two states of one file."""
-Kind = Literal["new model", "gone model", "new results", "gone results", "changed protocol", "moved"]
-NAMED_MODELS: Final = 6
-"""Models that an event names; more are counted."""
+Kind = Literal["new model", "gone model", "new results", "gone results", "changed protocol"]
 HISTORY_FILE: Final = "history.json"
-KEPT: Final = 100
+KEPT: Final = 20
 """Changes remembered; older ones are dropped."""
 _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
-
-
-class Place(Strict):
-    """One model on one board."""
-
-    rank: int
-    of: int
-    """Models that the board ranks."""
 
 
 class SuiteState(Strict):
@@ -38,13 +29,12 @@ class SuiteState(Strict):
     protocol: str
     sha256: str
     """The first `HASH_DIGITS` digits of the file's."""
-    tasks: int
 
 
 class Snapshot(Strict):
     """Everything that changes are computed from."""
 
-    places: dict[str, dict[str, Place]]
+    ranks: dict[str, dict[str, int]]
     """By board (`overall-core` for an overall one) and model."""
     suites: dict[str, dict[str, SuiteState]]
     """By model and suite."""
@@ -54,64 +44,42 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     """The places of all models, and the states of all files that count."""
     ranks = {f"overall-{family}": {r.model: r.rank for r in of.rows} for family, of in overalls.items()}
     ranks |= {b.plan.id: {m: score.rank for m, score in b.headline.scores.items()} for b in boards}
-    places = {}
-    for board, of_board in ranks.items():
-        known = {model: rank.rank for model, rank in of_board.items() if rank}
-        places[board] = {model: Place(rank=rank, of=len(known)) for model, rank in known.items()}
+    known = {board: {m: rank.rank for m, rank in of.items() if rank} for board, of in ranks.items()}
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
         if file.units:
-            digits = file.sha256[:HASH_DIGITS]
-            state = SuiteState(protocol=str(file.protocol), sha256=digits, tasks=file.units)
+            state = SuiteState(protocol=str(file.protocol), sha256=file.sha256[:HASH_DIGITS])
             suites.setdefault(file.model, {})[file.suite] = state
-    return Snapshot(places=places, suites=suites)
+    return Snapshot(ranks=known, suites=suites)
 
 
-class Event(Strict, extra="ignore"):
-    """One thing that happened to one model. Files of older versions have more fields, which are left out."""
+class Event(Strict):
+    """One thing that happened to the results of one model."""
 
     kind: Kind
     model: str
-    board: str = ""
-    """The board on which it moved."""
-    before: int = 0
-    after: int = 0
     suites: tuple[str, ...] = ()
     """What is new, is gone or was asked under another protocol."""
-    passed_by: tuple[str, ...] = ()
-    """Models that stand above it now and did not before, for one that fell: `NAMED_MODELS` at most."""
-    passed_by_more: int = 0
-    """Number of such models that `passed_by` leaves out."""
+
+
+Moves = dict[str, dict[str, tuple[int, int]]]
+"""By board and model, ranks before and after of the models that both builds rank, the best now first."""
 
 
 class Change(Strict):
     """All changes that one build found."""
 
     id: str
-    """A URN that stays the same when the change is shortened: readers of the feed know it by this."""
+    """A URN: readers of the feed know it by this."""
     date: str
     """Day of the newest result."""
     version: str
     events: tuple[Event, ...]
-    dropped: int = 0
-    """Number of moves of models that were pushed, which are no longer listed."""
-
-    def parts(self) -> tuple[list[Event], list[Event]]:
-        """The events of models whose own results changed, and the moves of those that were pushed: one new
-        model causes many on every board.
-        """
-        changed = {event.model for event in self.events if event.kind != "moved"}
-        own = [event for event in self.events if event.model in changed]
-        return own, [event for event in self.events if event.model not in changed]
-
-    def shortened(self) -> "Change":
-        """Without the moves of models that were pushed: they are counted."""
-        own, pushed = self.parts()
-        return self.model_copy(update={"events": tuple(own), "dropped": self.dropped + len(pushed)})
+    moves: Moves
 
 
-def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
-    """Models first, then results and protocols, then places; each in the order of names."""
+def events_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
+    """Models first, then results and protocols; each in the order of names."""
     new_models, gone = after.suites.keys() - before.suites.keys(), before.suites.keys() - after.suites.keys()
     events = [
         Event(kind="new model", model=model, suites=tuple(sorted(after.suites[model])))
@@ -120,48 +88,37 @@ def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
     events += [Event(kind="gone model", model=model) for model in sorted(gone)]
     for model in sorted(after.suites.keys() & before.suites.keys()):
         old, new = before.suites[model], after.suites[model]
-        asked_anew = tuple(s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol)
-        others = sorted(new.keys() - set(asked_anew))
-        added = tuple(s for s in others if s not in old or new[s].sha256 != old[s].sha256)
-        if asked_anew:
-            events.append(Event(kind="changed protocol", model=model, suites=asked_anew))
-        if added:
-            events.append(Event(kind="new results", model=model, suites=added))
-        if lost := tuple(sorted(old.keys() - new.keys())):
-            events.append(Event(kind="gone results", model=model, suites=lost))
-    for board in sorted(after.places.keys() & before.places.keys()):
-        events += _moves(board, before.places[board], after.places[board])
+        asked_anew = [suite for suite in new if suite in old and new[suite].protocol != old[suite].protocol]
+        others = [suite for suite in new if suite not in asked_anew]
+        added = [suite for suite in others if suite not in old or new[suite].sha256 != old[suite].sha256]
+        kinds: dict[Kind, Collection[str]] = {
+            "changed protocol": asked_anew,
+            "new results": added,
+            "gone results": old.keys() - new.keys(),
+        }
+        events += [
+            Event(kind=kind, model=model, suites=tuple(sorted(suites)))
+            for kind, suites in kinds.items()
+            if suites
+        ]
     return tuple(events)
 
 
-def _moves(board: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[Event]:
-    """Rank changes of models ranked in both builds, with the models that overtook one that fell."""
-    by_rank = sorted(new, key=lambda model: (new[model].rank, model))
-    for model in by_rank:
-        if model not in old or new[model].rank == old[model].rank:
-            continue
-        passed_by = [
-            rival
-            for rival in by_rank
-            if new[model].rank > old[model].rank
-            and (rival not in old or old[rival].rank >= old[model].rank)
-            and new[rival].rank < new[model].rank
-        ]
-        yield Event(
-            kind="moved",
-            model=model,
-            board=board,
-            before=old[model].rank,
-            after=new[model].rank,
-            passed_by=tuple(passed_by[:NAMED_MODELS]),
-            passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
-        )
+def moves_between(before: Snapshot, after: Snapshot) -> Moves:
+    """The ranks that changed, of the boards on which some did."""
+    moves = {}
+    for board in sorted(after.ranks.keys() & before.ranks.keys()):
+        old, new = before.ranks[board], after.ranks[board]
+        best_first = sorted(old.keys() & new.keys(), key=lambda model: (new[model], model))
+        if moved := {model: (old[model], new[model]) for model in best_first if old[model] != new[model]}:
+            moves[board] = moved
+    return moves
 
 
 class History(Strict):
     """The last build, and what moved at each."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     last: Snapshot | None = None
     changes: tuple[Change, ...] = ()
     """The newest first."""
@@ -170,14 +127,14 @@ class History(Strict):
         """The history with the changes since the last build; the first build has none to compare with."""
         if self.last is None or snapshot == self.last:
             return self if self.last else History(last=snapshot)
-        events = changes_between(self.last, snapshot)
-        if not events:
+        events, moves = events_between(self.last, snapshot), moves_between(self.last, snapshot)
+        if not events and not moves:
             return History(last=snapshot, changes=self.changes)
         before = [change.id for change in self.changes[:1]]  # the same may happen twice, on the same day
-        text = "\n".join((date, version, *before, *(event.model_dump_json() for event in events)))
-        change = Change(id=uuid.uuid5(_NAMESPACE, text).urn, date=date, version=version, events=events)
-        older = (change_before.shortened() for change_before in self.changes[: KEPT - 1])
-        return History(last=snapshot, changes=(change, *older))
+        text = json.dumps([date, version, before, [event.model_dump() for event in events], moves])
+        urn = uuid.uuid5(_NAMESPACE, text).urn
+        change = Change(id=urn, date=date, version=version, events=events, moves=moves)
+        return History(last=snapshot, changes=(change, *self.changes[: KEPT - 1]))
 
 
 def read_history(results: Path) -> tuple[History, list[Notice]]:

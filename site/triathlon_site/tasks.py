@@ -1,9 +1,7 @@
-"""Tasks: how hard each is, how well it tells models apart, which are suspect; the noise of their choice."""
+"""Tasks: how hard each is, how well it tells models apart; the noise of their choice."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import median
 from typing import Any, Final
 
@@ -17,79 +15,11 @@ from triathlon_runner.noise import NoiseBudget, median_budget, noise_budget
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
 from triathlon_site.scores import sample_of
-from triathlon_site.uncertainty import generator
-
-FALSE_SHARE: Final = 0.05
-"""Expected share of the tasks called suspect that are not: the false-discovery rate."""
-CONSIDERED: Final = 0.5
-"""p-values above it are left out, and the others divided by it (Zhao, Small and Su, JASA 114, 2019): nearly
-all tasks tell models apart in the right direction, and their p-values near 1 would only cost power."""
-FEW_DRAWS: Final = 1_000
-MANY_DRAWS: Final = 100_000
-CHUNK: Final = 10_000
-CLOSE: Final = 0.02
-"""p-values that are estimated again with many draws."""
-EXACT: Final = 1e-9
 
 Array = NDArray[np.float64]
 FEWEST_MODELS: Final = 5
-"""Fewer models neither tell tasks apart nor make one suspect."""
-WHOLE: Final = 1 - EXACT
-
-
-def suspects(scores: Array, rest: Array, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Returns which tasks correlate negatively with the rest of their suite, more than chance explains.
-
-    The p-value of a task is the share of permutations of its scores over the models with a correlation as low
-    as the observed one. The tasks are chosen by Benjamini and Hochberg's rule (1995).
-
-    Args:
-        scores: models × tasks, each less its task's mean; 0 where `known` is false.
-        rest: the same for each model's mean score on all other tasks.
-        known: where a model has a score on the task and on others.
-    """
-    p_values = np.ones(scores.shape[1])
-    tested = (scores * rest).sum(axis=0) < -EXACT
-    for draws in (FEW_DRAWS, MANY_DRAWS):
-        p_values[tested] = _p_values(scores[:, tested], rest[:, tested], known[:, tested], draws)
-        tested = p_values <= CLOSE
-    suspect = np.zeros(scores.shape[1], dtype=bool)
-    considered = p_values <= CONSIDERED
-    suspect[considered] = chosen(p_values[considered] / CONSIDERED)
-    return suspect
-
-
-def chosen(p_values: Array) -> NDArray[np.bool_]:
-    """Benjamini and Hochberg's rule: all up to the largest p-value that is at most its rank's share."""
-    order = np.argsort(p_values)
-    bounds = FALSE_SHARE * np.arange(1, len(order) + 1) / max(1, len(order))
-    below = np.flatnonzero(p_values[order] <= bounds)
-    is_chosen = np.zeros(len(order), dtype=bool)
-    is_chosen[order[: below[-1] + 1 if len(below) else 0]] = True
-    return is_chosen
-
-
-def _p_values(scores: Array, rest: Array, known: NDArray[np.bool_], draws: int) -> Array:
-    """Of each task, the share of the permutations of its scores whose correlation is as low.
-
-    The observed order counts as a permutation. Tasks that the same models have share their permutations.
-    """
-    low = np.ones(scores.shape[1])
-    groups, group_of = np.unique(known, axis=1, return_inverse=True)
-    for group, has in enumerate(groups.T):
-        for start in range(0, draws, CHUNK):
-            orders = _permutations(int(has.sum()), start)[: draws - start]
-            for task in np.flatnonzero(group_of.ravel() == group):
-                own, others = scores[has, task], rest[has, task]
-                low[task] += (np.take(own, orders) @ others <= own @ others + EXACT).sum()
-    return low / (1 + draws)
-
-
-@lru_cache(maxsize=MANY_DRAWS // CHUNK)
-def _permutations(models: int, start: int) -> NDArray[np.int32]:
-    """`CHUNK` of them, one a row: made once for all suites, because they cost more than what they are for."""
-    random = generator("suspect", str(models), str(start))
-    return random.permuted(np.tile(np.arange(models, dtype=np.int32), (CHUNK, 1)), axis=1)
+"""Fewer models do not tell tasks apart."""
+WHOLE: Final = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +37,6 @@ class TaskStatistics:
     separation: float
     """Correlation, over the models, of the score here with the mean score on all other tasks; nan where it
     cannot be said."""
-    suspect: bool
-    """Whether weaker models do better on it than stronger ones, and chance does not explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +50,6 @@ class SuiteTasks:
     tasks: tuple[TaskStatistics, ...]
     scores: Array
     """models × tasks, 0 to 1; nan where a model has no result."""
-
-    @property
-    def suspect(self) -> list[TaskStatistics]:
-        return [task for task in self.tasks if task.suspect]
 
 
 def suite_tasks(
@@ -147,7 +71,7 @@ def suite_tasks(
         np.count_nonzero(scores >= WHOLE, axis=0).tolist(),
         _means(scores),
         _means(loops) if loops is not None else [None] * len(sample.clusters),
-        *(column.tolist() for column in _separations(scores)),
+        _separations(scores),
         strict=True,
     )
     tasks = [TaskStatistics(task, *row) for task, row in zip(sample.clusters, numbers, strict=True)]
@@ -177,29 +101,13 @@ def _means(values: Array) -> list[Any]:
     return list(np.nanmean(np.ascontiguousarray(values.T), axis=1).tolist())
 
 
-def _separations(scores: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Item-rest correlations, nan for too few models or a task that all or none solve; which are suspect."""
-    known = ~np.isnan(scores)
-    filled = np.where(known, scores, 0.0)
-    totals, counts = filled.sum(axis=1, keepdims=True), known.sum(axis=1, keepdims=True)
-    has = known & (counts > 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        (centred, varies), (rest, rest_varies) = (
-            _centred(values, has) for values in (filled, (totals - filled) / (counts - 1))
-        )
-        squares = (centred * centred).sum(axis=0) * (rest * rest).sum(axis=0)
-        correlations = np.clip((centred * rest).sum(axis=0) / np.sqrt(squares), -1.0, 1.0)
-    enough = (has.sum(axis=0) >= FEWEST_MODELS) & varies & rest_varies
-    suspect = suspects(np.where(enough, centred, 0.0), rest, has)
-    return np.where(enough, correlations, math.nan), suspect
-
-
-def _centred(values: Array, has: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
-    """Each task's values less their mean, 0 for a model that does not count; which tasks' values differ."""
-    mean = values.sum(axis=0, where=has) / has.sum(axis=0)
-    least = values.min(axis=0, where=has, initial=math.inf)
-    most = values.max(axis=0, where=has, initial=-math.inf)
-    return np.where(has, values - mean, 0.0), most > least
+def _separations(scores: Array) -> list[float]:
+    """Item-rest correlations; nan for too few models, or for a task that all or none solve."""
+    own = pd.DataFrame(scores)
+    rest = own.rsub(own.sum(axis=1), axis=0).div(own.count(axis=1) - 1, axis=0)
+    own = own.where(rest.notna())  # a model that was asked this task alone has no rest
+    told = (own.count() >= FEWEST_MODELS) & (own.max() > own.min()) & (rest.max() > rest.min())
+    return own.corrwith(rest).clip(-1, 1).where(told).tolist()
 
 
 @dataclass(frozen=True, slots=True)

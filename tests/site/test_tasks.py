@@ -1,4 +1,4 @@
-"""Item analysis in simulated suites whose bad tasks are known; noise budgets of several samples a task."""
+"""Tasks by ease and separation; noise budgets of several samples a task."""
 
 import json
 import math
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import pearsonr
 from typer.testing import CliRunner
 
@@ -60,17 +59,16 @@ def test_tasks_by_ease_and_separation() -> None:
         assert math.isclose(by_task[task].separation, expected, abs_tol=1e-12)
 
 
-def test_what_scores_cannot_tell_is_not_suspect() -> None:
-    """A task that nobody solves may be hard or have a wrong key; two models that fail one say little.
-
-    The mean of a task is over those who were asked.
+def test_who_was_asked_counts() -> None:
+    """The mean of a task is over those who were asked; its separation is over those with other tasks, too, of
+    whom there are five or more.
     """
-    found = solved(m1="110", m2="110", m3="100", m4="100", m5="000")
-    assert not found.suspect
-    found = solved(m1="10", m2="00")
-    assert not found.suspect
     (task,) = (task for task in solved(m1="1-", m2="11", m3="10").tasks if task.task == "b")
-    assert (task.models, task.mean) == (2, 0.5)
+    assert (task.models, task.mean) == (2, 0.5) and math.isnan(task.separation)
+    of_five = {"m1": "1111", "m2": "1110", "m3": "1100", "m4": "1000", "m5": "0010"}
+    one, two = solved(**of_five), solved(**of_five, m6="---1")
+    assert [task.separation for task in one.tasks] == [task.separation for task in two.tasks]
+    assert not math.isnan(two.tasks[0].separation)
 
 
 def test_a_loop_suite_tells_the_loops_sustained() -> None:
@@ -80,58 +78,6 @@ def test_a_loop_suite_tells_the_loops_sustained() -> None:
     found = suite_tasks(LOOP, {"m": aggregate("m", LOOP.id, metrics)}, ["m"])
     assert found and found.metric.id == "pass_at_1"
     assert {task.task: task.loops for task in found.tasks} == {"a": 4.0, "b": 0.0}
-
-
-MODELS = 24
-
-
-def simulated(seed: int, *, tasks: int, slope: float, reversed_tasks: int = 0) -> SuiteTasks:
-    """A suite of a logistic model; with `slope` 0 no task tells models apart. The first ones are reversed."""
-    random = np.random.default_rng(seed)
-    slopes = np.where(np.arange(tasks) < reversed_tasks, -3.0, slope)
-    ability, difficulty = random.normal(size=(MODELS, 1)), random.normal(0, 1.5, size=tasks)
-    difficulty[:reversed_tasks] = 0
-    chance = 1 / (1 + np.exp(-slopes * ability + difficulty))
-    solved: NDArray[np.bool_] = random.random((MODELS, tasks)) < chance
-    files = {
-        f"m{place}": aggregate(
-            f"m{place}", SEEDS.id, {"pass@1": {f"t{task:03}": float(one) for task, one in enumerate(row)}}
-        )
-        for place, row in enumerate(solved)
-    }
-    found = suite_tasks(SEEDS, files, list(files))
-    assert found
-    return found
-
-
-@pytest.mark.parametrize(
-    ("slope", "tasks", "suites", "most"), [(0.5, 300, 10, 0), (1.5, 300, 10, 0), (0, 100, 30, 4)]
-)
-def test_ordinary_tasks_are_not_suspect(slope: float, tasks: int, suites: int, most: int) -> None:
-    """None whose suite tells models apart, weakly or well; where chance decides, in one suite of twenty."""
-    found = [simulated(seed, tasks=tasks, slope=slope) for seed in range(suites)]
-    assert sum(bool(suite.suspect) for suite in found) <= most
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_tasks_that_weaker_models_do_better_on_are_found(seed: int) -> None:
-    """Of five reversed tasks among 300 most are suspect, and at most one other is."""
-    found = {task.task for task in simulated(seed, tasks=300, slope=1.5, reversed_tasks=5).suspect}
-    bad = {f"t{task:03}" for task in range(5)}
-    assert len(found & bad) >= 3 and len(found - bad) <= 1
-
-
-def test_models_that_were_not_asked_do_not_count() -> None:
-    """A reversed task that half of the models have is judged by that half, and the same at every build."""
-    files = {}
-    for place in range(MODELS):
-        scores = {f"t{task:02}": float(task < place) for task in range(MODELS)}
-        if place % 2:
-            scores["bad"] = float(place < MODELS / 2)
-        files[f"m{place:02}"] = aggregate(f"m{place:02}", SEEDS.id, {"pass@1": scores})
-    first, second = (suite_tasks(SEEDS, files, list(files)) for _ in range(2))
-    assert first and second and first.suspect == second.suspect
-    assert [task.task for task in first.suspect] == ["bad"] and first.suspect[0].models == MODELS // 2
 
 
 SUITE = SEEDS.id

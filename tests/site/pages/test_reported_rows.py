@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import pandas as pd
 import pytest
 
@@ -92,7 +91,6 @@ def test_no_number_of_a_model_judged_here_changes(
     own = [cells(row) for row in rows_of(pages["loop-mbpp-plus.html"]) if "<tr id=" in row]
     assert own == [cells(row) for row in rows_of(without["loop-mbpp-plus.html"])]
     board = json.loads(pages["data/loop-mbpp-plus.json"])
-    jsonschema.validate(board, json.loads(pages["data/schema/board.schema.json"]))
     headline = [row for row in board["rows"] if row["column"] == "loop/mbpp-plus:asl_low"]
     assert len(headline) == len(rows_of(pages["loop-mbpp-plus.html"]))
     (claude,) = [row for row in headline if row["name"] == "Claude Opus 4"]
