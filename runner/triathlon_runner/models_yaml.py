@@ -93,9 +93,6 @@ class ModelRow(Settings):
     outcome `context_overflow`; left out, your own server that refuses a long question stops the model."""
     system_prompt: Literal["merge"] | None = None
     """`merge`: the instructions stand before the user's text, for a model that takes no system prompt."""
-    group: str | None = None
-    """The same text in rows of one model with different effort or token budgets: the site draws their scores
-    by tokens. It shapes no answer."""
     price: Price | None = None
     speed: Annotated[float, Field(gt=0)] | None = None
     """Output tokens a second over all requests in flight, for estimates before a run has shown it."""

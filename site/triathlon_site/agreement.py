@@ -98,9 +98,6 @@ class Correlation:
     kendall: float = math.nan
     kendall_low: float = math.nan
     kendall_high: float = math.nan
-    without_one_low: float = math.nan
-    """The smallest Spearman when any one model is left out; nan for fewer than four."""
-    without_one_high: float = math.nan
 
 
 def correlate(left: Array, right: Array, name: str = "") -> Correlation:
@@ -139,10 +136,7 @@ def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, in
 def _of_group(values: Array, pairs: Pairs, rho: Array, tau: Array, name: str) -> Iterator[Correlation]:
     """Of pairs of columns that all models have, with their coefficients."""
     n, unknown = values.shape[1], np.full(len(pairs[0]), math.nan)
-    rho_span = tau_span = without_one = unknown, unknown
-    if n > FEWEST:
-        without = spearman(values, pairs, 1 - np.eye(n))
-        without_one = np.fmin.reduce(without), np.fmax.reduce(without)
+    rho_span = tau_span = unknown, unknown
     if n >= FEWEST_FOR_INTERVAL:
         counts = drawn(n, name)
         # Variances of z by Bonett and Wright (Psychometrika 65, 2000), and by Fieller, Hartley and Pearson
@@ -151,7 +145,7 @@ def _of_group(values: Array, pairs: Pairs, rho: Array, tau: Array, name: str) ->
         rho_span = _hull(_central(spearman(values, pairs, counts)), by_fisher)
         by_fisher = _by_fisher(tau, math.sqrt(0.437 / (n - 4)), most=1 - 4 / (n * (n - 1)))
         tau_span = _hull(_central(kendall(values, pairs, counts)), by_fisher)
-    for numbers in np.stack([rho, *rho_span, tau, *tau_span, *without_one], axis=1).tolist():
+    for numbers in np.stack([rho, *rho_span, tau, *tau_span], axis=1).tolist():
         yield Correlation(n, *numbers)
 
 

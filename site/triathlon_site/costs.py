@@ -1,6 +1,6 @@
 """What runs cost and how fast they were: money, tokens, speed, replies cut at the token limit."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,8 +9,8 @@ import numpy as np
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Outcome
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import ModelInfo, Models
-from triathlon_site.scores import Board, Score
+from triathlon_site.models import Models
+from triathlon_site.scores import Board
 
 LEAST_RAN: Final = 0.7
 """Below this share of programs that ran a model has a flag, and no chart puts it forward."""
@@ -83,41 +83,6 @@ def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection
             files.setdefault(model, []).extend(of_model)
     costs = {models[m].name: run_cost(of, models[m].price).cost_usd_per_solved for m, of in files.items()}
     return {name: cost for name, cost in costs.items() if cost}
-
-
-@dataclass(frozen=True, slots=True)
-class GroupMember:
-    """One row of the group on one board."""
-
-    info: ModelInfo
-    score: Score
-    cost: RunCost
-    tokens: float
-    """Output tokens a unit."""
-    rise: float | None
-    """How much the score could rise at most with more tokens; None where no reply was cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupBoard:
-    """The rows of a group on one board, by their tokens."""
-
-    board: Board
-    members: tuple[GroupMember, ...]
-
-
-def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> Iterator[GroupBoard]:
-    """The boards on which two rows or more of the model's group have a score and known tokens."""
-    for board in boards if info.group else ():
-        members = []
-        for model, score in board.headline.scores.items():
-            if models[model].group == info.group:
-                cost = run_cost(_headline_files(board, model), models[model].price)
-                if (tokens := cost.output_tokens_per_unit) is not None:
-                    rise = most_of_headline(board, model)
-                    members.append(GroupMember(models[model], score, cost, tokens, rise))
-        if len(members) > 1:
-            yield GroupBoard(board, tuple(sorted(members, key=lambda row: (row.tokens, row.info.name))))
 
 
 def _headline_files(board: Board, model: str) -> list[FileAggregate]:

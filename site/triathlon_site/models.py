@@ -63,8 +63,6 @@ class ModelInfo:
     """Of each weight in the file that was loaded, where these are fewer than 16."""
     price: tuple[float, float] | None = None
     """USD per million tokens, in and out: the maker's, or the lowest of a host of open weights."""
-    group: str | None = None
-    """Rows with the same one are one model with different effort or token budgets."""
     active_billions: float | None = None
     """Parameters that work on a token, for mixtures of experts; only `models-info.csv` has it."""
     context: int | None = None

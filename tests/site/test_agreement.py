@@ -89,18 +89,6 @@ def test_too_few_models_say_nothing() -> None:
     assert math.isnan(correlate(np.array([1.0, 2.0]), np.array([5.0, 9.0])).spearman)
 
 
-@settings(deadline=None)
-@given(PAIRS)
-def test_leaving_each_out_is_ranking_the_others(pairs: list[tuple[int, int]]) -> None:
-    """The extremes over all models are those of scipy on the others alone, ties included."""
-    x, y = np.array(pairs, dtype=float).T
-    rest = [(np.delete(x, place), np.delete(y, place)) for place in range(len(x))]
-    known = [spearmanr(a, b).statistic for a, b in rest if np.ptp(a) and np.ptp(b)]
-    expected = (min(known), max(known)) if known else (math.nan, math.nan)
-    found = correlate(x, y)
-    assert (found.without_one_low, found.without_one_high) == pytest.approx(expected, nan_ok=True)
-
-
 @pytest.mark.parametrize(("n", "lowest"), [(5, 0.6), (8, 0.85), (15, 0.99)])
 def test_few_models_in_one_order_are_not_certain(n: int, lowest: float) -> None:
     """Every resample of them gives 1; the interval still holds what would have looked the same."""

@@ -1,4 +1,4 @@
-"""Cost, speed and cut replies of runs; rows of one model with different effort or token budgets."""
+"""Cost, speed and cut replies of runs."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
 from triathlon_site.build import build, gather
-from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost, share_that_ran
+from triathlon_site.costs import most_with_more_tokens, run_cost, share_that_ran
 from triathlon_site.load import FileAggregate
 from triathlon_site.render.formats import dollars
 
@@ -132,44 +132,20 @@ def write_row(root: Path, model: str, strength: float, tokens: int, cut: int) ->
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three rows: two of one model, and another one."""
-    root = tmp_path_factory.mktemp("groups")
+    """Three models that wrote more or less."""
+    root = tmp_path_factory.mktemp("tokens")
     write_row(root / "results", "low", -0.5, 100, cut=3)
     write_row(root / "results", "high", 0.5, 900, cut=0)
     write_row(root / "results", "other", 0.0, 300, cut=0)
     return root
 
 
-def registry() -> Registry:
-    api = {"base_url": "http://127.0.0.1:1/v1", "model": "x"}
-    rows = [("low", "think"), ("high", "think"), ("other", None)]
-    return Registry.model_validate(
-        {"models": [{"id": name, "name": name.title(), "api": api, "group": group} for name, group in rows]}
-    )
-
-
-def test_a_group_is_ordered_by_tokens(place: Path) -> None:
-    """The rows of the group alone, with tokens, and the rise that three cut replies of 120 leave open."""
-    site = gather(place / "results", registry())
-    (found,) = group_boards(site.models["high"], site.boards, site.models)
-    assert [(one.info.id, one.tokens) for one in found.members] == [("low", 100), ("high", 900)]
-    low, high = found.members
-    assert low.rise == pytest.approx(3 / 120)
-    assert low.cost.cut_replies_share == pytest.approx(3 / 120)
-    assert high.rise is None
-    assert list(group_boards(site.models["other"], site.boards, site.models)) == []
-
-
-def test_pages_show_the_group_and_the_bound(place: Path) -> None:
-    """Pages of the group's rows have its table; the row with cut replies says how far it could rise."""
-    build(place / "results", place / "_site", registry(), cache=place / "cache")
-    pages = {name: (place / f"_site/models/{name}.html").read_text() for name in ("low", "high", "other")}
+def test_pages_show_tokens_and_the_bound(place: Path) -> None:
+    """The page of the row with cut replies says how far it could rise; the board has the tokens."""
+    build(place / "results", place / "_site", None, cache=place / "cache")
+    pages = {name: (place / f"_site/models/{name}.html").read_text() for name in ("low", "other")}
     assert "at most +2.5 with more tokens" in pages["low"]
     assert "with more tokens" not in pages["other"]
-    for name in ("low", "high"):
-        assert 'href="#tokens">Score by tokens' in pages[name] and 'id="tokens"' in pages[name]
-    assert 'id="tokens"' not in pages["other"]
     board = (place / "_site/evolved.html").read_text()
     assert 'reasoning included.">Output tokens\n<small>a unit</small></th>' in board
     assert '<td class="number off" data-v="900">900</td>' in board
-    assert 'id="tokens"' not in board

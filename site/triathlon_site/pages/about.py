@@ -50,7 +50,6 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     yield Draft("core.html", "method/core", {"card": card})
     values = {
-        "facts": site.published.fact_counts if site.published else None,
         "exports": EXPORTS,
         "fields": FIELDS,
         "data_schema": DATA_SCHEMA,

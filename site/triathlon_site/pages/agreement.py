@@ -224,14 +224,10 @@ def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name:
 
 def _table(matrix: Matrix) -> Section:
 
-    def ends(low: float, high: float) -> Value:
-        text = f"{formats.coefficient(low)} to {formats.coefficient(high)}"
-        return Value(text, details={"low": low, "high": high})
-
     def coefficient(value: float, low: float, high: float) -> Value:
-        span = ends(low, high)
-        small = "" if math.isnan(low) else span.text
-        return Value(formats.coefficient(value), small, value, span.details)
+        span = f"{formats.coefficient(low)} to {formats.coefficient(high)}"
+        small = "" if math.isnan(low) else span
+        return Value(formats.coefficient(value), small, value, {"low": low, "high": high})
 
     rows = []
     for pair in matrix.pairs.values():
@@ -244,8 +240,7 @@ def _table(matrix: Matrix) -> Section:
                 Value(str(pair.reported), number=pair.reported),
                 coefficient(c.spearman, c.spearman_low, c.spearman_high),
                 coefficient(c.kendall, c.kendall_low, c.kendall_high),
-                ends(c.without_one_low, c.without_one_high),
             )
         )
-    numbers = ("Models", "With a reported figure", "Spearman", "Kendall", "Spearman without any one model")
+    numbers = ("Models", "With a reported figure", "Spearman", "Kendall")
     return Section("Agreement of every two columns", "", ("Left", "Right", *numbers), tuple(rows))

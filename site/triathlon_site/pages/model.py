@@ -12,7 +12,7 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_runner.unit_pages import evidence_page, unit_anchor
-from triathlon_site.costs import group_boards, most_of_headline
+from triathlon_site.costs import most_of_headline
 from triathlon_site.evidence import (
     ATTEMPTS,
     LINKS,
@@ -77,7 +77,6 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
                 if row.model == model
             ],
             "boards": [one for board in boards if (one := _model_board(site, board, model))["cells"]],
-            "efforts": list(group_boards(info, boards, site.models)),
             "drops": drops_of(model, boards),
             "radar": _radar(model, info.label, boards),
             "recordings": list(beside_recordings(site, info)),

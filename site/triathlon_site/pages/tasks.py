@@ -68,7 +68,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             for page in pages
         ]
         index = Page(INDEX, f"window.triathlonTasks({as_script({'suites': suites})});\n")
-        yield Draft("tasks.html", "tasks/page", {"pages": pages, "fewest": FEWEST_MODELS}, (index,))
+        yield Draft("tasks.html", "tasks/page", {"pages": pages}, (index,))
     for page in pages:
         suite = page.found
         names = [site.models[model].label for model in suite.models[:GRID_MODELS]]

@@ -8,27 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_site.models import FACT_COLUMNS, FACTS_FILE, ModelInfo, Record, read_facts, read_table
+from triathlon_site.models import ModelInfo, Record, read_facts, read_table
 
 _MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
-FACTS: Final = (
-    *("organization", "parameters_b", "active_b", "licence", "open_weights", "released", "context"),
-    *("availability", "price"),
-)
-"""The kinds of facts, as the column `sources` names them; a price is five columns, an availability three."""
-
-
-@dataclass(frozen=True, slots=True)
-class FactCounts:
-    """How many models have each kind of fact, and how many facts each source gave."""
-
-    models: int
-    complete: int
-    """Models with an organisation, a size or `undisclosed`, open weights or not, and a release month."""
-    known: Mapping[str, int]
-    """Number of models by kind of fact."""
-    sources: tuple[tuple[Record, int], ...]
-    """Each row of `fact_sources.csv` and the number of facts read there, the most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +57,8 @@ class Published:
     """By table and name of a model there: the product that it is a snapshot of."""
     facts: Mapping[str, ModelInfo]
     """By name of a model; empty where nobody wrote any down."""
-    fact_counts: FactCounts | None
+    fact_sources: tuple[Record, ...]
+    """Where the facts were read; none where there are no facts."""
 
     def rows(self, table: str) -> Sequence[Record]:
         """The rows of one table; none where `sources.csv` does not name it."""
@@ -108,7 +91,9 @@ def read_published(folder: Path) -> Published | None:
         if unknown := [row[name] for row in aliases if row[name] not in known]:
             raise UserError(f"{folder / 'aliases.csv'}: {name}.csv has no model {unknown[0]!r}")
     products = _products(folder / "products.csv", tables)
-    return Published(tables, sources, aliases, doubtful, products, read_facts(folder), _count_facts(folder))
+    facts = read_facts(folder)
+    fact_sources = read_table(folder / "fact_sources.csv", ("source", "read", "address")) if facts else ()
+    return Published(tables, sources, aliases, doubtful, products, facts, fact_sources)
 
 
 def _products(path: Path, tables: Mapping[str, Sequence[Record]]) -> Mapping[tuple[str, str], Snapshot]:
@@ -134,20 +119,3 @@ def _refuse_repeated(path: Path, column: str, rows: Sequence[Record]) -> None:
             f"{path}: expected {repeated[0]!r} in one row of the column {column!r}, got it in"
             f" {counts[repeated[0]]}; remove it from the others, or make one row of them"
         )
-
-
-def _count_facts(folder: Path) -> FactCounts | None:
-    """Counts facts by kind and by source; None where there are no facts."""
-    if not (folder / FACTS_FILE).exists():
-        return None
-    rows = read_table(folder / FACTS_FILE, FACT_COLUMNS)
-    sources = read_table(folder / "fact_sources.csv", ("source", "read", "address"))
-    pairs = [pair.split("=", 1) for row in rows for pair in row["sources"].split()]
-    known, used = Counter(fact for fact, _ in pairs), Counter(source for _, source in pairs)
-    needed = ("organization", "parameters_b", "open_weights", "released")
-    return FactCounts(
-        models=len(rows),
-        complete=sum(all(row[fact] for fact in needed) for row in rows),
-        known={fact: known[fact] for fact in FACTS},
-        sources=tuple(sorted(((row, used[row["source"]]) for row in sources), key=lambda pair: -pair[1])),
-    )
