@@ -18,7 +18,6 @@ task i has k_i samples y_ij and N is the number of all samples:
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Final
 
 Z_95: Final = 1.959964
@@ -60,22 +59,6 @@ class NoiseBudget:
         widths = (scale * self.half_width(*size) for size in ((n, 1), (n, k), (n + MORE_TASKS, 1)))
         now, repeated, larger = (f"±{width:.{digits}f}" for width in widths)
         return f"{k} repeats narrow {now} to {repeated}; {MORE_TASKS} more tasks to {larger}"
-
-
-def median_budget(budgets: Sequence[NoiseBudget]) -> NoiseBudget:
-    """The medians of both parts over several models, with the tasks and samples of the largest run.
-
-    Raises:
-        ValueError: there are none.
-    """
-    if not budgets:
-        raise ValueError("expected at least one noise budget")
-    return NoiseBudget(
-        max(budget.tasks for budget in budgets),
-        max(budget.samples for budget in budgets),
-        median(budget.between for budget in budgets),
-        median(budget.within for budget in budgets),
-    )
 
 
 def noise_budget(samples: Sequence[Sequence[float]]) -> NoiseBudget | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.metrics import Metric
-from triathlon_runner.noise import NoiseBudget, median_budget, noise_budget
+from triathlon_runner.noise import NoiseBudget, noise_budget
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
 from triathlon_site.scores import sample_of
@@ -127,39 +126,9 @@ class ScoreNoise:
         return self.budget.sentence(maximum=self.maximum)
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteNoise:
-    """The noise budgets of all models of a suite, summed up."""
-
-    suite: str
-    models: int
-    tasks: int
-    samples: float
-    """Of a task, in the largest run."""
-    sampling_share: tuple[float, float, float]
-    """Smallest, median and largest part of the variance of one sample a task that comes from sampling."""
-    sentence: str
-    """Of the median model."""
-
-
 def score_noise(files: Sequence[FileAggregate], known: Catalogue) -> list[ScoreNoise]:
     """The budget of each file with several samples a task, of headlines that are means over units."""
     return [noise for file in files if (noise := _of_file(file, known.find(file.suite))) is not None]
-
-
-def suite_noise(files: Sequence[FileAggregate], known: Catalogue) -> list[SuiteNoise]:
-    """The budgets by suite, in the order of the files."""
-    suites: dict[str, list[ScoreNoise]] = {}
-    for noise in score_noise(files, known):
-        suites.setdefault(noise.suite, []).append(noise)
-    result = []
-    for suite, of_suite in suites.items():
-        shares = [noise.budget.sampling_share for noise in of_suite]
-        middle = median_budget([noise.budget for noise in of_suite])
-        span = (min(shares), median(shares), max(shares))
-        sentence = middle.sentence(maximum=of_suite[0].maximum)
-        result.append(SuiteNoise(suite, len(of_suite), middle.tasks, middle.samples, span, sentence))
-    return result
 
 
 def _of_file(file: FileAggregate, entry: SuiteEntry | None) -> ScoreNoise | None:

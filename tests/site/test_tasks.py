@@ -20,7 +20,7 @@ from triathlon_runner.catalogue import BUILT_IN, read_catalogue
 from triathlon_runner.cli import app
 from triathlon_runner.noise import noise_budget
 from triathlon_site.load import FileAggregate
-from triathlon_site.tasks import SuiteTasks, score_noise, suite_noise, suite_tasks
+from triathlon_site.tasks import SuiteTasks, score_noise, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
 (LOOP,) = catalogue.select(["loop/core"])
@@ -97,17 +97,12 @@ def repeated(model: str, solved: list[int]) -> FileAggregate:
 
 
 def test_budgets_are_those_of_the_samples() -> None:
-    """The headline's value of each sample, task by task; none of one sample a task. A suite is summed up by
-    its median model, with the least and the largest share of sampling.
-    """
+    """The headline's value of each sample, task by task; none of one sample a task."""
     files = [repeated("a", [4, 0, 4, 0]), repeated("b", [2, 2, 2, 2]), repeated("c", [4, 2, 0, 1])]
     alone = aggregate("d", SUITE, {"pass@1": {"task 0": 1.0}})
     found = score_noise([*files, alone], BUILT_IN)
     assert [(one.model, one.metric) for one in found] == [(name, "pass@1") for name in "abc"]
     assert found[2].budget == noise_budget([[1, 1, 1, 1], [1, 1, 0, 0], [0] * 4, [1, 0, 0, 0]])
-    (suite,) = suite_noise(files, BUILT_IN)
-    assert (suite.models, suite.tasks, suite.samples) == (3, 4, 4)
-    assert suite.sampling_share == (0, found[2].budget.sampling_share, 1)
 
 
 def test_copies_of_one_reply_have_no_budget() -> None:

@@ -16,7 +16,7 @@ from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft, Page
-from triathlon_site.tasks import FEWEST_MODELS, suite_noise
+from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
 NOT_RUN: Final = "not run"
@@ -30,7 +30,6 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     integrity = {file.manifest.grader_integrity for file in site.results.files if file.manifest}
     values = {
         "integrity": sorted(integrity - {NOT_RUN}),
-        "noise": suite_noise(site.results.files, site.known),
         "draws": DRAWS,
         "level": LEVEL,
         "significance": SIGNIFICANCE,
