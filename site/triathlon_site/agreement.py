@@ -241,16 +241,3 @@ def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
     varied = dict(zip(run, after, strict=True))
     left_out = [model for model in asked if model not in models]
     return Comparison(sensitivity(before, varied), before, varied, len(shared), left_out)
-
-
-def scores_before_and_after(baseline: ByModel, varied: ByModel) -> dict[str, dict[str, tuple[float, float]]]:
-    """By model and task, the score without and with a variant (an attack: EVALOOOP, table 1).
-
-    Only of tasks on both sides, in the order of the baseline.
-    """
-    pairs_by_model = {}
-    for model, before in baseline.items():
-        after = varied.get(model, {})
-        if pairs := {task: (score, after[task]) for task, score in before.items() if task in after}:
-            pairs_by_model[model] = pairs
-    return pairs_by_model

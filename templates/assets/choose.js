@@ -68,12 +68,6 @@
     const tied = rows.filter((row) => row.alike), lowest = Math.min(...tied.map((row) => row.cost));
     const cheapest = tied.filter((row) => row.cost === lowest), paid = `${cheapest[0].paid}${cheapest.length > 1 ? " each" : ""}`;
     const names = listed(cheapest.map((row) => row.model.name));
-    if (cost.id === "released") {
-      const why = cheapest.length === 1 && cheapest[0] === best
-        ? `which scores highest of ${rows.length} ${words()} in ${score.short}, ${best.shown}`
-        : `the first of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}`;
-      return `Since ${cheapest[0].paid}: ${names}, ${why}.`;
-    }
     const take = `Take ${names} (${paid}):`;
     const highest = `of ${rows.length} ${words()} with a known ${cost.noun} it scores highest in ${score.short}, ${best.shown},`;
     if (tied.length === 1) return `${take} ${highest} and no other comes close enough to doubt it.`;
@@ -115,33 +109,30 @@
 
   /* ---- the figure: a point a model, which leads to its page; shaded from the lowest that ties with the best ---- */
 
-  /* Round numbers: 1, 2 and 5 times powers of ten on a logarithmic axis, equal steps else. */
-  const ticks = (low, high, logarithmic) => {
-    const round = [-2, -1, 0, 1, 2, 3].flatMap((power) => [1, 2, 5].map((one) => one * 10 ** power));
-    if (logarithmic) return round.filter((one) => one >= low && one <= high);
+  /* Round numbers, which the axis of costs has; that of scores has equal steps of such a length. */
+  const round = [-2, -1, 0, 1, 2, 3].flatMap((power) => [1, 2, 5].map((one) => one * 10 ** power));
+  const ticks = (low, high) => {
     const step = round.find((one) => (high - low) / one <= 5) ?? 5000;
     return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
   };
-  const month = (value) => `${Math.floor(value / 12)}-${String((value % 12) + 1).padStart(2, "0")}`;
   /* Where the axis of scores begins: far lower scores would press all others together. */
   const floor = ({ rows, best }) => Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * (best?.value ?? 0));
   const draw = (view) => {
     const { rows, cost, best } = view;
     if (rows.length < 2) { plot.replaceChildren(); return; }
     const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
-    const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
     const costs = rows.map((row) => row.cost).filter((value) => value > 0);
     const most = Math.max(...rows.map((row) => row.high)), least = floor(view);
-    const [cheap, dear] = logarithmic ? [Math.min(...costs) / 1.2, Math.max(...costs) * 1.2] : [Math.min(...costs) - 1, Math.max(...costs) + 1];
-    const across = (value) => value === 0 ? left : left + (scale(value) - scale(cheap)) / (scale(dear) - scale(cheap)) * (right - left);
+    const cheap = Math.min(...costs) / 1.2, dear = Math.max(...costs) * 1.2;
+    const across = (value) => value === 0 ? left : left + Math.log(value / cheap) / Math.log(dear / cheap) * (right - left);
     const up = (value) => base - Math.max(0, Math.min(1, (value - least) / (most - least || 1))) * (base - top);
     const svg = shape("svg", { class: "figure prices", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": plot.dataset.label });
     const lowest = Math.min(...rows.filter((row) => row.alike).map((row) => row.value));
     svg.append(shape("rect", { class: "band", x: left, y: top, width: right - left, height: Math.max(2, up(lowest) - top) }));
-    for (const value of ticks(least, most, false)) svg.append(shape("path", { class: "grid", d: `M${left} ${up(value)}H${right}` }), shape("text", { class: "tick", x: left - 6, y: up(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3)))));
+    for (const value of ticks(least, most)) svg.append(shape("path", { class: "grid", d: `M${left} ${up(value)}H${right}` }), shape("text", { class: "tick", x: left - 6, y: up(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3)))));
     let end = -Infinity;
-    for (const value of ticks(cheap, dear, logarithmic)) {
-      const text = logarithmic ? cost.unit.replace("{}", Number(value.toPrecision(2))) : month(value), x = Math.min(across(value), width - 3.7 * text.length);
+    for (const value of round.filter((one) => one >= cheap && one <= dear)) {
+      const text = cost.unit.replace("{}", Number(value.toPrecision(2))), x = Math.min(across(value), width - 3.7 * text.length);
       if (x - 4 * text.length < end) continue;
       end = x + 4 * text.length;
       svg.append(shape("text", { class: "tick", x, y: base + 16, "text-anchor": "middle" }, text));

@@ -1,7 +1,6 @@
 """Rank correlations, and what variants do to measured scores."""
 
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +17,6 @@ from triathlon_site.agreement import (
     drawn,
     kendall,
     matrix,
-    scores_before_and_after,
     sensitivity,
     spearman,
 )
@@ -168,18 +166,3 @@ def test_only_models_with_every_variant_are_compared() -> None:
     assert set(result.mean_ranks) == {"a", "b", "c", "d"}
     few: list[dict[str, float]] = [{}, {"a": 1.0}, {"a": 1.0, "b": 2.0}, dict.fromkeys("abc", 1.0)]
     assert all(math.isnan(sensitivity(scores, {"x": scores}).spearman) for scores in few)
-
-
-def test_an_attack_changes_each_model_by_itself() -> None:
-    """pass@1 before and after, on the tasks that a model has on both sides; without any nothing is said."""
-    tasks = [f"t{n}" for n in range(10)]
-    before = {
-        "a": dict.fromkeys(tasks, 1.0),
-        "b": {task: float(task < "t5") for task in tasks},
-        "c": {"x": 1.0},
-    }
-    after = {"a": {task: float(task > "t7") for task in tasks}, "b": {"t0": 0.0, "t9": 1.0}, "c": {"y": 1.0}}
-    scores = scores_before_and_after(before, after)
-    assert Counter(scores["a"].values()) == {(1.0, 0.0): 8, (1.0, 1.0): 2}
-    assert scores["b"] == {"t0": (1.0, 0.0), "t9": (0.0, 1.0)}
-    assert "c" not in scores

@@ -1,4 +1,4 @@
-"""The page for choosing a model: a score against price, size, date or measured cost.
+"""The page for choosing a model: a score against price, size or measured cost.
 
 Its data is a script that holds JSON, because a page opened from a file may load nothing else. Who cannot be
 told from whom is computed here; the script filters, sorts and shows. Every frontier is a CSV file, too.
@@ -52,7 +52,6 @@ COSTS: Final = (
     SIZE,
     ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "small", "size", "{} GB"),
     ChoiceCost("active", "Active parameters, billions", "small", "size", "{} B active"),
-    ChoiceCost("released", "Released", "early", "date", "{}"),
     ChoiceCost("solved", "Measured cost of a solved task, $", "cheap", "measured cost", "${} / solved task"),
 )
 
@@ -155,19 +154,14 @@ def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.floa
 
 
 def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
-    """The known costs by id; all parameters of a model count as active where nothing else is known.
-
-    A date is months since the year 0.
-    """
+    """The known costs by id; all parameters of a model count as active where nothing else is known."""
     info = row.info
-    year, _, month = (info.released or "")[:7].partition("-")
     costs = {
         "price": info.price[1] if info.price else None,
         "input": info.price[0] if info.price else None,
         "memory": info.memory[1] if info.memory else None,
         "size": info.billions,
         "active": info.active_billions or info.billions,
-        "released": 12.0 * int(year) + int(month) - 1 if month else None,
         "solved": solved.get(info.name),
     }
     return {name: value for name, value in costs.items() if value is not None}
@@ -195,12 +189,8 @@ def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
-    """`$1.5 / M`, `7 B`, `2024-11`: three digits, no exponent."""
-    if cost.id == "released":
-        text = f"{int(value) // 12}-{int(value) % 12 + 1:02d}"
-    else:
-        text = f"{float(f'{value:.3g}'):.12g}"
-    return cost.unit.format(text)
+    """`$1.5 / M`, `7 B`: three digits, no exponent."""
+    return cost.unit.format(f"{float(f'{value:.3g}'):.12g}")
 
 
 def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost]) -> dict[str, Any]:
@@ -255,8 +245,5 @@ def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     for scored in scores:
         for cost in costs:
             frame = frontier(scored, cost).round({"value": 4, "low": 4, "high": 4})
-            frame = frame.assign(score=scored.score.id, against=cost.id).astype({"cost": object})
-            if cost.id == "released":
-                frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
-            frames.append(frame[names])
+            frames.append(frame.assign(score=scored.score.id, against=cost.id)[names])
     return csv_file(TABLE, pd.concat(frames) if frames else pd.DataFrame())

@@ -135,19 +135,6 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def age(as_of: str, newest: str) -> str:
-    """How much older a source is than our newest result: `, 1.6 years older than our newest result`.
-
-    Empty under half a year, or where either day is not known. Today's date plays no part: the same results
-    give the same page.
-    """
-    try:
-        years = (date.fromisoformat(newest) - _day(as_of)).days / 365.25
-    except ValueError:
-        return ""
-    return f", {years:.1f} years older than our newest result" if years >= 0.5 else ""
-
-
 def timestamp(day: str) -> str:
     """A day, month or year as RFC 3339 has it: `2025-10-01T00:00:00Z`; of an unknown day the epoch's."""
     try:

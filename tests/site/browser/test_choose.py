@@ -18,10 +18,6 @@ TAKE_MIDDLE = (
     "Take Middle (4 B): the smallest of the 2 usable {} that cannot be told from the best in loop, Large with"
     " 7.20 (6.80–7.60)."
 )
-SINCE = (
-    "Since 2024-05: Costly, the first of the 2 usable models that cannot be told from the best in loop,"
-    " Hidden with 9.90 (9.50–10.00)."
-)
 TOO_FEW = " {} a score in loop and a known {}: too few to advise one."
 SHIFTS = """window.shifts = [];
 new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifts.push(entry.value); })
@@ -63,12 +59,11 @@ def written(draft: Draft, folder: Path) -> str:
             "Only Costly of the usable models of 50 B and more" + TOO_FEW.format("has", "size"),
         ),
         ("cost=solved", "Only 2 of the usable models" + TOO_FEW.format("have", "measured cost")),
-        ("cost=released", SINCE),
     ],
 )
 def test_the_answer_is_a_sentence(page: Page, address: str, view: str, sentence: str) -> None:
-    """The best, who cannot be told from it, and the smallest of these, of the models with a known size; an
-    old model is not advised for its age, nor one of a few that are known at all.
+    """The best, who cannot be told from it, and the smallest of these, of the models with a known size; of a
+    few that are known at all none is advised.
     """
     page.goto(f"{address}?score=loop&{view}")
     page.wait_for_selector("[data-shown]")

@@ -19,7 +19,6 @@ from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import board_models
 from triathlon_site.pages.published import TRUTH, pairs
 from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
-from triathlon_site.render.formats import age
 from triathlon_site.scores import Board, plan_boards
 
 MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("weak", -2.0, 0.2)]
@@ -166,18 +165,3 @@ def test_the_interval_of_their_difference_is_of_both(with_reported: Gathered, pa
     assert found.high - found.low > max(own.high - own.low, theirs.high - theirs.low)
     assert pair.agrees is (found.low <= 0 <= found.high)
     assert pages[TRUTH].count("<tr>") == 3 and "GPT-5" in pages[TRUTH] and ">mine<" not in pages[TRUTH]
-
-
-@pytest.mark.parametrize(
-    ("as_of", "newest", "said"),
-    [
-        ("2024-04-06", "2026-01-02", ", 1.7 years older than our newest result"),
-        ("2024", "2026-01-02", ", 1.5 years older than our newest result"),
-        ("2025-09-29", "2026-01-02", ""),
-        ("some day", "2026-01-02", ""),
-        ("2024", "", ""),
-    ],
-)
-def test_a_source_says_how_old_it_is(as_of: str, newest: str, said: str) -> None:
-    """Beside our newest result, not the clock; a year counts from its middle; nothing under half a year."""
-    assert age(as_of, newest) == said

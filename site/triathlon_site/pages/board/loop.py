@@ -9,7 +9,7 @@ import numpy as np
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
-from triathlon_site.agreement import Comparison, compare, correlate, scores_before_and_after
+from triathlon_site.agreement import Comparison, compare, correlate
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.models import Models
 from triathlon_site.pages.board._film import ARTICLE, lost_sections
@@ -200,14 +200,11 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     figures = []
     for attack, title in zip(attacks, differences, strict=True):
         attacked = task_scores(board.of_suite(attack.entry.id), metric.id)
-        scores = scores_before_and_after(plain, attacked)
-        rows = [
-            DotRow(
-                models[m].label, tuple(100 * fmean(side) for side in zip(*scores[m].values(), strict=True))
-            )
-            for m in order[:FIGURE_ROWS]
-            if m in scores
-        ]
+        rows = []
+        for model in order[:FIGURE_ROWS]:
+            if both := plain[model].keys() & attacked.get(model, {}).keys():
+                ends = tuple(100 * fmean(of[model][task] for task in both) for of in (plain, attacked))
+                rows.append(DotRow(models[model].label, ends))
         svg = arrows(f"pass@1 before and after: {title}", (AS_ASKED, title), rows)
         caption = f"pass@1 in per cent, from the prompt as it is to the attacked one: {title}."
         figures.append(Figure(svg, caption))
