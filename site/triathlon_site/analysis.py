@@ -5,8 +5,8 @@ model solves of both (section 4.2); boards, pass@1 of models on sets, and what i
 object with all analyses over measured results.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -140,61 +140,48 @@ def against_same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
     return SameSeeds(before, relative_drop(before, after) if before else float("nan"), counts.n)
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """Problems made of two, by how many of the two the model solves alone; how many of each it solves."""
-
-    both: int
-    one: int
-    none: int
-    solved_both: int
-    solved_one: int
-    solved_none: int
-
-
-def composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
-    """One model's composition on combine or combine_naive (table 2); None without problems and parents."""
-    links = {child: parents for child, parents in _covered(seeds, combined).items() if len(parents) == 2}
-    counts, together = [0, 0, 0], [0, 0, 0]
-    for child, parents in links.items():
-        missing = sum(parent not in seeds.solved for parent in parents)
-        counts[missing] += 1
-        together[missing] += child in combined.solved
-    return Composition(*counts, *together) if links else None
+HOW_MANY: Final = ("both", "one", "none")
+"""Of the two parts of a problem, in the order of the counts below."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decomposition:
-    """Seeds that were split in two: how many of the two halves are solved, by whether the seed is."""
+class InTwoParts:
+    """Problems that have two parts each, by how many of the two a model solves: `HOW_MANY`."""
 
-    passed_both: int
-    passed_one: int
-    passed_none: int
-    failed_both: int
-    failed_one: int
-    failed_none: int
+    solved: tuple[int, ...]
+    """Those that it solves whole."""
+    failed: tuple[int, ...]
 
     @property
-    def passed(self) -> int:
-        """Seeds that the model solves."""
-        return self.passed_both + self.passed_one + self.passed_none
-
-    @property
-    def failed(self) -> int:
-        """Seeds that it does not solve."""
-        return self.failed_both + self.failed_one + self.failed_none
+    def every(self) -> tuple[int, ...]:
+        """Both kinds together."""
+        return tuple(map(sum, zip(self.solved, self.failed, strict=True)))
 
 
-def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
-    """One model's decomposition (table 3) over the seeds with exactly two halves; None where none has."""
-    halves_of: dict[str, list[bool]] = defaultdict(list)
+def _in_two_parts(
+    parts_of: Mapping[str, Collection[str]], wholes: Outcomes, parts: Outcomes
+) -> InTwoParts | None:
+    """None where no problem has exactly two parts."""
+    counts = Counter(
+        (whole in wholes.solved, sum(part not in parts.solved for part in own))
+        for whole, own in parts_of.items()
+        if len(own) == 2
+    )
+    solved, failed = (tuple(counts[whole, missing] for missing in range(3)) for whole in (True, False))
+    return InTwoParts(solved, failed) if counts else None
+
+
+def composition(seeds: Outcomes, combined: Outcomes) -> InTwoParts | None:
+    """One model's composition on combine or combine_naive, whose parts are the parents (table 2)."""
+    return _in_two_parts(_covered(seeds, combined), combined, seeds)
+
+
+def decomposition(seeds: Outcomes, halves: Outcomes) -> InTwoParts | None:
+    """One model's decomposition: seeds whose parts are the halves that they were split into (table 3)."""
+    halves_of: dict[str, list[str]] = defaultdict(list)
     for half, (seed, *_) in _covered(seeds, halves).items():
-        halves_of[seed].append(half in halves.solved)
-    counts = {(solved, missing): 0 for solved in (True, False) for missing in range(3)}
-    for seed, solved_halves in halves_of.items():
-        if len(solved_halves) == 2:
-            counts[seed in seeds.solved, solved_halves.count(False)] += 1
-    return Decomposition(*counts.values()) if any(counts.values()) else None
+        halves_of[seed].append(half)
+    return _in_two_parts(halves_of, seeds, halves)
 
 
 def column(board: Board, name: str) -> dict[str, float]:
@@ -349,12 +336,12 @@ class Measured:
         return self._by_set(against_same_seeds, *self.changes)
 
     @cached_property
-    def compositions(self) -> dict[str, dict[str, Composition]]:
+    def compositions(self) -> dict[str, dict[str, InTwoParts]]:
         """By set (combine, combine_naive) and model: solved by how many parents are (table 2)."""
         return self._by_set(composition, *self.made_by("combine", "combine_naive"))
 
     @cached_property
-    def decompositions(self) -> dict[str, dict[str, Decomposition]]:
+    def decompositions(self) -> dict[str, dict[str, InTwoParts]]:
         """By set and model: halves solved by whether their seed is (table 3)."""
         return self._by_set(decomposition, *self.made_by("decompose"))
 

@@ -241,10 +241,13 @@ def _compositions(
     scores = {}
     for model, found in counts.get("combine", {}).items():
         whole = _whole(files["evolved/combine"][model])
-        problems = found.both + found.one + found.none
-        solved, tasks = (
-            (found.solved_both, found.both) if what == "composition" else (getattr(found, what), problems)
-        )
+        problems = sum(found.every)
+        if what == "composition":
+            solved, tasks = found.solved[0], found.every[0]
+        else:
+            counts_of = found.solved if what.startswith("solved_") else found.every
+            solved = counts_of[analysis.HOW_MANY.index(what.removeprefix("solved_"))]
+            tasks = problems
         if tasks:
             # The paper counts problems, of 100: a count is a share in per cent.
             span = share_interval(solved, tasks)

@@ -71,7 +71,7 @@ def test_a_users_set_is_one_of_its_family() -> None:
     found = analysis.measured([*CORE, own], {"i": {**COMPLETE, "evolved/mine": halves}}, KINDS)
     assert found.seed_of("mine") == "difficult"
     assert found.paired("i", "difficult", "mine") == analysis.Paired(0, 0, 2, 1)
-    assert found.decompositions["mine"]["i"] == analysis.Decomposition(0, 0, 0, 1, 0, 0)
+    assert found.decompositions["mine"]["i"] == analysis.InTwoParts((0, 0, 0), (1, 0, 0))
 
 
 def test_scores_and_drops() -> None:
@@ -101,8 +101,8 @@ def test_what_sets_say_of_their_seeds() -> None:
     found = _measured({"i": results, "c": {"evolved/core-combine": _set("xab+")}})
     assert found.same_seeds["subtle"]["i"] == analysis.SameSeeds(100.0, 50.0, 2)
     assert found.same_seeds["combine"]["i"].problems == 4
-    assert found.compositions == {"combine": {"i": analysis.Composition(2, 1, 1, 1, 1, 0)}}
-    assert found.decompositions["decompose"] == {"i": analysis.Decomposition(1, 1, 0, 1, 0, 1)}
+    assert found.compositions == {"combine": {"i": analysis.InTwoParts((1, 1, 0), (1, 0, 1))}}
+    assert found.decompositions["decompose"] == {"i": analysis.InTwoParts((1, 1, 0), (1, 0, 1))}
 
 
 def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:

@@ -1,4 +1,4 @@
-"""Ranks, their intervals and shifts; tiers and weightings; the frontier of score and cost."""
+"""Ranks, their intervals and shifts; tiers; the frontier of score and cost."""
 
 import math
 
@@ -20,7 +20,6 @@ from triathlon_site.ranking import (
     smallest_ranks,
     tiers,
     undominated,
-    wins_by_weighting,
 )
 from triathlon_site.uncertainty import DRAWS, Interval, Sample, differences, draw
 
@@ -136,17 +135,6 @@ def test_models_of_one_score_share_a_tier_whatever_their_names() -> None:
         table = {"a": leader, names[0]: surely_worse, names[1]: perhaps_worse}
         sample = sample_of(dict(sorted(table.items())))
         assert tiers([sample], sample.scores()) == [1, 2, 2]
-
-
-@pytest.mark.parametrize(
-    ("percentiles_of", "shares"),
-    [([[100.0, 100, 100], [50, 50, 50], [0, 0, 0]], [1, 0, 0]), ([[100.0, 0], [0, 100]], [0.5, 0.5])],
-)
-def test_the_share_of_weightings_in_which_a_model_is_first(
-    percentiles_of: list[list[float]], shares: list[float]
-) -> None:
-    """Dominance needs no weights; two specialists share them, half each in the balance."""
-    assert wins_by_weighting(np.array(percentiles_of)).tolist() == pytest.approx(shares)
 
 
 def test_weak_models_widen_no_tier_above_them() -> None:

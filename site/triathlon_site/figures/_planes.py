@@ -48,9 +48,8 @@ def scatter(
     y_title: str,
     x_maximum: float = 100,
     y_maximum: float = 100,
-    identity: bool = False,
 ) -> Markup:
-    """Both axes from 0 to their maximum; `identity` draws the line on which both are equal."""
+    """Both axes from 0 to their maximum."""
     placed = [
         (p, LEFT + p.x * ((RIGHT - LEFT) / x_maximum), BASE - p.y * ((BASE - TOP) / y_maximum))
         for p in points
@@ -58,7 +57,7 @@ def scatter(
     x_axis = {"x_title": x_title, "x_ticks": quarter_ticks(LEFT, RIGHT, x_maximum)}
     y_axis = {"y_title": y_title, "y_ticks": quarter_ticks(BASE, TOP, y_maximum)}
     names = list(_labels([(point.name, x, y) for point, x, y in placed if point.label]))
-    marks = {"identity": identity, "points": placed, "names": names}
+    marks = {"points": placed, "names": names}
     return draw("scatter", title, SIZE, SIZE, edges=EDGES, **x_axis, **y_axis, **marks)
 
 

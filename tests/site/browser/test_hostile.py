@@ -92,6 +92,5 @@ STRANGE = """() => [...document.querySelectorAll('*')].filter(element =>
   [...element.attributes].some(one => /^on/i.test(one.name) ||
     (one.name === 'href' && /^\\s*(javascript|data):/i.test(one.value)) ||
     (one.name === 'src' && !/^((\\.\\.\\/)*(assets|data|badges)|[\\w.+-]+)\\//.test(one.value))) ||
-  (element.tagName === 'SCRIPT' && !element.src &&
-    element.type !== 'application/ld+json' && !element.textContent.startsWith('/* Stands in the page'))
+  (element.tagName === 'SCRIPT' && !element.src && !element.textContent.startsWith('/* Stands in the page'))
 ).map(element => element.outerHTML.slice(0, 100))"""

@@ -29,7 +29,6 @@ from triathlon_site.scores import Board, sample_of, set_title, variants_of
 from triathlon_site.uncertainty import central, draw, share_interval
 
 SIGNIFICANCE: Final = 0.05
-HOW_MANY: Final = ("both", "one", "none")
 OVER_SETS: Final = ("mean of the five", "to the average")
 
 
@@ -253,16 +252,18 @@ def _compositions(board: Board, analyses: analysis.Measured, models: Models) -> 
         " solves combined, and the share of those with both parents solved, with a 95 % interval."
     )
     for name, by_model in analyses.compositions.items():
-        order = [m for m in board.models if m in by_model and by_model[m].both]
-        columns: dict[str, Cells] = {
-            f"{start} {how}": {m: count_cell(getattr(by_model[m], f"{field}{how}")) for m in order}
-            for start, field in (("parents solved:", ""), ("combined solved, of", "solved_"))
-            for how in HOW_MANY
-        }
-        columns["composition, %"] = {m: share(by_model[m].solved_both, by_model[m].both) for m in order}
-        if order:
+        found = {m: by_model[m] for m in board.models if m in by_model and by_model[m].every[0]}
+        columns: dict[str, Cells] = {}
+        for start, counts in (
+            ("parents solved:", {m: one.every for m, one in found.items()}),
+            ("combined solved, of", {m: one.solved for m, one in found.items()}),
+        ):
+            for place, how in enumerate(analysis.HOW_MANY):
+                columns[f"{start} {how}"] = {m: count_cell(of[place]) for m, of in counts.items()}
+        columns["composition, %"] = {m: share(one.solved[0], one.every[0]) for m, one in found.items()}
+        if found:
             title = "Composition" if name == "combine" else f"Composition, {set_title(name)}"
-            yield model_table(title, text, models, order, columns)
+            yield model_table(title, text, models, found, columns)
 
 
 def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
@@ -273,22 +274,21 @@ def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -
         " halves solved: the parts are there, putting them together is not."
     )
     for name, by_model in analyses.decompositions.items():
-        solved = {m: c for m in board.models if (c := by_model.get(m)) and (c.passed or c.failed_both)}
+        found = {
+            m: one for m in board.models if (one := by_model.get(m)) and (any(one.solved) or one.failed[0])
+        }
         columns: dict[str, Cells] = {}
-        for start, field, percentage in (
-            ("seed solved", "passed", "decomposition, %"),
-            ("seed failed", "failed", "recomposition, %"),
+        for start, percentage, counts in (
+            ("seed solved", "decomposition, %", {m: one.solved for m, one in found.items()}),
+            ("seed failed", "recomposition, %", {m: one.failed for m, one in found.items()}),
         ):
-            columns[start] = {m: count_cell(getattr(c, field)) for m, c in solved.items()}
-            for how in HOW_MANY:
-                cells = {m: count_cell(getattr(c, f"{field}_{how}")) for m, c in solved.items()}
-                columns[f"{start}: {how} halves"] = cells
-            columns[percentage] = {
-                m: share(getattr(c, f"{field}_both"), getattr(c, field)) for m, c in solved.items()
-            }
-        if solved:
+            columns[start] = {m: count_cell(sum(of)) for m, of in counts.items()}
+            for place, how in enumerate(analysis.HOW_MANY):
+                columns[f"{start}: {how} halves"] = {m: count_cell(of[place]) for m, of in counts.items()}
+            columns[percentage] = {m: share(of[0], sum(of)) for m, of in counts.items()}
+        if found:
             title = "Decomposition" if name == "decompose" else f"Decomposition, {set_title(name)}"
-            yield model_table(title, text, models, solved, columns)
+            yield model_table(title, text, models, found, columns)
 
 
 def share(part: int, whole: int) -> Value:
