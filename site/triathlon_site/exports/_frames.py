@@ -61,7 +61,6 @@ def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
             "name": models[row.model].label,
             **_rank_fields(row.rank),
             "mean_percentile": row.percentile,
-            "first_in_share_of_weightings": row.first,
             **dict(zip(names, np.array(row.percentiles, float), strict=True)),
         }
         for row in overall.rows

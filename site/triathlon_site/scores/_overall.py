@@ -18,7 +18,6 @@ from triathlon_site.ranking import (
     rank_shifts,
     ranks,
     ranks_among,
-    wins_by_weighting,
 )
 from triathlon_site.scores._boards import sample_of
 from triathlon_site.scores._ranked_board import Board, ColumnScores, Score, known_share
@@ -66,8 +65,6 @@ class OverallRow:
     """None where a discipline is missing, or too few models have them all; then percentiles are None, too."""
     percentile: float | None = None
     """Mean of the percentiles in the disciplines, 0 to 100."""
-    first: float | None = None
-    """Share of all weightings of the disciplines in which the model is first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,7 @@ def overall(boards: Sequence[Board]) -> Overall:
     if not complete:
         return Overall(tuple(boards), tuple(after))
     shares = np.array([percentiles(board.headline.values(complete)) for board in boards]).T
-    means, wins = rounded(shares.mean(axis=1)), wins_by_weighting(shares)
+    means = rounded(shares.mean(axis=1))
     drawn = []
     for board in boards:  # its ranks among the complete models, which are in the order of their names
         chosen = np.isin(sorted(board.models), complete)
@@ -111,7 +108,6 @@ def overall(boards: Sequence[Board]) -> Overall:
             tuple(shares[place].tolist()),
             overall_ranks[place],
             float(means[place]),
-            float(wins[place]),
         )
         for place, model in enumerate(complete)
     ]

@@ -10,7 +10,6 @@ from scipy.stats import rankdata
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rendered_texts, small_results
 from triathlon_site.build import gather
-from triathlon_site.ranking import wins_by_weighting
 from triathlon_site.scores import Board, Overall, overall
 
 MODELS = tuple(FakeModel(f"m{place}", -1.5 + 0.7 * place, 0.9 - 0.07 * place) for place in range(6))
@@ -45,12 +44,12 @@ def test_percentiles_are_ranks_among_the_ranked(found: Overall) -> None:
 def test_a_model_without_a_discipline_has_no_rank(found: Overall) -> None:
     """It stands last, shows what it has, and takes no place."""
     row = found.rows[-1]
-    assert (row.model, row.rank, row.percentile, row.first) == ("half", None, None, None)
+    assert (row.model, row.rank, row.percentile) == ("half", None, None)
     assert [score is not None for score in row.scores] == [True, True, False]
 
 
 def test_few_models_are_ordered_only(tmp_path: Path) -> None:
-    """Below five with every discipline the page and the data have no rank, percentile or share of weightings;
+    """Below five with every discipline the page and the data have no rank or percentile;
     the order is that of the mean percentile all the same.
     """
     site = gather(small_results(tmp_path, MODELS[2:]), None)
@@ -59,32 +58,17 @@ def test_few_models_are_ordered_only(tmp_path: Path) -> None:
     places = [rankdata([-board.headline.scores[m].value for m in models]) for board in site.boards]
     by_mean = sorted(zip(np.sum(places, axis=0), models, strict=True))
     assert [row.model for row in rows] == [model for _, model in by_mean]
-    assert {(row.rank, row.percentile, row.first, row.percentiles) for row in rows} == {
-        (None, None, None, (None, None, None))
-    }
+    assert {(row.rank, row.percentile, row.percentiles) for row in rows} == {(None, None, (None, None, None))}
     pages = rendered_texts(site)
     page = pages["index.html"]
-    assert not any(words in page.lower() for words in ("percentile", "weightings", "rank: by"))
+    assert not any(words in page.lower() for words in ("percentile", "rank: by"))
     numbers = [
         value
         for row in json.loads(pages["data/overall-core.json"])["rows"]
         for name, value in row.items()
-        if "percentile" in name or "first" in name or "rank" in name
+        if "percentile" in name or "rank" in name
     ]
     assert numbers and set(numbers) == {None}
-
-
-def test_first_places_are_shared_out_over_all_weightings(found: Overall) -> None:
-    """The shares add up to one, and are those of weights drawn evenly, to what a grid of 861 allows."""
-    shares = np.array([row.percentiles for row in found.rows[:-1]], dtype=float)
-    weights = np.random.default_rng(5).dirichlet([1, 1, 1], size=40_000)
-    totals = shares @ weights.T
-    first = totals >= totals.max(axis=0) - 1e-9
-    expected = (first / first.sum(axis=0)).mean(axis=1)
-    assert [row.first for row in found.rows[:-1]] == pytest.approx(expected.tolist(), abs=0.03)
-    assert sum(row.first or 0 for row in found.rows) == pytest.approx(1)
-    two = wins_by_weighting(np.array([[100.0, 0.0], [0.0, 100.0]]))
-    assert two.tolist() == pytest.approx([0.5, 0.5])
 
 
 def test_one_discipline_alone_is_its_own_order(tmp_path: Path) -> None:
