@@ -10,6 +10,7 @@ from triathlon_runner import catalogue
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.pages import Gathered, Rendering
+from triathlon_site.published import Published, PublishedTable, published_tables
 from triathlon_site.render import Page, installed_environment
 
 SUITES = (
@@ -100,6 +101,11 @@ def rendered_pages(site: Gathered) -> list[Page]:
 def rendered_texts(site: Gathered) -> dict[str, str]:
     """The text of every page and data file of a site, by its path."""
     return {page.path: page.content for page in rendered_pages(site)}
+
+
+def published_boards(published: Published) -> list[PublishedTable]:
+    """The published tables that rank models."""
+    return [table for table in published_tables(published) if table.headline]
 
 
 def page_text(path: Path) -> str:

@@ -8,6 +8,5 @@ from triathlon_site.published._tables import (
     PublishedScore,
     PublishedTable,
     join_models,
-    published_boards,
     published_tables,
 )

@@ -76,16 +76,14 @@ class Derived:
 
     title: str
     values: Sequence[float | None]
-    """By row of the table."""
-    signed: bool = True
-    """Whether they are shifts; else mean ranks."""
+    """By row of the table: whole numbers are shifts, others mean ranks."""
 
     def text(self, place: int) -> str:
         """The value of a row as it is shown."""
         value = self.values[place]
         if value is None:
             return formats.NONE
-        return formats.shift(int(value)) if self.signed else f"{value:.1f}"
+        return formats.shift(value) if isinstance(value, int) else f"{value:.1f}"
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class PublishedTable:
             title = f"Rank shift against {self.baseline.title}"
             return [Derived(title, [found.get(row.name) for row in self.rows])]
         mean_ranks = sensitivity(self.scores(self.baseline), self.variants).mean_ranks
-        return [Derived("Mean rank of the others", [mean_ranks.get(row.name) for row in self.rows], False)]
+        return [Derived("Mean rank of the others", [mean_ranks.get(row.name) for row in self.rows])]
 
     @property
     def variants(self) -> dict[str, dict[str, float]]:
@@ -168,11 +166,6 @@ def published_tables(published: Published) -> tuple[PublishedTable, ...]:
         _table(source, published.tables[name], f"published/{first[source.short]}.html")
         for name, source in published.sources.items()
     )
-
-
-def published_boards(published: Published) -> tuple[PublishedTable, ...]:
-    """The tables that rank models, whose figures stand beside the scores graded here."""
-    return tuple(table for table in published_tables(published) if table.headline)
 
 
 def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTable:

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import PUBLISHED, add_published, entries, rendered_texts
+from support.site import PUBLISHED, add_published, entries, published_boards, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import board_models
 from triathlon_site.pages.published import TRUTH, pairs
-from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
+from triathlon_site.published import ONLY_PUBLISHED, SAME, read_published
 from triathlon_site.scores import Board, plan_boards
 
 MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("weak", -2.0, 0.2)]

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from support.site import published_boards
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import MEASURED_HERE
 from triathlon_runner.store import recorded_files
 from triathlon_site.build import Options, build, gather
 from triathlon_site.models import FACT_COLUMNS, ModelInfo, model_infos, read_facts, read_table, recorded_infos
-from triathlon_site.published import Published, join_models, published_boards
+from triathlon_site.published import Published, join_models
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 NUMBER, MONTH, ADDRESS = r"\d+(\.\d+)?", r"\d{4}-(0[1-9]|1[0-2])", r"https://\S+"

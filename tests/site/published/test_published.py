@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.site import published_boards
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
 from triathlon_site.models import Record
@@ -17,7 +18,6 @@ from triathlon_site.published import (
     PublishedRow,
     PublishedTable,
     join_models,
-    published_boards,
     published_tables,
     read_published,
     sustained,
