@@ -52,12 +52,18 @@ class Cell:
     """One figure of the paper and ours; either may be missing, not both."""
 
     own: Own | None
-    paper: str
-    """As it was published; empty where it was not."""
-    paper_deviation: float | None = None
-    difference: Difference | None = None
-    """Ours minus the paper's. Its interval is of both, or of ours alone where nothing is known of the
-    paper's."""
+    paper: PublishedScore | None
+
+    @property
+    def difference(self) -> Difference | None:
+        """Ours minus the paper's: two runs of one model on the same tasks, not paired, because the paper does
+        not print their single outcomes. Its interval is of both, or of ours alone where nothing is known of
+        the paper's.
+        """
+        own, paper = self.own, self.paper
+        if own is None or paper is None:
+            return None
+        return independent_difference(own.value, own.interval, paper.value, paper.interval, own.tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +141,17 @@ def _rows(
     by_id = {column.id: column for column in table.columns}
     for row in table.rows:
         if row.record.get("kind") == "average":
-            texts = (row.scores[name].text if name in row.scores else "" for name in columns)
-            yield Row("", False, row, tuple(Cell(None, text) for text in texts))
+            yield Row("", False, row, tuple(Cell(None, row.scores.get(name)) for name in columns))
     rows = []
     for where in dict.fromkeys(place.where for place in places):
         own = {p.column: _own(p, by_id[p.column], files) for p in places if p.where == where}
         models = sorted({model for scores in own.values() for model in scores})
         for model in models:
             paper = paper_row(table, published, names.get(model, model), where)
-            cells = []
-            for name in columns:
-                ours, score = own.get(name, {}).get(model), paper.scores.get(name) if paper else None
-                if paper is None or score is None:
-                    cells.append(Cell(ours, ""))
-                    continue
-                found = difference(ours, score) if ours else None
-                cells.append(Cell(ours, score.text, score.deviation, found))
+            cells = (
+                Cell(own.get(name, {}).get(model), paper.scores.get(name) if paper else None)
+                for name in columns
+            )
             rows.append(Row(model, where[1] == "cot", paper, tuple(cells)))
     place_of = {id(row): place for place, row in enumerate(table.rows)}
     yield from sorted(rows, key=lambda row: place_of.get(id(row.published), len(place_of)))
@@ -223,11 +224,6 @@ def _scores(
 
 def _whole(file: FileAggregate) -> int:
     return file.manifest.tasks_in_suite if file.manifest else file.tasks_answered
-
-
-def difference(own: Own, score: PublishedScore) -> Difference:
-    """Two runs of one model on the same tasks whose single outcomes the paper does not print: not paired."""
-    return independent_difference(own.value, own.interval, score.value, score.interval, own.tasks)
 
 
 def _compositions(

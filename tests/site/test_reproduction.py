@@ -18,7 +18,7 @@ from triathlon_runner.terminal import Screen
 from triathlon_site.build import gather
 from triathlon_site.published import Published, PublishedTable
 from triathlon_site.reproduce_command import say_plan
-from triathlon_site.reproduction import Own, difference, paper_row
+from triathlon_site.reproduction import Cell, Own, paper_row
 from triathlon_site.reproduction_plan import PAPERS, PaperName
 from triathlon_site.uncertainty import Difference, Interval, share_interval
 
@@ -96,7 +96,9 @@ def own_of(solved: int, tasks: int, times: float) -> Own:
 def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Difference:
     """The difference of a score of ours from a figure in the row of GPT-4-Turbo, were it this value."""
     row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
-    return difference(own, replace(row.scores[column], value=value))
+    found = Cell(own, replace(row.scores[column], value=value)).difference
+    assert found is not None
+    return found
 
 
 def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:

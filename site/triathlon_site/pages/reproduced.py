@@ -69,9 +69,9 @@ def _cell(cell: Cell, column: PublishedColumn) -> Value:
     """Ours; below it the paper's, and the difference with its interval."""
     own, lines, details = cell.own, [], dict[str, float | None]()
     if cell.paper:
-        known = "" if cell.paper_deviation is None else f" ± {cell.paper_deviation:g}"
-        lines.append(f"paper {cell.paper}{known}")
-        details["paper"] = float(cell.paper)
+        known = "" if cell.paper.deviation is None else f" ± {cell.paper.deviation:g}"
+        lines.append(f"paper {cell.paper.text}{known}")
+        details["paper"] = float(cell.paper.text)
     if (found := cell.difference) is not None:
         low, high = (_signed(end, column) for end in (found.interval.low, found.interval.high))
         lines += [_signed(found.value, column), f"{low} to {high}"]
