@@ -141,7 +141,7 @@ def against_same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
 
 
 HOW_MANY: Final = ("both", "one", "none")
-"""Of the two parts of a problem, in the order of the counts below."""
+"""How many of the two parts of a problem are solved, in the order of the counts below."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ def read_history(results: Path) -> tuple[History, list[Notice]]:
     except FileNotFoundError:
         return History(), []
     except (OSError, ValueError) as error:
-        message = f"cannot be read ({type(error).__name__}): what moved begins anew"
+        message = f"cannot be read ({type(error).__name__}): what moved begins anew; delete the file"
         return History(), [Notice(file=HISTORY_FILE, message=message)]
 
 

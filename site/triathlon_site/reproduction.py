@@ -242,8 +242,7 @@ def _compositions(
             solved, tasks = found.solved[0], found.every[0]
         else:
             counts_of = found.solved if what.startswith("solved_") else found.every
-            solved = counts_of[analysis.HOW_MANY.index(what.removeprefix("solved_"))]
-            tasks = problems
+            solved, tasks = counts_of[analysis.HOW_MANY.index(what.removeprefix("solved_"))], problems
         if tasks:
             # The paper counts problems, of 100: a count is a share in per cent.
             span = share_interval(solved, tasks)

@@ -106,7 +106,7 @@ def _separations(scores: Array) -> list[float]:
     rest = own.rsub(own.sum(axis=1), axis=0).div(own.count(axis=1) - 1, axis=0)
     own = own.where(rest.notna())  # a model that was asked this task alone has no rest
     told = (own.count() >= FEWEST_MODELS) & (own.max() > own.min()) & (rest.max() > rest.min())
-    return own.corrwith(rest).clip(-1, 1).where(told).tolist()
+    return list(own.corrwith(rest).clip(-1, 1).where(told))
 
 
 @dataclass(frozen=True, slots=True)
