@@ -184,30 +184,19 @@ def decomposition(seeds: Outcomes, halves: Outcomes) -> InTwoParts | None:
     return _in_two_parts(halves_of, seeds, halves)
 
 
-def column(board: Board, name: str) -> dict[str, float]:
-    """One set's scores by model, for the models that have one."""
-    return {model: row[name] for model, row in board.items() if name in row}
-
-
-def evoeval_column(board: Board, seed: str = SEED) -> dict[str, float]:
-    """Mean pass@1 of the seeds and the five semantic-altering sets by model, where all six are there.
-
-    EvoEval, table 1.
-    """
-    names = (seed, *SEMANTIC_ALTERING)
-    return {m: fmean(row[name] for name in names) for m, row in board.items() if row.keys() >= set(names)}
-
-
 @dataclass(frozen=True, slots=True)
 class Drops:
     """Relative decreases from the seed set, in per cent."""
 
-    overall: float
-    """Mean over the models and the five sets (EvoEval, section 4.1: 38.1)."""
     of_five_sets: Mapping[str, float]
-    """By model: mean of its drops on the five sets; `overall` is their mean."""
+    """By model: mean of its drops on the five sets."""
     per_model: Mapping[str, float]
-    """From the seed set to the EvoEval average (the paper: 19.6 to 47.7)."""
+    """From the seed set to the EvoEval average, the mean of all six (the paper: 19.6 to 47.7)."""
+
+    @property
+    def overall(self) -> float:
+        """Mean over the models and the five sets (EvoEval, section 4.1: 38.1)."""
+        return fmean(self.of_five_sets.values())
 
     @property
     def models(self) -> int:
@@ -216,17 +205,16 @@ class Drops:
 
 def drops(board: Board, seed: str = SEED) -> Drops | None:
     """Drops over the models that have all six scores and solve something of the seed set, if any do."""
-    averages = {m: average for m, average in evoeval_column(board, seed).items() if board[m][seed] > 0}
-    if not averages:
-        return None
-    table = {
-        model: {name: relative_drop(board[model][seed], board[model][name]) for name in SEMANTIC_ALTERING}
-        for model in averages
+    names = (seed, *SEMANTIC_ALTERING)
+    rows = {model: row for model, row in board.items() if row.keys() >= set(names) and row[seed] > 0}
+    of_five_sets = {
+        model: fmean(relative_drop(row[seed], row[name]) for name in SEMANTIC_ALTERING)
+        for model, row in rows.items()
     }
-    overall = fmean(fmean(row[name] for row in table.values()) for name in SEMANTIC_ALTERING)
-    of_five_sets = {model: fmean(row.values()) for model, row in table.items()}
-    per_model = {model: relative_drop(board[model][seed], average) for model, average in averages.items()}
-    return Drops(overall, of_five_sets, per_model)
+    per_model = {
+        model: relative_drop(row[seed], fmean(row[name] for name in names)) for model, row in rows.items()
+    }
+    return Drops(of_five_sets, per_model) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
