@@ -114,30 +114,18 @@ def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class SameSeeds:
-    """A set against exactly the seeds that its problems came from (for subtle, the paper's 22.5 %)."""
-
-    seeds: float
-    """pass@1 in per cent on the parents of the set's problems."""
-    drop: float
-    """Relative decrease in per cent; nan where no seed was solved."""
-    problems: int
-
-
 def relative_drop(before: float, after: float) -> float:
     """The decrease from `before` to `after` in per cent of `before`; negative for an increase."""
     return 100 * (before - after) / before
 
 
-def against_same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
-    """One model's drop from the parents of a set's problems to these problems; None without a common one."""
+def drop_on_same_seeds(seeds: Outcomes, children: Outcomes) -> float | None:
+    """One model's relative drop from the parents of a set's problems to exactly these problems (for subtle,
+    the paper's 22.5 %); None without a common problem, or where no parent is solved.
+    """
     counts = sets_against_each_other(seeds, children)
-    if counts is None:
-        return None
-    before = 100 * ((counts.both + counts.first_only) / counts.n)
-    after = 100 * ((counts.both + counts.second_only) / counts.n)
-    return SameSeeds(before, relative_drop(before, after) if before else float("nan"), counts.n)
+    before = counts.both + counts.first_only if counts else 0
+    return relative_drop(before, counts.both + counts.second_only) if counts and before else None
 
 
 HOW_MANY: Final = ("both", "one", "none")
@@ -319,9 +307,9 @@ class Measured:
         return {name: c for name, c in changes.items() if c is not None and self.seed_of(name) != name}
 
     @cached_property
-    def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
+    def same_seeds(self) -> dict[str, dict[str, float]]:
         """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
-        return self._by_set(against_same_seeds, *self.changes)
+        return self._by_set(drop_on_same_seeds, *self.changes)
 
     @cached_property
     def compositions(self) -> dict[str, dict[str, InTwoParts]]:

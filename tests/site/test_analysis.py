@@ -99,8 +99,8 @@ def test_what_sets_say_of_their_seeds() -> None:
     combined = (*COMPLETE["evolved/core-combine"], *_units("x+", x=("a", "not asked")))
     results = {**COMPLETE, "evolved/core-combine": combined}
     found = _measured({"i": results, "c": {"evolved/core-combine": _set("xab+")}})
-    assert found.same_seeds["subtle"]["i"] == analysis.SameSeeds(100.0, 50.0, 2)
-    assert found.same_seeds["combine"]["i"].problems == 4
+    assert found.same_seeds["subtle"]["i"] == 50.0
+    assert found.same_seeds["combine"]["i"] == 0.0
     assert found.compositions == {"combine": {"i": analysis.InTwoParts((1, 1, 0), (1, 0, 1))}}
     assert found.decompositions["decompose"] == {"i": analysis.InTwoParts((1, 1, 0), (1, 0, 1))}
 
@@ -153,7 +153,7 @@ def test_each_set_falls_from_its_own_seeds() -> None:
     found = analysis.measured(OFFICIAL, {"i": results}, {})
     changes = {name: one.change for name, one in found.changes.items()}
     assert changes == {"humaneval-pro": -50.0, "mbpp-pro": -100.0}
-    assert found.same_seeds["mbpp-pro"]["i"].problems == 2
+    assert found.same_seeds["mbpp-pro"]["i"] == 100.0
     assert found.paired("i", "mbpp-plus", "mbpp-pro") == analysis.Paired(0, 1, 0, 1)
     assert found.paired("i", "humaneval", "mbpp-pro") is None
 

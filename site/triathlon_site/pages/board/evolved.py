@@ -1,6 +1,6 @@
 """The evolved discipline on the pages: the analyses of its sets (EvoEval, section 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Final
 
@@ -125,10 +125,9 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     )
 
 
-def _same_seeds_cell(models: Iterable[analysis.SameSeeds]) -> Value:
+def _same_seeds_cell(drops: Collection[float]) -> Value:
     """The mean over the models whose drop against the seeds of the set's own problems is known."""
-    known = [model.drop for model in models if model.seeds and not np.isnan(model.drop)]
-    return _mean_cell(float(np.mean(known)), len(known)) if known else UNKNOWN
+    return _mean_cell(fmean(drops), len(drops)) if drops else UNKNOWN
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
