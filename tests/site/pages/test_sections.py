@@ -60,8 +60,12 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     assert prompts.head == ("Model", "as asked", "detailed", "upper case", "rank as asked", "mean rank")
     assert "4 models, on the 10 tasks" in prompts.text and "Spearman" in prompts.text
     assert cells(prompts)["strong"][4] == "1"
-    attacks = cells(found["Attacks on the first prompt"])
-    assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in attacks.values())
+    attacks = found["Attacks on the first prompt"]
+    assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
+    arrows = re.findall(r'class="arrow" d="M([\d.]+) [\d.]+H([\d.]+)"', attacks.figures[0].svg)
+    for row, (start, end) in zip(attacks.rows, arrows, strict=True):
+        points = (float(end) - float(start)) / 3.54  # pixels of a point
+        assert points == pytest.approx(row[1].number, abs=0.1)
 
 
 def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:
