@@ -9,11 +9,11 @@ import ast
 import re
 import unittest
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, stated_value
+from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, reading, stated_value
 from triathlon_runner.runtime._masked import (
     MASK,
     Definitions,
@@ -31,7 +31,6 @@ from triathlon_runner.runtime._masked import (
     replaced,
     without_self,
 )
-from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 from triathlon_runner.syntax import parse
 
 STUB: Final = "STUB_"
@@ -41,25 +40,6 @@ _MOST_STATEMENTS: Final = 200
 _LARGEST_ANSWER: Final = 50_000
 """Parts of an answer's syntax tree with what its names stand for in their places: names of names could double
 it without end. An answer of 20,000 characters without names has some 10,000."""
-
-
-@contextmanager
-def reading(answer: str) -> Iterator[None]:
-    """Turns errors of Python's own parser, while an answer is read, into `InvalidAnswerError`.
-
-    Raises:
-        InvalidAnswerError: it is longer than any answer needs to be, does not parse, is nested too deep, or
-            holds a whole number of more than 4,300 digits, which Python reads in hexadecimal and does not
-            write.
-    """
-    if len(answer) > MAX_TEXT:
-        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
-    try:
-        yield
-    except InvalidAnswerError:
-        raise
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise InvalidAnswerError(f"the answer does not parse: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,28 +112,12 @@ def _refuse_growth(statements: list[ast.stmt], known: Definitions) -> None:
         raise InvalidAnswerError("the answer is too large with what its names stand for in their places")
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """That a subject has a value; with both as text in which names are what they stand for."""
-
-    subject: ast.expr
-    value: ast.expr
-    subject_text: str
-    value_text: str
-
-    @classmethod
-    def of(cls, subject: ast.expr, value: ast.expr, known: Definitions) -> "_Claim":
-        plain = _without_bool(subject)
-        subject_text = ast.dump(_without_bool(replaced(plain, known)))
-        return cls(plain, value, subject_text, ast.dump(replaced(value, known)))
-
-    def filling(self, hole: int, actual: "_Claim") -> ast.expr | None:
-        """What a claim of the answer has in the place of the mask; None where it claims something else."""
-        if hole_of(self.value) == hole:
-            return actual.value if self.subject_text == actual.subject_text else None
-        if self.value_text != actual.value_text:
-            return None
-        return (match_trees(self.subject, actual.subject) or {}).get(hole)
+def _pair(subject: ast.expr, value: ast.expr, known: Definitions) -> ast.Tuple:
+    """A claim in one form: a subject and its value, with names replaced by what they stand for."""
+    subject, value = replaced(subject, known), replaced(value, known)
+    while isinstance(subject, ast.Call) and ast.unparse(subject.func) == "bool" and len(subject.args) == 1:
+        subject = subject.args[0]
+    return ast.Tuple([subject, value], ast.Load())
 
 
 def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -180,7 +144,7 @@ class _Reader:
         template = question.template.body
         self._statements = [statement for statement in template if holes_in(statement)]
         self._expected = [
-            (hole, _Claim.of(*pair, question.known)) for hole, part in question.parts for pair in claims(part)
+            (hole, _pair(*claim, question.known)) for hole, part in question.parts for claim in claims(part)
         ]
         self._repeatable = {
             ast.dump(statement) for statement in (*question.before.body, *template) if not holes_in(statement)
@@ -217,22 +181,23 @@ class _Reader:
         """`result = 3` for an assertion on `result`, where the test itself gives that no value."""
         known = self._question.known
         name, value = assignment(statement) or ("", ast.Constant(None))
-        if name in known and is_value(known[name], known):
+        if (name in known and is_value(known[name], known)) or not is_value(value, {**known, **self._own}):
             return None
+        subject = ast.dump(ast.Name(name, ast.Load()))
         for hole, part in self._question.parts:
-            subjects = [subject for subject, expected in claims(part) if hole_of(expected) == hole]
-            if hole >= self._next and name in (s.id for s in subjects if isinstance(s, ast.Name)):
-                return {hole: value} if is_value(value, {**known, **self._own}) else None
+            stated = (ast.dump(left) for left, right in claims(part) if hole_of(right) == hole)
+            if hole >= self._next and subject in stated:
+                return {hole: value}
         return None
 
     def _in_claim(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
         """Another form of a claim that the test makes."""
         known = {**self._question.known, **self._own}
-        made = [_Claim.of(*pair, known) for pair in _claims_in(statement)]
+        made = [_pair(*claim, known) for claim in _claims_in(statement)]
         for hole, expected in self._expected:
-            fillings = (expected.filling(hole, actual) for actual in made if hole >= self._next)
+            fillings = (match_trees(expected, actual) for actual in made if hole >= self._next)
             if filling := next(filter(None, fillings), None):
-                return {hole: filling}
+                return filling
         return None
 
     def _alone(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
@@ -332,10 +297,3 @@ class _Reader:
             ast.unparse(filled(stubbed, fillings)),
             ast.unparse(filled(same_type, fillings)),
         )
-
-
-def _without_bool(node: ast.expr) -> ast.expr:
-    match node:
-        case ast.Call(ast.Name("bool"), [inner], []):
-            return inner
-    return node

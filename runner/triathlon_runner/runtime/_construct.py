@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
 from triathlon_runner.memo import memo_key, python_version
-from triathlon_runner.runtime._literals import NotALiteralError, read_literal
+from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._literals import read_literal
 from triathlon_runner.runtime._masked import MASK, Masked
 from triathlon_runner.runtime._outputs import check_assertions
 from triathlon_runner.runtime._questions import (
@@ -267,6 +268,6 @@ def _why_no_question(value: Value | None) -> str:
         return f"a value has more than {MAX_VALUE} characters"
     try:
         read_literal(value.text)
-    except NotALiteralError:
+    except InvalidAnswerError:
         return "no literal form"
     return ""

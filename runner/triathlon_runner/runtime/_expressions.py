@@ -10,6 +10,11 @@ function that is an argument goes on as source, printed from its checked tree.
 import ast
 import builtins
 import copy
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from operator import add, sub
 from typing import Any, Final
 
 from triathlon_runner.runtime._sandboxed import literal
@@ -30,18 +35,11 @@ FUNCTIONS: Final = CONSTRUCTORS | _TYPES - {"object"} | {
     "hex", "len", "log", "map", "max", "min", "oct", "ord", "pow", "repr", "reversed", "round", "sin",
     "sorted", "sqrt", "sum", "tan", "zip",
 }  # fmt: skip
-METHODS: Final = frozenset(
-    {"add", "append", "bit_length", "capitalize", "casefold", "center", "copy", "count", "decode",
-     "difference", "discard", "elements", "encode", "endswith", "expandtabs", "extend", "find",
-     "format", "fromisoformat", "fromkeys", "get", "hex", "index", "insert", "intersection",
-     "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower",
-     "isnumeric", "isoformat", "isprintable", "isspace", "istitle", "isupper", "items", "join",
-     "keys", "ljust", "lower", "lstrip", "maketrans", "most_common", "partition", "pop", "popitem",
-     "remove", "removeprefix", "removesuffix", "replace", "reverse", "rfind", "rindex", "rjust",
-     "rpartition", "rsplit", "rstrip", "setdefault", "sort", "split", "splitlines", "startswith",
-     "strip", "swapcase", "symmetric_difference", "title", "translate",
-     "union", "update", "upper", "values", "zfill"}
-)  # fmt: skip
+_OF_VALUES: Final = {"fromisoformat", "isoformat"}.union(
+    *map(dir, (str, bytes, list, tuple, dict, set, int, float, Counter))
+)
+METHODS: Final = frozenset(name for name in _OF_VALUES if name[0] != "_") - {"format_map"}
+"""The public methods of values; `format_map` reads attributes of what a text names."""
 METHODS_OF_FUNCTIONS: Final = METHODS - {"format"}
 """For a function that is given to a program: `format` reads attributes which a text names, and the program's
 values may be at hand there."""
@@ -53,8 +51,9 @@ _SYNTAX: Final = (
 )  # fmt: skip
 _RESERVED: Final = frozenset(dir(builtins)) | CONSTANTS | FUNCTIONS
 """Names that no parameter and no variable of a comprehension may have."""
+_SUMS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {ast.Add: add, ast.Sub: sub}
+"""Of a complex number."""
 _NO_PLACE: Final = "the name {!r} has no place in a value"
-_COLLECTIONS: Final[dict[type[ast.expr], str]] = {ast.List: "[]", ast.Tuple: "()", ast.Set: "{}"}
 
 
 class InvalidAnswerError(ValueError):
@@ -70,41 +69,89 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
-def plain_value(node: ast.expr) -> Any:  # noqa: PLR0911 (one for each kind of value)
+@contextmanager
+def reading(text: str) -> Iterator[None]:
+    """Turns errors of Python's own parser, while an answer is read, into `InvalidAnswerError`.
+
+    Raises:
+        InvalidAnswerError: it is longer than any answer needs to be, does not parse, is nested too deep, or
+            holds a whole number of more than 4,300 digits, which Python reads in hexadecimal and does not
+            write.
+    """
+    if len(text) > MAX_TEXT:
+        raise InvalidAnswerError(f"{len(text)} characters are no assertion")
+    try:
+        yield
+    except InvalidAnswerError:
+        raise
+    except (SyntaxError, ValueError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
+        raise InvalidAnswerError(f"the answer does not parse: {error}") from None
+
+
+def plain_value(node: ast.expr, *, listed: bool = True) -> Any:  # noqa: PLR0911, PLR0912 (one for each kind)
     """Returns a value that is written out as data: a constant as it is, anything else as a tuple.
 
-    The tuple is `(name,)` of a name, and `(name, arguments, keywords)` of a constructor; `[]`, `()`, `{}` and
-    `{:}` are the names of lists, tuples, sets and dictionaries.
+    The tuple is a name and what it holds: `("list", 1, 2)`, `("dict", (":", 'a', 1))`, `("name", "int")`; of
+    the call of a constructor its arguments, `("timedelta()", 1, ("hours=", 2))`.
+
+    Args:
+        node: the expression.
+        listed: whether only listed names and constructors are values; else any, and operations on values.
 
     Raises:
         InvalidAnswerError: it is another expression.
     """
+    plain = partial(plain_value, listed=listed)
     match node:
         case ast.Constant(value):
             return value
         case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
-            number = plain_value(operand)
+            number = plain(operand)
             if is_number(number):
                 return -number if isinstance(sign, ast.USub) else number
-            if number in (("inf",), ("nan",), ("pi",)):
-                return ("negative", (number,), {}) if isinstance(sign, ast.USub) else number
-        case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
-            real, imaginary = plain_value(left), plain_value(right)
-            if is_number(real) and isinstance(imaginary, complex):
-                return real + imaginary if isinstance(sign, ast.Add) else real - imaginary
-        case ast.List() | ast.Tuple() | ast.Set():
-            return _COLLECTIONS[type(node)], tuple(map(plain_value, node.elts)), {}
-        case ast.Dict(keys, values):
-            pairs = [(key, value) for key, value in zip(keys, values, strict=True) if key is not None]
-            if len(pairs) == len(keys):
-                return "{:}", tuple((plain_value(key), plain_value(value)) for key, value in pairs), {}
-        case ast.Name() | ast.Attribute() if (name := _listed_name(node)) in CONSTANTS:
-            return (name,)
-        case ast.Call(called, arguments, keywords) if (name := _listed_name(called)) in CONSTRUCTORS:
-            if all(keyword.arg for keyword in keywords):
-                named = {keyword.arg: plain_value(keyword.value) for keyword in keywords}
-                return name, tuple(map(plain_value, arguments)), named
+            if not listed:
+                return ("Sub" if isinstance(sign, ast.USub) else "Add"), 0, number
+            if number in (("name", "inf"), ("name", "nan"), ("name", "pi")):
+                return ("negative()", number) if isinstance(sign, ast.USub) else number
+        case ast.BinOp(left, operation, right):
+            parts = plain(left), plain(right)
+            if not listed:
+                return type(operation).__name__, *parts
+            if type(operation) in _SUMS and is_number(parts[0]) and isinstance(parts[1], complex):
+                return _SUMS[type(operation)](*parts)
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
+            return type(node).__name__.lower(), *map(plain, items)
+        case ast.Dict(keys, values) if None not in keys:
+            pairs = zip(keys, values, strict=True)
+            return "dict", *((":", plain(key), plain(value)) for key, value in pairs if key)
+        case ast.Name() | ast.Attribute() if dotted := _dotted(node):
+            name = _listed_name(node)
+            if name in CONSTANTS or not listed:
+                return "name", name if name in CONSTANTS else ".".join(dotted[-2:])
+        case ast.Call(called, arguments, keywords) if all(keyword.arg for keyword in keywords):
+            name = _listed_name(called) if listed else "".join(_dotted(called)[-1:])
+            if name in CONSTRUCTORS or (name and not listed):
+                named = ((f"{keyword.arg}=", plain(keyword.value)) for keyword in keywords)
+                return f"{name}()", *map(plain, arguments), *named
     raise InvalidAnswerError(f"{ast.unparse(node)[:80]!r} is no value that is written out")
+
+
+def _dotted(node: ast.expr) -> list[str]:
+    """The parts of a name with dots; none of another expression."""
+    match node:
+        case ast.Name(name):
+            return [name]
+        case ast.Attribute(owner, name) if parts := _dotted(owner):
+            return [*parts, name]
+    return []
+
+
+def _listed_name(node: ast.expr) -> str:
+    """Returns the last part of `datetime.date` or `np.float64`, or a name; empty where it is another path."""
+    *owners, name = _dotted(node) or [""]
+    if owners and owners[0] not in _MODULES:
+        return ""
+    return name if len(owners) < 2 or (len(owners) == 2 and name in CONSTRUCTORS) else ""
 
 
 def is_plain(node: ast.expr) -> bool:
@@ -123,18 +170,6 @@ def stated_value(node: ast.expr) -> Any:
         InvalidAnswerError: it is neither a value nor computed from values by what is listed.
     """
     return plain_value(node) if is_plain(node) else ("compute", checked_source(node))
-
-
-def _listed_name(node: ast.expr) -> str:
-    """Returns the last part of `datetime.date` or `np.float64`, or a name; empty where it is another path."""
-    match node:
-        case ast.Name(name):
-            return name
-        case ast.Attribute(ast.Name(module), name) if module in _MODULES:
-            return name
-        case ast.Attribute(ast.Attribute(ast.Name(module), _), name) if module in _MODULES:
-            return name if name in CONSTRUCTORS else ""
-    return ""
 
 
 class _Shortened(ast.NodeTransformer):
@@ -190,8 +225,13 @@ def checked_source(node: ast.expr, methods: frozenset[str] = METHODS) -> str:
             case ast.Call(called_part):
                 is_named = isinstance(called_part, ast.Name | ast.Attribute)
                 why = "" if is_named else "only listed functions and methods are called in a value"
-            case ast.BinOp(left, ast.Mult() | ast.Pow() | ast.LShift() as operation, right):
-                why = _why_unbounded(left, operation, right)
+            case ast.BinOp(left, ast.Mult(), right):
+                is_large = _repeats_too_often(left, right) or _repeats_too_often(right, left)
+                why = f"a product in a value has at most {MAX_TEXT} parts" if is_large else ""
+            case ast.BinOp(_, ast.Pow() | ast.LShift(), right):
+                exponent = plain_value(right) if is_plain(right) else None
+                is_small = isinstance(exponent, int | float) and exponent <= MAX_TEXT
+                why = "" if is_small else f"an exponent in a value is a number of at most {MAX_TEXT}"
             case ast.Lambda():
                 is_closed = names_in(part) <= CONSTANTS | FUNCTIONS | _variables(part)
                 why = "" if is_closed else "a function in a value has names of its own only"
@@ -222,17 +262,9 @@ def _is_plain_scope(part: ast.arguments | ast.arg | ast.comprehension) -> bool:
     return not part.is_async and all(isinstance(target, ast.Name) for target in targets)
 
 
-def _why_unbounded(left: ast.expr, operation: ast.operator, right: ast.expr) -> str:
-    """Why a product or power may be endless: what a number repeats, and exponents, have to be written out."""
-    pairs = [(left, right), (right, left)]
-    if not isinstance(operation, ast.Mult):
-        pairs = [(right, ast.Constant(""))]
-        if not is_plain(right):
-            return "an exponent in a value is a number"
-    for count, repeated in pairs:
-        is_text = isinstance(repeated, ast.Constant) and isinstance(repeated.value, str | bytes)
-        number = count.value if isinstance(count, ast.Constant) else None
-        is_long = is_text or isinstance(repeated, ast.List | ast.Tuple)
-        if is_long and isinstance(number, int) and number > MAX_TEXT:
-            return f"{number} is too large in a value"
-    return ""
+def _repeats_too_often(count: ast.expr, repeated: ast.expr) -> bool:
+    """Whether a text or a collection that is written out is repeated by a large number."""
+    is_text = isinstance(repeated, ast.Constant) and isinstance(repeated.value, str | bytes)
+    number = count.value if isinstance(count, ast.Constant) else None
+    is_long = is_text or isinstance(repeated, ast.List | ast.Tuple)
+    return is_long and isinstance(number, int) and number > MAX_TEXT

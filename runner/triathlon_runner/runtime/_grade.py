@@ -7,13 +7,15 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any, Final
 
 from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.replies import ended_text, final_answer
-from triathlon_runner.runtime._literals import NotALiteralError, equal, kind_of, read_literal
+from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._literals import equal, read_literal
 from triathlon_runner.runtime._questions import (
     NIL,
     NO_VALUE,
@@ -26,6 +28,7 @@ from triathlon_runner.runtime._questions import (
     line_text,
     sentence_of,
 )
+from triathlon_runner.runtime._sandboxed.literal import NUMPY_SCALARS
 
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
@@ -293,23 +296,15 @@ def matches(true: Value, value: str, kind: str) -> bool:
     if isinstance(wanted, str) and value == wanted:
         return True  # a text without quotes
     return any(
-        kind_of(read) in _KINDS.get(true.type, (kind_of(read),)) and equal(read, wanted)
+        isinstance(read, _NUMBERS.get(true.type, object)) and equal(wanted, read)
         for read in _possible_values(value, true.type)
     )
 
 
-_NUMPY_SCALARS: Final = {
-    f"numpy.{name}{bits}": plain
-    for name, plain in (("int", "int"), ("uint", "int"), ("float", "float"), ("complex", "complex"))
-    for bits in (8, 16, 32, 64, 128)
-} | {"numpy.bool": "bool", "numpy.bool_": "bool", "numpy.str_": "str"}
+_NUMPY_SCALARS: Final = {f"numpy.{name}": name.strip("u_0123456789") for name in (*NUMPY_SCALARS, "bool")}
 """Types of NumPy's scalars, each with that of the number that it prints."""
-_KINDS: Final[dict[str, tuple[str, ...]]] = {
-    "float": ("int", "float"), "complex": ("int", "float", "complex"), "bool": ("True", "False"),
-    "frozenset": ("frozenset", "set"), "NoneType": ("None",),
-    **{kind: (kind,) for kind in ("int", "str", "bytes", "list", "tuple", "set", "dict")},
-}  # fmt: skip
-"""By type what its literals are read as; a whole number may be a float."""
+_NUMBERS: Final[dict[str, Any]] = {"int": int, "float": int | float}
+"""By type what its literals are; a whole number may be a float."""
 
 
 _BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
@@ -325,7 +320,7 @@ def _possible_values(value: str, kind: str) -> Iterator[Any]:
     if kind in ("bool", "NoneType"):
         texts.append(value.capitalize())  # upper and lower case make no difference
     for text in dict.fromkeys(texts):
-        with suppress(NotALiteralError):
+        with suppress(InvalidAnswerError):
             yield read_literal(text)
     parser = _PARSERS.get(kind)
     if parser is not None:
@@ -333,23 +328,10 @@ def _possible_values(value: str, kind: str) -> Iterator[Any]:
             yield parser(value.strip("'\""))
 
 
-_DURATION: Final = re.compile(r"(?:(-?\d{1,9}) days?, )?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{6}))?")
-"""As `str()` writes it: `1 day, 2:30:00`, `0:00:01.500000`."""
-
-
-def _duration(text: str) -> timedelta:
-    match = _DURATION.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    days, hours, minutes, seconds, microseconds = (int(part or 0) for part in match.groups())
-    return timedelta(days, seconds, microseconds, minutes=minutes, hours=hours)
-
-
 _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
     "datetime.datetime": datetime.fromisoformat,
     "datetime.date": date.fromisoformat,
     "datetime.time": time.fromisoformat,
-    "datetime.timedelta": _duration,
-    "decimal.Decimal": lambda text: read_literal(f"Decimal({text!r})"),
+    "decimal.Decimal": Decimal,
     "fractions.Fraction": lambda text: read_literal(f"Fraction({text!r})"),
 }

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import AnswerRecord, Outcome
-from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill, reading
+from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
 from triathlon_runner.runtime._expressions import (
     METHODS_OF_FUNCTIONS,
     InvalidAnswerError,
     checked_source,
     holds_function,
     plain_value,
+    reading,
     stated_value,
 )
 from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded, unwrapped
@@ -205,18 +206,14 @@ async def _computed(
     results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"}, restart=False)
     computed = dict(values)
     for name, result in zip(sources, results, strict=False):
-        if not isinstance(result, Returned):
-            return _graded(_problem(result))
-        match result.value:  # the child is trusted no more than the answer
-            case [str(text), ""]:
-                try:
+        match result:
+            case Returned(str(text)):
+                with reading(text):  # the child is trusted no more than the answer
                     computed[name] = plain_value(parse_expression(text))
-                except (SyntaxError, ValueError, MemoryError, RecursionError):
-                    raise InvalidAnswerError("what is stated is no plain value") from None
-            case [_, str(why)]:
+            case Raised("NoLiteralFormError", why):
                 raise InvalidAnswerError(f"what is stated is no plain value: {why}")
             case _:
-                raise InvalidAnswerError("what is stated is no plain value")
+                return _graded(_problem(result))
     return computed
 
 

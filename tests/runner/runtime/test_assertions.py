@@ -123,7 +123,7 @@ CALLS_RIGHT = {
     MASKED_NAME: ["assertTrue(empty)", "empty = self.box.is_empty()\nassert empty is True",
         "assertTrue(self.box.is_empty())"],
     MASKED_THING: ["assertIsNotNone(self.box.label)"],
-    MASKED_IN: ["assertIn(thing, self.box.things)"],
+    MASKED_IN: ["assertIn(thing, self.box.things)", "assertIn('a', self.box.things)"],
 }  # fmt: skip
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.runtime._literals import Named, NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._literals import Named, equal, read_literal
 from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, LiteralWriter
 
 SCALARS = st.one_of(
@@ -65,13 +66,16 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "are_equal"),
-    [*((*pair, True) for pair in SAME), *((*pair, False) for pair in DIFFERENT)],
+    ("truth", "value", "are_equal"),
+    [
+        *((*pair, True) for pair in SAME),
+        *((*pair, False) for pair in DIFFERENT),
+        *((*reversed(pair), False) for pair in DIFFERENT),
+    ],
 )
-def test_equal_values(left: str, right: str, are_equal: bool) -> None:
-    """Either way round."""
-    assert equal(read_literal(left), read_literal(right)) is are_equal
-    assert equal(read_literal(right), read_literal(left)) is are_equal
+def test_equal_values(truth: str, value: str, are_equal: bool) -> None:
+    """What is written is compared with what was traced."""
+    assert equal(read_literal(truth), read_literal(value)) is are_equal
 
 
 @pytest.mark.parametrize(
@@ -80,13 +84,13 @@ def test_equal_values(left: str, right: str, are_equal: bool) -> None:
         "", "1 +", "'a' + 1", "2 ** 99_999", "9 ** 9 ** 9", "'ab' * 99_999", "f'{1}'", "[x for x in [1]]",
         "lambda: 1", "x[0]", "a if b else c", "{**{}}", "f(*[1])", "f(**{})", "not True", "-'a'", "-True",
         "print(1)()", "[[]] * 10 ** 6", "{((0,) * 20_000,) * 20_000}", "[" + "[0] * 2, " * 300 + "]",
-        str(10**400) + " + 1j", "(" * 300, "[" * 100 + "]" * 100, "1" * 5000, "x = 1", "a; b", "\0",
+        str(10**400) + " + 1j", "(" * 300, "1" * 5000, "x = 1", "a; b", "\0",
         "'" + "a" * MAX_TEXT + "'", "[" + "1," * 15_000 + "]",
     ],
 )  # fmt: skip
 def test_what_is_no_literal_is_refused(text: str) -> None:
     """Operations, comprehensions, broken text and anything endless: an error of its own, nothing else."""
-    with pytest.raises(NotALiteralError):
+    with pytest.raises(InvalidAnswerError):
         read_literal(text)
 
 
@@ -101,4 +105,4 @@ def test_calls_are_names_and_never_made() -> None:
     assert read_literal("list(range(999999999))") == Named("list()", (range(999999999),))
     assert read_literal("Fraction('1e99999999')") == Named("Fraction()", ("1e99999999",))
     assert read_literal("datetime.date(2024, 13, 1)") == Named("date()", (2024, 13, 1))
-    assert read_literal("np.float64([1])") == Named("float64()", (Named("list", (1,)),))
+    assert read_literal("np.float64([1])") == Named("float64()", ([1],))

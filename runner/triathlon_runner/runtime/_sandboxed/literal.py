@@ -183,12 +183,6 @@ CONSTRUCTORS: dict[str, Any] = {
     "Fraction": fractions.Fraction,
 }
 """Makers of values that are neither built-in nor NumPy's."""
-_DISPLAYS: dict[str, Any] = {
-    "[]": lambda *items: list(items),
-    "()": lambda *items: items,
-    "{}": lambda *items: set(items),
-    "negative": operator.neg,
-}
 
 
 def known_names() -> dict[str, Any]:
@@ -209,11 +203,18 @@ def build(plain: Any) -> Any:
     if not isinstance(plain, tuple):
         return plain
     name, *content = plain
-    if name == "{:}":
-        return {build(key): build(value) for key, value in content[0]}
-    known = _DISPLAYS | known_names()
-    made = known[name] if name in known else getattr(builtins, name)
-    if not content:
-        return made
-    arguments, keywords = content
-    return made(*map(build, arguments), **{key: build(value) for key, value in keywords.items()})
+    if name == "dict":
+        return {build(key): build(value) for _, key, value in content}
+    if name in ("list", "tuple", "set"):
+        return getattr(builtins, name)(map(build, content))
+    known = {**vars(builtins), "negative": operator.neg, **known_names()}
+    if name == "name":
+        return known[content[0]]
+    arguments = [build(part) for part in content if not is_keyword(part)]
+    keywords = {part[0][:-1]: build(part[1]) for part in content if is_keyword(part)}
+    return known[name.removesuffix("()")](*arguments, **keywords)
+
+
+def is_keyword(plain: Any) -> bool:
+    """Whether plain data is an argument with a name."""
+    return isinstance(plain, tuple) and plain[0].endswith("=")

@@ -18,7 +18,6 @@ from triathlon_runner.runtime._sandboxed.literal import (
     MAX_TEXT,
     NUMPY,
     LiteralWriter,
-    NoLiteralFormError,
     build,
     known_names,
 )
@@ -158,17 +157,15 @@ def _stub(value: Any, whole: bool) -> None:
                 thing.__getattribute__ = attribute  # type: ignore[method-assign, assignment]
 
 
-def compute(expression: str) -> tuple[str, str]:
-    """What an expression comes to: its text, or an empty one and why it has none. No program is loaded.
+def compute(expression: str) -> str:
+    """The text of what an expression comes to. No program is loaded.
 
     Raises:
+        NoLiteralFormError: it has none.
         Exception: whatever the expression raises.
     """
     value = eval(expression, _names_in(expression))  # noqa: S307 (in the sandbox)
-    try:
-        return LiteralWriter(MAX_TEXT).text(value), ""
-    except NoLiteralFormError as error:
-        return "", str(error)
+    return LiteralWriter(MAX_TEXT).text(value)
 
 
 def _names_in(source: str) -> dict[str, Any]:
