@@ -17,7 +17,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport, ProgramQuestions
-from triathlon_runner.runtime._select import returned
+from triathlon_runner.runtime._sandboxed.select import returned
 from triathlon_runner.sandbox import open_sandbox
 
 Pair = tuple[str, int, int, str]

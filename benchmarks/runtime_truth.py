@@ -1,6 +1,6 @@
 """Compares the truths of DREval's questions with those of a model of REval's own tracer.
 
-The model is `runtime/_trace.py`, by which `runtime/dreval@reval-truths` grades.
+The model is `runtime/_construct.py`, by which `runtime/dreval@reval-truths` grades.
 
 REval's code is not here. A review of this project ran it and counted where its truths differ from ours: in 52
 questions about the path, in 180 about the state, in 188 of the 3,152 questions together. It named three
@@ -41,10 +41,9 @@ from typing import Final
 
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.runtime import ProgramQuestions, Value
-from triathlon_runner.runtime._construct import construct
+from triathlon_runner.runtime._construct import construct, with_reval_truths
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import NO_VALUE, line_text
-from triathlon_runner.runtime._trace import with_reval_truths
 from triathlon_runner.sandbox import open_sandbox
 
 TABLE: Final = Path(__file__).with_suffix(".csv")

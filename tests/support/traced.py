@@ -1,32 +1,20 @@
 """Traces made in this process, for tests of what the tracer records: the programs are ours."""
 
 import textwrap
-from typing import Any
 
-from triathlon_runner.runtime._sandboxed.tracer import trace
-from triathlon_runner.runtime._trace import Trace, read_trace
+from triathlon_runner.runtime._sandboxed.tracer import Trace, trace
 
 
-def traced(
-    program: str,
-    arguments: str = "()",
-    watches: dict[int, list[str]] | None = None,
-) -> Trace:
+def traced(program: str, arguments: str = "()", watches: dict[int, list[str]] | None = None) -> Trace:
     """The trace of `f(*arguments)`."""
     run = {"function": "f", "arguments": arguments}
-    return _read(trace(textwrap.dedent(program).strip(), run, watches or {}), watches)
+    return trace(textwrap.dedent(program).strip(), run, watches or {})
 
 
 def traced_test(program: str, module: str, body: str, watches: dict[int, list[str]] | None = None) -> Trace:
     """The trace of the statements of `T.test` behind its set-up."""
     run = {"test": textwrap.dedent(module), "class": "T", "method": "test", "body": textwrap.dedent(body)}
-    return _read(trace(textwrap.dedent(program).strip(), run, watches or {}), watches)
-
-
-def _read(plain: dict[str, Any], watches: dict[int, list[str]] | None) -> Trace:
-    found = read_trace(plain, watches or {})
-    assert found.outcome != "lost", found.error
-    return found
+    return trace(textwrap.dedent(program).strip(), run, watches or {})
 
 
 def lines(found: Trace) -> list[int]:
@@ -34,4 +22,4 @@ def lines(found: Trace) -> list[int]:
 
 
 def texts(found: Trace, line: int, variable: str) -> list[str]:
-    return [f"{value.text}; {value.type}" for value in found.observed(line, variable)]
+    return [f"{text}; {kind}" for kind, text, _ in found.observed(line, variable)]

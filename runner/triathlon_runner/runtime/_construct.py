@@ -1,22 +1,24 @@
 """Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from pydantic import ValidationError
+
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
-from triathlon_runner.memo import memo_key, python_version
+from triathlon_runner.memo import library_versions, memo_key, python_version
+from triathlon_runner.records import Strict
 from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._literals import read_literal
 from triathlon_runner.runtime._masked import MASK, Masked
 from triathlon_runner.runtime._outputs import check_assertions
 from triathlon_runner.runtime._questions import (
+    NO_VALUE,
     FilterReport,
     InputQuestions,
     ProgramQuestions,
@@ -26,9 +28,8 @@ from triathlon_runner.runtime._questions import (
     read_questions,
     write_questions,
 )
-from triathlon_runner.runtime._select import candidate_statements, choose, watches
-from triathlon_runner.runtime._trace import Trace, trace_runs, with_reval_truths
-from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.runtime._sandboxed import run_calls
+from triathlon_runner.sandbox import Call, Execution, Returned, Sandbox, SandboxError
 from triathlon_runner.suites import DataSetInfo
 from triathlon_runner.syntax import not_installed
 
@@ -37,6 +38,9 @@ QUESTION_RULES: Final = 1
 the questions, which are fewer where a library that a program needs is missing."""
 TRUTH_RULES: Final = 1
 """Raise it whenever another truth is traced for the same question: part of the hash `graded`."""
+REVAL_RULES: Final = 1
+"""Raise it whenever the model of REval's tracer gives another truth: part of the hash `graded`."""
+_RULES: Final = f"{QUESTION_RULES}.{TRUTH_RULES}"
 MAX_INPUTS: Final = 5
 """Inputs a program at most (REval's own limit), where the data set does not name its questions."""
 MAX_VALUE: Final = 400
@@ -76,11 +80,11 @@ class QuestionSource:
             return None  # torn or made by another version; they are built anew
 
     def _cached_path(self) -> Path | None:
-        """Named by a hash of what the questions depend on: data, constructor and the Python that traces."""
+        """Named by a hash of what the questions depend on: data, rules, the Python that traces, libraries."""
         if self.cache is None:
             return None
-        truths = () if self.truths == "ours" else (self.truths,)
-        return self.cache / f"{memo_key('questions', self.data, constructor_hash(), *truths)}.json"
+        key = memo_key("questions", self.data, _RULES, library_versions(), self.truths)
+        return self.cache / f"{key}.json"
 
     async def build(self, sandbox: Sandbox) -> QuestionFile:
         """Traces the references and stores the questions, where there is a folder for them.
@@ -96,7 +100,7 @@ class QuestionSource:
             dataset=self.data.name,
             version=self.data.version,
             sha256=self.data.sha256,
-            made_by=constructor_hash(),
+            made_by=_RULES,
             python=python_version(),
             report=report,
             programs=programs,
@@ -107,19 +111,51 @@ class QuestionSource:
         return questions
 
 
-@cache
-def constructor_hash() -> str:
-    """Hash of the code that may shape a question: this folder's, with what runs in the sandbox."""
-    package = files("triathlon_runner")
-    folder = package / "runtime"
-    entries = [package / "syntax.py", *folder.iterdir(), *(folder / "_sandboxed").iterdir()]
-    texts = sorted((entry.name, entry.read_text("utf-8")) for entry in entries if entry.name.endswith(".py"))
-    return hashlib.sha256(repr(texts).encode()).hexdigest()
-
-
 def without_libraries(left_out_programs: Mapping[str, str]) -> dict[str, str]:
     """Returns the programs that were left out because a library is not installed, with the reason."""
     return {task: why for task, why in left_out_programs.items() if why.startswith(_NEEDS)}
+
+
+class Run(Strict):
+    """What the tracer found in one run of a program."""
+
+    outcome: str
+    """returned, raised, limit, untraceable, or lost: the program ended its process or changed the record."""
+    error: str = ""
+    result: Value | None = None
+    statements: tuple[StatementQuestion, ...] = ()
+    """Those that the data set names, or those that are chosen, without a variable where none suits."""
+
+
+def read_run(plain: Any) -> Run:
+    """The run in what the tracer returned; a lost one where the program has tampered with that."""
+    try:
+        return Run.model_validate(plain)
+    except ValidationError as broken:
+        return Run(
+            outcome="lost", error=f"the tracer's answer is not a trace ({broken.error_count()} faults)"
+        )
+
+
+async def trace_runs(sandbox: Sandbox, program: ProgramQuestions, *, seed: int = 0) -> list[Run]:
+    """Traces the inputs of a program in one child, each with a fresh program and seeded generators.
+
+    An input that ends the child is lost; those after it are traced in another child.
+    """
+    named = [[(one.line, one.variable) for one in asked.statements] for asked in program.inputs]
+    calls = [
+        Call("questions", (program.program, program.run_of(asked), places, seed))
+        for asked, places in zip(program.inputs, named, strict=True)
+    ]
+    libraries = frozenset(program.libraries)
+    runs = []
+    for result in await run_calls(sandbox, "tracer", calls, libraries, cpu_seconds=(10.0, 2.0)):
+        if isinstance(result, Returned):
+            runs.append(read_run(result.value))
+        else:
+            ended = isinstance(result, Execution) and (result.detail or result.ended.value)
+            runs.append(Run(outcome="lost", error=ended or str(result)))
+    return runs
 
 
 async def construct(
@@ -155,19 +191,14 @@ async def _with_questions(
     """
     if absent := not_installed(frozenset(program.libraries)):
         return f"{_NEEDS}{', '.join(absent)}, not installed here"
-    watched = watches(program.program)
-    for statement in (statement for asked in program.inputs for statement in asked.statements):
-        expressions = watched.setdefault(statement.line, [])
-        if statement.variable not in expressions:
-            expressions.append(statement.variable)
     # In two processes, random numbers seeded differently: what differs depends on chance or time.
-    first, second = [await trace_runs(sandbox, program, watched, seed=seed) for seed in (0, 1)]
+    first, second = [await trace_runs(sandbox, program, seed=seed) for seed in (0, 1)]
     drafts: list[tuple[InputQuestions, list[str]]] = []
-    for asked, trace, again in zip(program.inputs, first, second, strict=True):
+    for asked, run, again in zip(program.inputs, first, second, strict=True):
         if not asked.statements and len(drafts) == MAX_INPUTS:
             break
         try:
-            drafts.append(_draft(program, asked, trace, again))
+            drafts.append(_draft(program, asked, run, again))
         except _LeaveOutError as rule:
             inputs[str(rule)] += 1
     completed = [(asked, program.masked_test(asked).completed(), dict[str, Any]()) for asked, _ in drafts]
@@ -189,9 +220,9 @@ class _LeaveOutError(Exception):
 
 
 def _draft(
-    program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace
+    program: ProgramQuestions, asked: InputQuestions, run: Run, again: Run
 ) -> tuple[InputQuestions, list[str]]:
-    for either in (trace, again):
+    for either in (run, again):
         if either.outcome != "returned":
             reasons = {"lost": f"not traced: {either.error}", "raised": "the reference raises"}
             raise _LeaveOutError(reasons.get(either.outcome, either.error))
@@ -199,63 +230,36 @@ def _draft(
     if not asked.masked and program.test:
         raise _LeaveOutError("the test has no assertion that can be masked")
     if not asked.masked:
-        reason = _why_no_question(trace.result)
-        if reason or trace.result is None:
+        reason = _why_no_question(run.result)
+        if reason or run.result is None:
             raise _LeaveOutError(f"the result: {reason}")
-        if trace.result != again.result:
+        if run.result != again.result:
             raise _LeaveOutError("the result differs from run to run")
-        masked = Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
-    rules: list[str] = []
-    if asked.statements:
-        statements = [
-            _statement(named.line, named.variable, trace, or_at_next_step=True) for named in asked.statements
-        ]
-    else:
+        masked = Masked(f"assert {asked.text} == {MASK}", (run.result.text,))
+    statements, rules = list(run.statements), list[str]()
+    if not asked.statements:
         if len(asked.text) + len(asked.setup) > MAX_INPUT:
             raise _LeaveOutError(f"the input has more than {MAX_INPUT} characters")
         if any(len(original) > MAX_VALUE for original in masked.originals):
             raise _LeaveOutError(f"an expected value has more than {MAX_VALUE} characters")
-        statements, rules = _chosen_statements(program.program, trace, again)
+        left_out = [_why_left_out(one, again) for one in run.statements]
+        rules = [why for why in left_out if why]
+        statements = [one for one, why in zip(run.statements, left_out, strict=True) if not why]
     if not statements:
         raise _LeaveOutError("no line to ask about")
     truths = {"masked": masked.text, "originals": masked.originals, "statements": tuple(statements)}
     return asked.model_copy(update=truths), rules
 
 
-def _chosen_statements(program: str, trace: Trace, again: Trace) -> tuple[list[StatementQuestion], list[str]]:
-    """The questions that our rules choose, and the rules that left the rest out."""
-    places = candidate_statements(program)
-    pairs_again = choose(places, again)
-    questions, left_out = [], []
-    for line, variable in choose(places, trace):
-        question = _statement(line, variable, trace)
-        if not variable:
-            reason = "no variable to ask about"
-        elif (line, variable) not in pairs_again or _statement(line, variable, again) != question:
-            reason = "differs from run to run"
-        elif question.executed and not question.states:
-            reason = "the variable has no value there"
-        else:
-            reason = next(filter(None, map(_why_no_question, question.states)), "")
-        if reason:
-            left_out.append(reason)
-        else:
-            questions.append(question)
-    return questions, left_out
-
-
-def _statement(line: int, variable: str, trace: Trace, *, or_at_next_step: bool = False) -> StatementQuestion:
-    """The question with its truth; a variable that a data set names may be of a function called there."""
-    states = trace.observed(line, variable)
-    if or_at_next_step and not states:
-        states = trace.values_at_next_step(line, variable)
-    return StatementQuestion(
-        line=line,
-        variable=variable,
-        executed=trace.executed(line),
-        states=states,
-        next_lines=tuple(sorted(trace.successors(line))),
-    )
+def _why_left_out(question: StatementQuestion, again: Run) -> str:
+    """The rule by which a chosen question is not asked; empty where it is."""
+    if not question.variable:
+        return "no variable to ask about"
+    if question not in again.statements:
+        return "differs from run to run"
+    if question.executed and not question.states:
+        return "the variable has no value there"
+    return next(filter(None, map(_why_no_question, question.states)), "")
 
 
 def _why_no_question(value: Value | None) -> str:
@@ -271,3 +275,53 @@ def _why_no_question(value: Value | None) -> str:
     except InvalidAnswerError:
         return "no literal form"
     return ""
+
+
+# By a model of the tracer of REval's authors
+
+
+async def with_reval_truths(sandbox: Sandbox, program: ProgramQuestions) -> ProgramQuestions:
+    """A program's questions with REval's truths of states and paths in the place of ours.
+
+    REval's code is not here. Its tracer was described by people who ran it, and this is that description: a
+    return event counts as a step, the next line is that of the next step on another line, and the state after
+    a line is what the next step sees, in whatever function that is. So where a line calls a function, the
+    next step is in there. `benchmarks/runtime_truth.py` compares the model with ours and with what was
+    counted.
+
+    Raises:
+        SandboxError: the sandbox itself failed, or the program did not run to its end.
+    """
+    variables = sorted({one.variable for asked in program.inputs for one in asked.statements})
+    stored = [name.replace("self.__", f"self._{program.entry_point}__") for name in variables]
+    calls = [Call("events", (program.program, program.run_of(asked), stored)) for asked in program.inputs]
+    results = await run_calls(sandbox, "tracer", calls, frozenset(program.libraries), cpu_seconds=(10.0, 5.0))
+    inputs = []
+    for asked, result in zip(program.inputs, results, strict=True):
+        if not isinstance(result, Returned):
+            raise SandboxError(f"{program.task_id}#{asked.index}: not traced as REval does: {result}")
+        steps = list(result.value)
+        statements = [
+            _with_reval_truth(one, variables.index(one.variable), steps) for one in asked.statements
+        ]
+        inputs.append(asked.model_copy(update={"statements": tuple(statements)}))
+    return program.model_copy(update={"inputs": tuple(inputs)})
+
+
+def _with_reval_truth(statement: StatementQuestion, number: int, steps: Sequence[Any]) -> StatementQuestion:
+    """A statement with the truth of the variable of this number."""
+    lines = [step[0] for step in steps]
+    after = {
+        next((later for later in lines[place + 1 :] if later != line), -1)
+        for place, line in enumerate(lines)
+        if line == statement.line
+    }
+    seen = [following[1][number] for step, following in pairwise(steps) if step[0] == statement.line]
+    states = tuple(dict.fromkeys(Value.model_validate(row) if row else NO_VALUE for row in seen))
+    return statement.model_copy(
+        update={
+            "next_lines": tuple(sorted(after or {-1})),
+            # Where no value was seen at all, the right answer is Nil, as it is for an empty tuple.
+            "states": states if any(value != NO_VALUE for value in states) else (),
+        }
+    )

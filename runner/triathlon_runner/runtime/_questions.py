@@ -132,7 +132,7 @@ class QuestionFile(Strict):
     sha256: str
     """Of the data that it was built from."""
     made_by: str
-    """Hash of the tracer and the constructor."""
+    """The rules of questions and of truths (`_construct`)."""
     python: str = ""
     """The Python that traced, as `3.11`: from 3.12 on comprehensions have no frame, and truths differ."""
     report: FilterReport

@@ -1,15 +1,15 @@
 """Sets of questions asked in one style. A unit is one (program, input), all of whose questions are asked."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, Final
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, ModelKind, ModelUnavailableError, Sampling
+from triathlon_runner.llm import Answer, ModelKind, Sampling
 from triathlon_runner.records import (
     AnswerRecord,
     Outcome,
@@ -18,7 +18,7 @@ from triathlon_runner.records import (
     StatementRecord,
     Usage,
 )
-from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
+from triathlon_runner.runtime._construct import QUESTION_RULES, REVAL_RULES, TRUTH_RULES, QuestionSource
 from triathlon_runner.runtime._grade import (
     Graded,
     answer_record,
@@ -45,7 +45,6 @@ from triathlon_runner.runtime._questions import (
     StatementQuestion,
     sampling,
 )
-from triathlon_runner.runtime._trace import REVAL_RULES
 from triathlon_runner.suites import (
     DataSetInfo,
     Task,
@@ -155,18 +154,10 @@ class RuntimeSuite:
         """
         program, asked = self._units[unit.task_id]
         ask = partial(self._ask, unit, program, asked)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(ask("output"))]
-                for statement in asked.statements:
-                    tasks += [group.create_task(ask(kind, statement)) for kind in ABOUT_LINES]
-        except* InfrastructureError as errors:
-            # One error for a unit of many questions: that the model is unavailable goes first.
-            failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
-            unavailable = (error for error in failures if isinstance(error, ModelUnavailableError))
-            raise next(unavailable, failures[0]) from errors
-        answers = [task.result()[1] for task in tasks]
-        output, *records = (task.result()[0] for task in tasks)
+        about_lines = [ask(kind, one) for one, kind in product(asked.statements, ABOUT_LINES)]
+        replies = await run_all([ask("output"), *about_lines])
+        output, *records = (record for record, _ in replies)
+        answers = [answer for _, answer in replies]
         by_authors = None
         if self.authors_rule:
             by_authors = await passes_by_authors(unit.grader.sandbox, program, asked, output.answer or "")

@@ -54,6 +54,9 @@ SAME = [
     ("datetime.datetime(2024, 5, 1, 0, 0)", "datetime(2024, 5, 1)"), ("[int]", "[<class 'int'>]"),
     ("Point(x=1, y=2)", "Point(y=2, x=1)"), ("-inf", "float('-inf')"), ("(1+2j)", "1 + 2j"),
     ("{(1.0000001, 2)}", "{(1.0, 2)}"), ("[Decimal('NaN')]", "[Decimal('NaN')]"),
+    ("OrderedDict({'a': 1})", "{'a': 1}"), ("array([1])", "[1]"), ("matrix([[1]])", "[[1]]"),
+    ("dict_items([(1, 2)])", "[(1, 2)]"), ("dict_values([1])", "[1]"), ("dict_keys([1, 2])", "{2, 1}"),
+    ("frozenset({1})", "{1}"), ("deque([1])", "[1]"),
 ]  # fmt: skip
 """Floats to 1e-6 at any depth, not a number equal to itself; the ways in which one value is written."""
 DIFFERENT = [

@@ -1,21 +1,20 @@
 """Predictions: asked, graded and recorded, with models that answer by a rule."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import pytest
 
 from support.hashes import hashes
+from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
+from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._metrics import PREDICTION_METRICS as METRICS
 from triathlon_runner.runtime._outputs import grade_prediction
@@ -31,22 +30,6 @@ TASKS = (
     CruxevalTask("own_3", "def f():\n    return (1,)\n", "", "(1,)"),
 )
 DATA = DataSetInfo("own", "1", "0" * 64)
-
-
-@dataclass
-class RuleModel:
-    """Answers a question by a rule from what it was shown last."""
-
-    rule: Callable[[str], str]
-    kind: Literal["instruct", "base"] = "instruct"
-    finish: Finish = Finish.STOP
-    id: str = "scripted"
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        assert (sampling.temperature, sampling.stop) == (0.2, ("[/ANSWER]",))
-        shown = prompt.messages[-1].content if isinstance(prompt, Chat) else prompt.text
-        reply = Reply(text=self.rule(shown), finish=self.finish)
-        return Answer(reply, Usage(requests=1), 0.01, "scripted")
 
 
 def suite(asked: Side = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
@@ -69,19 +52,18 @@ def right(tasks: dict[str, CruxevalTask]) -> Callable[[str], str]:
 
 
 async def records(
-    one: PredictionSuite, model: RuleModel, grader: Grader, samples: int = 1
+    one: PredictionSuite, model: FakeModel, grader: Grader, tasks: Iterable[str] = ()
 ) -> list[PredictionRecord]:
-    units = [(task.task_id, sample) for task in one.tasks() for sample in range(samples)]
-    return list(
-        await asyncio.gather(*(one.run(UnitRun(*unit, model, grader, hashes("hash"))) for unit in units))
-    )
+    names = tasks or [task.task_id for task in one.tasks()]
+    return await asyncio.gather(*(one.run(UnitRun(name, 0, model, grader, hashes("hash"))) for name in names))
 
 
 async def test_wrong_and_missing_answers(grader: Grader) -> None:
     """Wrong answers score 0, and a reply without an answer keeps the name of its end."""
-    found = await records(suite(), RuleModel(lambda _: "[ANSWER]\nassert f(2) == 'no'\n"), grader)
-    assert METRICS[0].score(found) == 0.0
-    thinking = RuleModel(lambda _: "[THOUGHT]\nlet me see", finish=Finish.LENGTH)
+    wrong = FakeModel(lambda _: "[ANSWER]\nassert f(2) == 'no'\n")
+    assert METRICS[0].score(await records(suite(), wrong, grader)) == 0.0
+    assert {(how.temperature, how.stop) for _, how, _ in wrong.asked} == {(0.2, ("[/ANSWER]",))}
+    thinking = FakeModel(lambda _: Reply(text="[THOUGHT]\nlet me see", finish=Finish.LENGTH))
     cut = await records(suite(style="cot"), thinking, grader)
     assert {record.outcome for record in cut} == {Outcome.TRUNCATED}
 
@@ -110,10 +92,7 @@ async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str
     assert len(one.tasks()) == 800
     chosen = {f"sample_{number}" for number in (*range(0, 800, 10), 152, 239, 258, 344, 364, 378, 522, 770)}
     tasks = {name: task for name, task in one.programs.items() if name in chosen}
-    model = RuleModel(right(tasks))
-    found = await asyncio.gather(
-        *(one.run(UnitRun(name, 0, model, grader, hashes("hash"))) for name in tasks)
-    )
+    found = await records(one, FakeModel(right(tasks)), grader, tasks)
     assert [record.task_id for record in found if record.outcome is not Outcome.PASSED] == []
 
 

@@ -14,7 +14,7 @@ from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_st
 from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
-from triathlon_runner.runtime._trace import Trace
+from triathlon_runner.runtime._sandboxed.tracer import Trace
 
 PROGRAM = ProgramQuestions(
     task_id="t/f", program="def f(x):\n    y = x\n    return y\n", entry_point="f", inputs=()
@@ -68,8 +68,9 @@ def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
         name = variable[1] if variable else "x"
         found = traced(one, line, name)
         asked = StatementQuestion(
-            line=line, variable=name, executed=found.executed(line),
-            states=found.observed(line, name), next_lines=tuple(found.successors(line)),
+            line=line, variable=name, executed=bool(found.at(line)),
+            states=tuple(Value(type=kind, text=text) for kind, text, _ in found.observed(line, name)),
+            next_lines=tuple(found.successors(line)),
         )  # fmt: skip
         if kind == "path":
             assert grade_path(one["program"], asked, one["answer"]).correct, one

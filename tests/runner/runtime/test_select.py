@@ -6,7 +6,13 @@ import textwrap
 import pytest
 
 from support.traced import traced
-from triathlon_runner.runtime._select import blocks, candidate_statements, choose, functions, watches
+from triathlon_runner.runtime._sandboxed.select import (
+    blocks,
+    candidate_statements,
+    choose,
+    functions,
+    watches,
+)
 
 
 def block_lines(body: str) -> list[list[int]]:
@@ -19,7 +25,8 @@ def block_lines(body: str) -> list[list[int]]:
 def chosen(program: str, arguments: str = "()") -> list[tuple[int, str]]:
     """The pairs of `f`; without a variable where nothing can be asked about a block end."""
     program = textwrap.dedent(program).strip("\n")
-    return choose(candidate_statements(program), traced(program, arguments, watches(program)))
+    places = candidate_statements(program)
+    return choose(places, traced(program, arguments, watches(places)).changed)
 
 
 def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:

@@ -214,18 +214,21 @@ def test_the_catalogue(tmp_path: Path) -> None:
     assert built.data.name == "core seeds and classes"
 
 
-async def test_questions_that_another_python_traced_are_traced_again(
-    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("memo.python_version", "3.99"), ("runtime._construct.library_versions", {"lxml": "6"})],
+)
+async def test_questions_are_built_anew_under_another_python_or_with_other_libraries(
+    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, value: object
 ) -> None:
-    """Each version of Python traces by itself and says so; what is asked does not depend on it."""
+    """A program that was left out for want of a library is asked about once that is there."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)
-    monkeypatch.setattr("triathlon_runner.memo.python_version", lambda: "3.99")
-    monkeypatch.setattr("triathlon_runner.runtime._construct.python_version", lambda: "3.99")
+    assert source(tmp_path).ready() is not None
+    monkeypatch.setattr(f"triathlon_runner.{place}", lambda: value)
     assert source(tmp_path).ready() is None
     other = suite(cache=tmp_path)
     await other.prepare(grader)
-    assert other.settings("instruct")["questions"]["python"] == "3.99"
     assert other.protocol == ours.protocol
 
 

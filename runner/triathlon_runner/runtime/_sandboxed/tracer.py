@@ -22,6 +22,7 @@ from triathlon_runner.runtime._sandboxed.programs import (
     prepared,
     seed_generators,
 )
+from triathlon_runner.runtime._sandboxed.select import candidate_statements, choose, watches
 
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
@@ -33,16 +34,14 @@ _UNTRACEABLE_EVENTS = {
 """Audit events after which a trace would be incomplete."""
 MAX_STEPS = 50_000
 """Of a run."""
-MAX_CHARACTERS = 20_000_000
-"""Of all different values of a run."""
 
-_recording: list["Recorder"] = []
-"""The recorder of the current run, if any."""
+_recording: list["Trace"] = []
+"""That of the current run, if any."""
 
 
 def _audit(event: str, _arguments: tuple[Any, ...]) -> None:
     if _recording and event in _UNTRACEABLE_EVENTS:
-        _recording[-1].mark_incomplete(_UNTRACEABLE_EVENTS[event])
+        _recording[-1].end("untraceable", _UNTRACEABLE_EVENTS[event])
 
 
 sys.addaudithook(_audit)
@@ -52,36 +51,50 @@ class StopTracingError(BaseException):
     """A limit was hit. A program may catch this, but no step is recorded any more."""
 
 
+Row = tuple[str, str, bool]
+"""A value as `described` has it: type, text, whether that is a literal."""
+
+
+@dataclasses.dataclass(slots=True)
+class Step:
+    """One execution of a statement, or of a lambda or generator expression on another line."""
+
+    line: int
+    before: dict[str, Row]
+    """Local variables, and attributes of `self` as `self.name`; none where an expression is executed."""
+    after: dict[str, Row] = dataclasses.field(default_factory=dict)
+    """With the expressions that were asked for; none where the end of the statement was not recorded."""
+    next: "Step | None" = None
+
+
 @dataclasses.dataclass(slots=True)
 class _Activity:
-    """What one frame is doing: its open step and where in its code that began; -1 before the first."""
+    """What one frame is doing: its open step and where in its code that began."""
 
     frame: FrameType
-    step: int = -1
+    step: Step | None = None
     start: int = -1
 
 
-class Recorder:
-    """The trace function, and what it has seen."""
+class Trace:
+    """The trace function, and what it has seen of one run."""
 
     def __init__(self, program: str, watches: dict[int, list[str]]) -> None:
         tree = ast.parse(program)
         self._first_lines = _statement_lines(tree)
         self._definitions = _definition_lines(tree)
-        self._watches = _read_watches(program, watches)
-        self._characters = 0
+        self._watches = _read_watches(tree, watches)
+        self._rows: dict[Row, Row] = {}
         self._active: dict[int, _Activity] = {}
-        self.stopped = ""
-        self.incomplete_because = "it turns off the tracing of a frame" if "f_trace" in program else ""
-        """Why the trace lacks steps; empty while it is complete."""
-        self.steps: list[list[Any]] = []
-        """Line, numbers of the snapshots before and after (-1 for none), numbers of watched values."""
-        self.values: dict[tuple[str, str, bool], int] = {}
-        """Type, text and whether that is a literal, with their number."""
-        self.snapshots: dict[tuple[tuple[str, int], ...], int] = {}
-        """Names with the numbers of their values."""
+        self.steps: list[Step] = []
+        self.result: Row | None = None
+        """None where the run gave nothing, or nothing that is a variable."""
+        self.outcome = "returned"
+        """returned, raised, limit or untraceable."""
+        self.error = ""
+        """The exception, the limit that was hit, or how the program escaped the tracer."""
 
-    def trace(self, frame: FrameType, event: str, _arg: Any) -> Any:
+    def frame(self, frame: FrameType, event: str, _arg: Any) -> Any:
         """The global trace function: chooses the frames that count."""
         code = frame.f_code
         if event != "call" or code.co_filename != FILE or code.co_name in _IN_PLACE:
@@ -91,8 +104,8 @@ class Recorder:
     def _expression(self, frame: FrameType, event: str, _arg: Any) -> Any:
         """Records a step of a lambda or generator expression on another line than that of the last step."""
         line = self._line_of(frame)
-        if event == "line" and self.steps and self.steps[-1][0] != line:
-            self._begin(line, snapshot=-1)
+        if event == "line" and self.steps and self.steps[-1].line != line:
+            self._begin(line, {})
         return self._expression
 
     def _statement(self, frame: FrameType, event: str, _arg: Any) -> Any:
@@ -104,13 +117,14 @@ class Recorder:
         except StopTracingError:
             raise
         except BaseException as error:  # reading a value may execute the program's code; Python stops tracing
-            self.mark_incomplete(f"its values can't be looked at ({type(error).__name__})")
+            self.end("untraceable", f"its values can't be looked at ({type(error).__name__})")
             raise
         return self._statement
 
-    def mark_incomplete(self, why: str) -> None:
-        """Marks the trace as incomplete; of several reasons the first is kept."""
-        self.incomplete_because = self.incomplete_because or why
+    def end(self, outcome: str, error: str) -> None:
+        """Says how the run ended; what was said first stays."""
+        if not self.error:
+            self.outcome, self.error = outcome, error
 
     def _line_of(self, frame: FrameType) -> int:
         return self._first_lines.get(frame.f_lineno, frame.f_lineno)
@@ -119,122 +133,159 @@ class Recorder:
         activity = self._active.setdefault(id(frame), _Activity(frame))
         line, at = self._line_of(frame), frame.f_lasti
         in_class = not frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        if in_class and activity.step < 0 and self.steps and self.steps[-1][0] == line:
+        if in_class and not activity.step and self.steps and self.steps[-1].line == line:
             return  # the body of a class statement begins on the statement's own line
         if self._definitions.get(frame.f_code.co_firstlineno) == frame.f_lineno:
             return  # Python 3.11 gives some folded constants of a body the line of its `def`
-        if activity.step >= 0 and self.steps[activity.step][0] == line and at > activity.start:
+        if activity.step and activity.step.line == line and at > activity.start:
             return
-        snapshot = self._snapshot(frame)
-        self._end(activity, snapshot)
-        activity.step, activity.start = self._begin(line, snapshot), at
+        names = self._names(frame)
+        self._end(activity, names)
+        activity.step, activity.start = self._begin(line, names), at
 
     def _leave(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
-        if not frame.f_trace_lines:
-            self.mark_incomplete("it turns off the tracing of a frame")
         if activity is not None:
-            self._end(activity, self._snapshot(frame))
+            self._end(activity, self._names(frame))
             if not frame.f_code.co_flags & _GENERATORS:
                 del self._active[id(frame)]
 
-    def _begin(self, line: int, snapshot: int) -> int:
+    def _begin(self, line: int, names: dict[str, Row]) -> Step:
         if len(self.steps) >= MAX_STEPS:
-            self._stop("too many steps")
-        self.steps.append([line, snapshot, -1, []])
-        return len(self.steps) - 1
+            self.end("limit", "too many steps")
+            raise StopTracingError
+        step = Step(line, names)
+        if self.steps:
+            self.steps[-1].next = step
+        self.steps.append(step)
+        return step
 
-    def _end(self, activity: _Activity, snapshot: int) -> None:
+    def _end(self, activity: _Activity, names: dict[str, Row]) -> None:
         """Closes the frame's open step; what a generator does after it was resumed replaces what was seen."""
-        if activity.step >= 0:
-            step = self.steps[activity.step]
-            watched = [self._read(watch, activity.frame) for watch in self._watches.get(step[0], ())]
-            step[2:] = snapshot, watched
+        step = activity.step
+        if step:
+            watches = self._watches.get(step.line, {})
+            read = {text: self._read(watch, activity.frame) for text, watch in watches.items()}
+            step.after = names | _present(read) if read else names
 
-    def _read(self, watch: ast.expr, frame: FrameType) -> int:
+    def _read(self, watch: ast.expr, frame: FrameType) -> Row | None:
         try:
             value = _evaluate(watch, {**frame.f_globals, **frame.f_locals})
         except Exception:  # a program's own __getitem__ may raise anything
-            return -1
-        return self.number_of(value)
+            return None
+        return self.row_of(value)
 
-    def _snapshot(self, frame: FrameType) -> int:
-        names: list[tuple[str, int]] = []
+    def _names(self, frame: FrameType) -> dict[str, Row]:
+        names: dict[str, Row | None] = {}
         for name, value in list(frame.f_locals.items()):
             if name == "self":
                 attributes = list(getattr(value, "__dict__", {}).items())
-                names += [(f"self.{_written(key, value)}", self.number_of(item)) for key, item in attributes]
+                names |= {f"self.{_written(key, value)}": self.row_of(item) for key, item in attributes}
             elif not name.startswith("."):
-                names.append((name, self.number_of(value)))
-        row = tuple(sorted(pair for pair in names if pair[1] >= 0))
-        return self.snapshots.setdefault(row, len(self.snapshots))
+                names[name] = self.row_of(value)
+        return _present(names)
 
-    def number_of(self, value: Any) -> int:
-        """The number of a value among `values`; -1 for what is no variable."""
+    def row_of(self, value: Any) -> Row | None:
+        """A value's type and text; None for what is no variable. Equal ones are one object."""
         row = described(value, MAX_TEXT)
-        if row is None:
-            return -1
-        known = len(self.values)
-        number = self.values.setdefault(row, known)
-        if number == known:
-            self._characters += len(row[1])
-            if self._characters > MAX_CHARACTERS:
-                self._stop("too large")
-        return number
+        return row and self._rows.setdefault(row, row)
 
-    def finish(self) -> None:
-        """Checks that the program was traced to its end."""
-        codes = [activity.frame.f_code for activity in self._active.values()]
-        if sys.gettrace() != self.trace or not all(code.co_flags & _GENERATORS for code in codes):
-            self.mark_incomplete("it turns off the tracing of a frame")
+    # What can be read from the steps
 
-    def _stop(self, why: str) -> None:
-        self.stopped = why
-        raise StopTracingError(why)
+    def at(self, line: int) -> list[Step]:
+        """The executions of a line in order."""
+        return [step for step in self.steps if step.line == line]
+
+    def successors(self, line: int) -> list[int]:
+        """The lines that were begun next; -1 where nothing was, or the line never ran (as REval has it)."""
+        return sorted({step.next.line if step.next else -1 for step in self.at(line)} or {-1})
+
+    def observed(self, line: int, variable: str, *, or_next: bool = False) -> list[Row]:
+        """The different values of a variable after the line, in order of appearance.
+
+        Where there are none, and `or_next`, those of the steps that followed: how REval reads the variable of
+        a called function.
+        """
+        rows = [step.after.get(variable) for step in self.at(line)]
+        if or_next and not any(rows):
+            rows = [step.next.before.get(variable) for step in self.at(line) if step.next]
+        return list(dict.fromkeys(row for row in rows if row is not None))
+
+    def changed(self, line: int) -> list[str]:
+        """What a line changed: new variables, then changed ones, then attributes of self, each by name."""
+        changes: dict[str, int] = {}
+        for step in self.at(line):
+            for name, value in sorted(step.after.items()):
+                if value != step.before.get(name):
+                    kind = 2 if name.startswith("self.") else int(name in step.before)
+                    changes[name] = min(kind, changes.get(name, kind))
+        return sorted(changes, key=lambda name: changes[name])
 
 
-def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed: int = 0) -> dict[str, Any]:
+def _present(rows: dict[str, Row | None]) -> dict[str, Row]:
+    return {name: row for name, row in rows.items() if row is not None}
+
+
+def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed: int = 0) -> Trace:
     """Traces one run of a program (`programs.prepared`); loading it is not traced.
 
-    After each execution of a line its `watches` are read. Returns `outcome` (returned, raised, limit,
-    untraceable), `error`, the number of the `result`, and `steps`, `values` and `snapshots` as the recorder
-    has them.
+    After each execution of a line its `watches` are read.
     """
     seed_generators(seed)
-    recorder = Recorder(program, watches)
-    outcome, result, error = "returned", -1, ""
+    found = Trace(program, watches)
     with output_discarded():
         try:
-            result = recorder.number_of(_traced(recorder, prepared(program, run)))
+            found.result = found.row_of(_traced(found, prepared(program, run)))
         except BaseException as problem:  # a program may raise anything, SystemExit too
-            outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
-    if recorder.stopped:
-        outcome, error = "limit", recorder.stopped
-    elif recorder.incomplete_because:
-        outcome, error = "untraceable", recorder.incomplete_because
-    return {
-        "outcome": outcome,
-        "error": error,
-        "result": result,
-        "steps": recorder.steps,
-        "values": list(recorder.values),
-        "snapshots": [dict(row) for row in recorder.snapshots],
-    }
+            found.end("raised", f"{type(problem).__name__}: {str(problem)[:300]}")
+    return found
 
 
-def _traced(recorder: Recorder, run: Callable[[], Any]) -> Any:
+def _traced(found: Trace, run: Callable[[], Any]) -> Any:
     """Makes a run under the trace function."""
     # A thread that starts sets this function, which is an event that marks the trace as incomplete.
-    threading.settrace(recorder.trace)
-    sys.settrace(recorder.trace)
-    _recording.append(recorder)
+    threading.settrace(found.frame)
+    sys.settrace(found.frame)
+    _recording.append(found)
     try:
         return run()
     finally:
         _recording.pop()
-        recorder.finish()
         sys.settrace(None)
         threading.settrace(None)
+
+
+def questions(program: str, run: dict[str, str], named: list[tuple[int, str]], seed: int) -> dict[str, Any]:
+    """The questions about one run with their truth, in the form of `_construct.Run`.
+
+    Args:
+        program: the source.
+        run: as `programs.prepared` takes it.
+        named: the lines and variables that are asked about; none: they are chosen.
+        seed: of the random generators.
+    """
+    places = candidate_statements(program)
+    watched = watches(places)
+    for line, variable in named:
+        watched[line] = list(dict.fromkeys([*watched.get(line, []), variable]))
+    found = trace(program, run, watched, seed)
+    statements = [
+        {
+            "line": line,
+            "variable": name,
+            "executed": bool(found.at(line)),
+            "states": tuple(map(_as_value, found.observed(line, name, or_next=bool(named)))),
+            "next_lines": tuple(found.successors(line)),
+        }
+        for line, name in named or choose(places, found.changed)
+    ]
+    result = found.result and _as_value(found.result)
+    said = {"outcome": found.outcome, "error": found.error, "result": result}
+    return {**said, "statements": tuple(statements)}
+
+
+def _as_value(row: Row) -> dict[str, Any]:
+    return dict(zip(("type", "text", "literal"), row, strict=True))
 
 
 # What is read off the program's text: where its statements begin, and variables to look at
@@ -264,13 +315,15 @@ def _definition_lines(tree: ast.Module) -> dict[int, int]:
     }
 
 
-def _read_watches(program: str, watches: dict[int, list[str]]) -> dict[int, list[ast.expr]]:
+def _read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, dict[str, ast.expr]]:
     """The expressions to read at each line, private names as their class stores them."""
-    classes = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.ClassDef)]
-    watched = {line: [ast.parse(text, mode="eval").body for text in texts] for line, texts in watches.items()}
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    watched = {
+        line: {text: ast.parse(text, mode="eval").body for text in texts} for line, texts in watches.items()
+    }
     for line, trees in watched.items():
         around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
-        for node in (node for tree in trees for node in ast.walk(tree)):
+        for node in (node for tree in trees.values() for node in ast.walk(tree)):
             if around and isinstance(node, ast.Attribute) and node.attr[:2] == "__" != node.attr[-2:]:
                 node.attr = f"_{around[-1].lstrip('_')}{node.attr}"
     return watched
@@ -331,9 +384,10 @@ def events(program: str, run: dict[str, str], variables: list[str]) -> list[list
     return steps
 
 
-def _held(code: CodeType, frame: FrameType) -> tuple[str, str, bool] | None:
+def _held(code: CodeType, frame: FrameType) -> dict[str, Any] | None:
     try:
         value = eval(code, {"__builtins__": {}}, {**frame.f_locals})  # noqa: S307 (in the sandbox)
     except Exception:  # a program's own attributes may raise anything
         return None
-    return described(value, MAX_TEXT)
+    row = described(value, MAX_TEXT)
+    return row and _as_value(row)

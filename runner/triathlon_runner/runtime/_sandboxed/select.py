@@ -5,13 +5,11 @@ gives back, what a bare expression changed.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from triathlon_runner.runtime._expressions import names_in
-from triathlon_runner.runtime._trace import Trace
-from triathlon_runner.syntax import Function, parse
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class CandidateStatement:
 def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
     """All suitable statements of a program's functions, by function and breadth first within it."""
     candidates: list[CandidateStatement] = []
-    for function in functions(parse(program)):
+    for function in functions(ast.parse(program)):
         for block in blocks(function):
             suitable = [statement for statement in block.statements if _is_suitable(statement)]
             candidates += [
@@ -45,10 +43,9 @@ def _is_suitable(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
 
 
-def watches(program: str) -> dict[int, list[str]]:
+def watches(places: Sequence[CandidateStatement]) -> dict[int, list[str]]:
     """For each line the expressions whose values the tracer has to record there."""
     watched: dict[int, dict[str, None]] = {}
-    places = candidate_statements(program)
     names = [name for candidate in places for name in assigned(candidate.statement)]
     for candidate in places:
         statement = candidate.statement
@@ -57,14 +54,21 @@ def watches(program: str) -> dict[int, list[str]]:
     return {line: list(texts) for line, texts in watched.items()}
 
 
-def choose(places: Sequence[CandidateStatement], trace: Trace) -> list[tuple[int, str]]:
-    """The line of each block end with the variable to ask about, by line; empty where there is none."""
+def choose(
+    places: Sequence[CandidateStatement], changed: Callable[[int], Sequence[str]]
+) -> list[tuple[int, str]]:
+    """The line of each block end with the variable to ask about, by line; empty where there is none.
+
+    Args:
+        places: all suitable statements.
+        changed: gives what a line changed.
+    """
     pairs: list[tuple[int, str]] = []
     earlier: list[tuple[CandidateStatement, str]] = []
     for candidate in places:
         statement = candidate.statement
         if isinstance(statement, ast.Expr):
-            variables = _changed(trace, candidate.line)
+            variables = list(changed(candidate.line))
         elif _returns_constant(statement):
             variables = _nearest(candidate, earlier)
         else:
@@ -129,23 +133,11 @@ def _nearest(candidate: CandidateStatement, earlier: Sequence[tuple[CandidateSta
     arguments = candidate.function.args
     known = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     for other, name in reversed(earlier):
-        is_known = name.startswith("self.") and names_in(ast.parse(name)) <= known
+        names = {part.id for part in ast.walk(ast.parse(name)) if isinstance(part, ast.Name)}
+        is_known = name.startswith("self.") and names <= known
         if other.line < candidate.line and (other.function is candidate.function or is_known):
             return [name]
     return []
-
-
-def _changed(trace: Trace, line: int) -> list[str]:
-    """What a line changed: new variables, then changed ones, then attributes of self, each by name."""
-    new: dict[str, None] = {}
-    changed: dict[str, None] = {}
-    attributes: dict[str, None] = {}
-    for step, _ in trace.at(line):
-        for name, value in sorted(step.after.items()):
-            if value != step.before.get(name):
-                kind = attributes if name.startswith("self.") else changed if name in step.before else new
-                kind[name] = None
-    return list(dict.fromkeys((*new, *changed, *attributes)))
 
 
 @dataclass(eq=False)
@@ -171,7 +163,7 @@ def blocks(function: Function) -> list[Block]:
     and `except*`.
     """
     order = [Block()]
-    _BlockBuilder().run(function.body, order[0])
+    _follow(function.body, order[0])
     for block in order:
         order += [target for target in block.next if target not in order]
     return order
@@ -183,68 +175,55 @@ def functions(program: ast.Module) -> list[Function]:
     return sorted(nodes, key=lambda function: (function.lineno, function.col_offset))
 
 
-class _BlockBuilder:
-    """Follows the statements of a function and makes blocks of them."""
+def _follow(body: list[ast.stmt], block: Block) -> Block | None:
+    """Appends statements to `block`; the block by which control leaves them, None where it never does."""
+    current: Block | None = block
+    for statement in body:
+        # Statements after a `return` get a block that nothing leads to: it is never visited.
+        current = _statement(statement, current or Block())
+    return current
 
-    def __init__(self) -> None:
-        self._loops: list[tuple[Block, Block]] = []
-        """Of each loop around: its header, and the block after it."""
 
-    def run(self, body: list[ast.stmt], block: Block) -> Block | None:
-        """Appends statements to `block`; the block by which control leaves them, None where it never does."""
-        current: Block | None = block
-        for statement in body:
-            # Statements after a `return` get a block that nothing leads to: it is visited last or never.
-            current = self._statement(statement, current or Block())
-        return current
-
-    def _statement(self, statement: ast.stmt, block: Block) -> Block | None:
-        if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
-            return self._loop(statement, block)
-        block.statements.append(statement)
-        end: Block | None = block
-        match statement:
-            case ast.If():
-                end = self._branch(block, Block(), statement.body, statement.orelse)
-            case ast.Match():
-                end = self._branch(block, Block(), *(case.body for case in statement.cases), [])
-            case ast.Try() | ast.TryStar():
-                end = self._try(statement, block)
-            case ast.With() | ast.AsyncWith():
-                end = self.run(statement.body, block)
-            case ast.Return() | ast.Raise():
-                end = None
-            case ast.Break() | ast.Continue():
-                header, after = self._loops[-1]
-                block.to(after if isinstance(statement, ast.Break) else header)
-                end = None
-        return end
-
-    def _branch(self, before: Block, after: Block, *bodies: list[ast.stmt]) -> Block:
-        """Leads from a block through each of the bodies, or past an empty one, to the block after them."""
-        for body in bodies:
-            first = Block() if body else after
-            before.to(first)
-            last = self.run(body, first) if body else None
-            if last:
-                last.to(after)
+def _statement(statement: ast.stmt, block: Block) -> Block | None:
+    after = Block()
+    if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
+        block.to(header := Block([statement]))
+        _branch(header, header, statement.body)
+        _branch(header, after, statement.orelse)
+        header.to(after)  # past its `else`, as `break` leaves it
         return after
+    block.statements.append(statement)
+    end: Block | None = block
+    match statement:
+        case ast.If():
+            end = _branch(block, after, statement.body, statement.orelse)
+        case ast.Match():
+            end = _branch(block, after, *(case.body for case in statement.cases), [])
+        case ast.Try() | ast.TryStar():
+            end = _try(statement, block, after)
+        case ast.With() | ast.AsyncWith():
+            end = _follow(statement.body, block)
+        case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+            end = None
+    return end
 
-    def _loop(self, statement: ast.For | ast.AsyncFor | ast.While, block: Block) -> Block:
-        header, after = Block([statement]), Block()
-        block.to(header)
-        self._loops.append((header, after))
-        self._branch(header, header, statement.body)
-        self._loops.pop()
-        return self._branch(header, after, statement.orelse)
 
-    def _try(self, statement: ast.Try | ast.TryStar, block: Block) -> Block:
-        joined, after = Block(), Block()
-        end = self.run(statement.body, block)
-        if end:
-            self._branch(end, joined, statement.orelse)
-        self._branch(block, joined, *(handler.body for handler in statement.handlers))
-        last = self.run(statement.finalbody, joined)
+def _branch(before: Block, after: Block, *bodies: list[ast.stmt]) -> Block:
+    """Leads from a block through each of the bodies, or past an empty one, to the block after them."""
+    for body in bodies:
+        first = Block() if body else after
+        before.to(first)
+        last = _follow(body, first) if body else None
         if last:
             last.to(after)
-        return after
+    return after
+
+
+def _try(statement: ast.Try | ast.TryStar, block: Block, after: Block) -> Block:
+    joined = Block()
+    if end := _follow(statement.body, block):
+        _branch(end, joined, statement.orelse)
+    _branch(block, joined, *(handler.body for handler in statement.handlers))
+    if last := _follow(statement.finalbody, joined):
+        last.to(after)
+    return after
