@@ -121,6 +121,9 @@ def _pair(subject: ast.expr, value: ast.expr, known: Definitions) -> ast.Tuple:
 
 
 def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yields what a statement claims: `result = 3` as `assert result == 3`."""
+    if assigned := assignment(statement):
+        yield ast.Name(assigned[0], ast.Load()), assigned[1]
     match statement:
         case ast.Assert(part):
             yield from claims(part)
@@ -158,12 +161,7 @@ class _Reader:
         """
         if isinstance(statement, ast.Import | ast.ImportFrom) or ast.dump(statement) in self._repeatable:
             return
-        stated = (
-            self._in_statement_of_test(statement)
-            or self._by_assignment(statement)
-            or self._in_claim(statement)
-            or self._alone(statement)
-        )
+        stated = self._in_statement_of_test(statement) or self._in_claim(statement) or self._alone(statement)
         if stated:
             self._fillings.update(stated)
             self._next = max(stated) + 1
@@ -177,25 +175,13 @@ class _Reader:
                 return fillings
         return None
 
-    def _by_assignment(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
-        """`result = 3` for an assertion on `result`, where the test itself gives that no value."""
-        known = self._question.known
-        name, value = assignment(statement) or ("", ast.Constant(None))
-        if (name in known and is_value(known[name], known)) or not is_value(value, {**known, **self._own}):
-            return None
-        subject = ast.dump(ast.Name(name, ast.Load()))
-        for hole, part in self._question.parts:
-            stated = (ast.dump(left) for left, right in claims(part) if hole_of(right) == hole)
-            if hole >= self._next and subject in stated:
-                return {hole: value}
-        return None
-
     def _in_claim(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
-        """Another form of a claim that the test makes."""
+        """Another form of a claim that the test makes; an assignment claims no more than its value."""
         known = {**self._question.known, **self._own}
         made = [_pair(*claim, known) for claim in _claims_in(statement)]
         for hole, expected in self._expected:
-            fillings = (match_trees(expected, actual) for actual in made if hole >= self._next)
+            is_open = hole >= self._next and (hole_of(expected.elts[1]) == hole or not assignment(statement))
+            fillings = (match_trees(expected, actual) for actual in made if is_open)
             if filling := next(filter(None, fillings), None):
                 return filling
         return None

@@ -55,6 +55,7 @@ TWO = Masked(
     ("1", "[thing]"),
 )
 TRUTH = Masked("self.box.put(1)\nassertEqual(bool(self.box.is_empty()), ??)", ("False",))
+EMPTY = Masked("empty = self.box.is_empty()\nassertEqual(bool(empty), ??)", ("True",))
 LABEL = Masked("self.box.put(1)\nself.box.put(2)\nassertEqual(self.box.put(3), ??)", ("3",))
 MASKED_TRUE = Masked("assertTrue(??)", ("self.box.is_empty()",))
 MASKED_FALSE = Masked("self.box.put(1)\nassertFalse(??)", ("self.box.is_empty()",))
@@ -112,6 +113,7 @@ RIGHT = {
     TRUTH: ["assertEqual(bool(self.box.is_empty()), False)", "assertFalse(self.box.is_empty())",
         "assertEqual(self.box.is_empty(), False)", "assert not self.box.is_empty()",
         "assert self.box.is_empty() is False", "False"],
+    EMPTY: ["empty = True", "assert empty is True", "assertTrue(self.box.is_empty())"],
     LABEL: ["self.box.put(1)\nassertEqual(self.box.put(3), 3)", "assertEqual(self.box.put(3), 3)"],
 }  # fmt: skip
 CALLS_RIGHT = {
@@ -163,12 +165,12 @@ WRONG = [
     (CALL, "too large", ["a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)),
         f"{NAMES_OF_NAMES}\nassert f(1, y=2) == [{'i, ' * 3_000}]",
         f"assert f(1, y=2) == [{'i, ' * 3_000}]\n{NAMES_OF_NAMES}"]),
-    (RESULT, "does not have", ["result = self.box.put('b')\nassertEqual(result, 1)",
-        "self.box = None\nassertEqual(result, 1)"]),
+    (RESULT, "does not have", ["self.box = None\nassertEqual(result, 1)"]),
     (RESULT, "AssertionError", ["assertEqual(result, 1)\nassertEqual(self.box.put('b'), 1)",
         "assertEqual(result, 2)"]),
     (RESULT, "states nothing", ["assertEqual(self.box.put('b'), 1)"]),
-    (RESULT, "reads the value off the program", ["assertEqual(result, result)"]),
+    (RESULT, "reads the value off the program", ["assertEqual(result, result)",
+        "result = self.box.put('b')\nassertEqual(result, 1)"]),
     (TWO, "AssertionError", ["[{'name': 'a'}]\n1"]),
     (TWO, "mask 1 of 2", ["assertEqual(self.box.things, [thing])\nassertEqual(self.box.put(thing), 1)"]),
     (TWO, "mask 2 of 2", ["assertEqual(self.box.put(thing), 1)"]),
