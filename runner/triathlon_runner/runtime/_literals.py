@@ -11,7 +11,7 @@ import math
 import operator
 import re
 from collections import deque
-from collections.abc import Callable, Set, ValuesView
+from collections.abc import Callable, Collection, Iterator, Set, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -153,7 +153,7 @@ def equal(truth: Any, value: Any) -> bool:
     return _same(truth, value)
 
 
-def _same(left: Any, right: Any) -> bool:
+def _same(left: Any, right: Any) -> bool:  # noqa: PLR0911 (one for each kind of value)
     """Whether two values are equal and of one type, at any depth; numbers by value, floats to 1e-6.
 
     NaN equals itself.
@@ -165,7 +165,10 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, Named):
         return left.name == right.name and _same(left.content, right.content)
     if isinstance(left, dict):
-        left, right = left.items(), right.items()
+        pairs = _pairs(left, right)
+        return len(left) == len(right) and all(_same(a, b) and _same(left[a], right[b]) for a, b in pairs)
+    if isinstance(left, set | frozenset):
+        return len(left) == len(right) and all(_same(a, b) for a, b in _pairs(left, right))
     if isinstance(left, Set):
         left, right = sorted(left, key=_order), sorted(right, key=_order)
     if isinstance(left, list | tuple | deque | ValuesView):
@@ -173,6 +176,21 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, Decimal) and (left.is_nan() or right.is_nan()):
         return left.is_nan() and bool(right.is_nan())
     return bool(left == right)
+
+
+def _pairs(left: Collection[Any], right: Collection[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yields each member with the one that Python finds for it; those without one in their order.
+
+    By order alone, equal sets of sets could differ, because a set's text may have any order.
+    """
+    rest = {member: member for member in right}
+    alone = []
+    for member in left:
+        if member in rest:
+            yield member, rest.pop(member)
+        else:
+            alone.append(member)
+    yield from zip(sorted(alone, key=_order), sorted(rest, key=_order), strict=False)
 
 
 def _order(value: Any) -> tuple[bool, float, str]:

@@ -41,6 +41,14 @@ def test_what_the_tracer_writes_is_read_back_equal(value: object) -> None:
     assert equal(read_literal(LiteralWriter(100_000).text(value)), read_literal(repr(value)))
 
 
+SETS, SETS_BACKWARDS = (
+    "{" + ", ".join(f"frozenset({{{', '.join(members)}}})" for members in order) + "}"
+    for order in (
+        [["0", "8"], ["16", "24"], ["32", "40"]],
+        [["40", "32"], ["24", "16"], ["8", "0"]],
+    )
+)
+"""Members that fall into one place of a small hash table: their order is that in which they came."""
 SAME = [
     ("1", "1.0"), ("{1: {2}}", "{1.0: {2.0}}"), ("[[0] * 2] * 3", "[[0, 0], [0, 0], [0, 0]]"),
     ("[0] * 2 + [1]", "[0, 0, 1]"), ("0.30000000000000004", "0.3"),
@@ -56,14 +64,14 @@ SAME = [
     ("{(1.0000001, 2)}", "{(1.0, 2)}"), ("[Decimal('NaN')]", "[Decimal('NaN')]"),
     ("OrderedDict({'a': 1})", "{'a': 1}"), ("array([1])", "[1]"), ("matrix([[1]])", "[[1]]"),
     ("dict_items([(1, 2)])", "[(1, 2)]"), ("dict_values([1])", "[1]"), ("dict_keys([1, 2])", "{2, 1}"),
-    ("frozenset({1})", "{1}"), ("deque([1])", "[1]"),
+    ("frozenset({1})", "{1}"), ("deque([1])", "[1]"), (SETS, SETS_BACKWARDS),
 ]  # fmt: skip
 """Floats to 1e-6 at any depth, not a number equal to itself; the ways in which one value is written."""
 DIFFERENT = [
     ("1", "1.1"), ("1.0", "1.00001"), ("[1]", "[1, 1]"), ("{'a': 1}", "{'a': 2}"), ("{1}", "{1, 2}"),
     ("Counter({'a': 2})", "OrderedDict({'a': 2})"), ("Color.RED", "Color.BLUE"),
     ("Point(x=1)", "Point(x=2)"), ("Point(x=1)", "1"), ("nan", "1.0"), ("inf", "-inf"),
-    (str(10**400), "1.5"),
+    (str(10**400), "1.5"), ("{True}", "{1}"), ("{1: 2}", "{True: 2}"), ("{1.0000001}", "{'a'}"),
 ]  # fmt: skip
 """What Python tells apart."""
 
