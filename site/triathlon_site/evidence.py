@@ -15,6 +15,9 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
+from pydantic_core import to_json
+
 from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord, Verdict
 from triathlon_runner.unit_pages import evidence_page, model_slug, unit_anchor
 from triathlon_site.render import Environment, formats, show_control_characters
@@ -32,6 +35,8 @@ SUMMARY: Final = "summary.json"
 INDEX: Final = "index.js"
 LINES: Final = "lines.jsonl.gz"
 """The file of results itself, as a download: whoever reads a file puts it beside the packs."""
+_SIGNS: Final = np.frombuffer(base64.b85encode(b"".join(n.to_bytes(4) for n in range(85))), "S1")[4::5]
+_POWERS: Final = 85 ** np.arange(4, -1, -1, dtype=np.uint32)
 _TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -333,8 +338,15 @@ def _index(
 
 def _packed(content: Any) -> str:
     """A script that hands over the content, in Python's base 85; the same bytes for the same content."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-    return f'triathlonPack("{base64.b85encode(gzip.compress(text, PACKED, mtime=0)).decode()}")\n'
+    return f'triathlonPack("{_base85(gzip.compress(to_json(content), PACKED, mtime=0))}")\n'
+
+
+def _base85(content: bytes) -> str:
+    """The same as `base64.b85encode`, which takes ten times as long."""
+    filled = -len(content) % 4
+    numbers = np.frombuffer(content + bytes(filled), ">u4")
+    digits = numbers[:, None] // _POWERS % 85
+    return _SIGNS[digits].tobytes().decode()[: digits.size - filled]
 
 
 def _in_packs(tasks: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:

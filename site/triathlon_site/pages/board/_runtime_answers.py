@@ -67,20 +67,15 @@ class AnswerRow(NamedTuple):
 
 def _shown(title: str, answer: AnswerRecord, *, right_so_far: bool) -> Answer:
     """`right_so_far`: whether all answers before it in its chain are right."""
-    text = answer.answer
-    if text is None:
-        text = "" if answer.correct else words(answer.outcome)
+    reply, question = answer.reply, cut(answer.question) or title
+    words_of_model = cut(reply.text), cut(reply.reasoning)
+    if answer.correct:  # what would be right is only shown beside a wrong one
+        return Answer(question, True, False, cut(answer.answer or ""), "", (), *words_of_model)
+    text = words(answer.outcome) if answer.answer is None else cut(answer.answer)
     why = answer.why.rstrip(": ")
-    return Answer(
-        cut(answer.question) or title,
-        answer.correct,
-        right_so_far and not answer.correct,
-        cut(text),
-        "" if why == "AssertionError" else cut(why),
-        [cut(one) for one in answer.expected[:MOST_EXPECTED]],
-        cut(answer.reply.text),
-        cut(answer.reply.reasoning),
-    )
+    why = "" if why == "AssertionError" else cut(why)
+    expected = [cut(one) for one in answer.expected[:MOST_EXPECTED]]
+    return Answer(question, False, right_so_far, text, why, expected, *words_of_model)
 
 
 def mistake(answer: AnswerRecord) -> str:
@@ -95,7 +90,7 @@ def mistake(answer: AnswerRecord) -> str:
 
 
 def _mistakes(answers: Iterable[AnswerRecord]) -> dict[str, int]:
-    return dict(Counter(kind for answer in answers if (kind := mistake(answer))))
+    return dict(Counter(mistake(answer) for answer in answers if not answer.correct))
 
 
 def _wrong(answer: AnswerRecord) -> str:
@@ -107,7 +102,7 @@ def _wrong(answer: AnswerRecord) -> str:
 
 def _pattern(right: Sequence[bool]) -> str:
     """A chain as REval writes it: `1110` where the output alone is wrong."""
-    return "".join(str(int(each)) for each in right)
+    return "".join("1" if each else "0" for each in right)
 
 
 def _answers(record: RuntimeRecord) -> Iterator[tuple[str, AnswerRecord]]:
@@ -150,42 +145,40 @@ def _count_chains(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
 
 def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
     """Counts over all answers of a file: constant answers, lines by kind, chains, mistakes, cut replies."""
-    of_lines: Counter[tuple[str, str, tuple[bool, ...]]] = Counter()
-    """By two kinds of a line: which answers about it are right."""
-    given: Counter[tuple[str, str]] = Counter()
-    for record in records:
-        text = record.program.splitlines()
-        for one in record.statements:
-            answers = {step: getattr(one, step) for step in STEPS}
-            given.update((step, answer.answer or "") for step, answer in answers.items())
-            line = text[one.line - 1] if one.line <= len(text) else ""
-            executed = "executed" if "YES" in one.coverage.expected else "not executed"
-            form = "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other"
-            of_lines[executed, form, tuple(answer.correct for answer in answers.values())] += 1
+    statements = [one for record in records for one in record.statements]
+    answers = {step: [getattr(one, step) for one in statements] for step in STEPS}
+    given = {step: Counter(answer.answer or "" for answer in of_step) for step, of_step in answers.items()}
     lines: dict[str, list[list[int]]] = {kind: [[0, 0] for _ in STEPS] for kind in LINE_KINDS}
-    for (*kinds, right), count in of_lines.items():
+    for (*kinds, right), count in Counter(_kinds_of_lines(records)).items():
         for kind in kinds:
             for counts, is_right in zip(lines[kind], right, strict=True):
                 counts[0] += count * is_right
                 counts[1] += count
 
     def giving(step: str, constant: str) -> int:
-        counts = (count for (of, answer), count in given.items() if of == step and _is(answer, constant))
-        return sum(counts)
+        return sum(count for answer, count in given[step].items() if _is(answer, constant))
 
     return {
         **_count_chains(records),
         "given": {constant: giving(step, constant) for step, constant in CONSTANTS.items()},
         "lines": lines,
         "mistakes": {
-            **{
-                step: _mistakes(getattr(one, step) for record in records for one in record.statements)
-                for step in STEPS
-            },
+            **{step: _mistakes(of_step) for step, of_step in answers.items()},
             "output": _mistakes(record.output for record in records),
         },
         "most_ic": _most_consistency(records),
     }
+
+
+def _kinds_of_lines(records: Sequence[RuntimeRecord]) -> Iterator[tuple[str, str, tuple[bool, ...]]]:
+    """Of each line that was asked about two of its kinds, and which answers about it are right."""
+    for record in records:
+        text = record.program.splitlines()
+        for one in record.statements:
+            line = text[one.line - 1] if one.line <= len(text) else ""
+            executed = "executed" if "YES" in one.coverage.expected else "not executed"
+            form = "return" if _RETURN.match(line) else "branch" if _BRANCH.match(line) else "other"
+            yield executed, form, (one.coverage.correct, one.state.correct, one.path.correct)
 
 
 def _is(answer: str, constant: str) -> bool:
@@ -195,6 +188,9 @@ def _is(answer: str, constant: str) -> bool:
 
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     """IC if every cut reply had been right; None where none was cut."""
+    wrong = (answer for record in records for answer in record.answers() if not answer.correct)
+    if not any(mistake(answer) == "cut" for answer in wrong):
+        return None
     scores, is_any_cut = [], False
     for record in records:
         output_cut = mistake(record.output) == "cut"
