@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import zip_longest
+from types import SimpleNamespace
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ def missing_definition(program: str, verdict: Verdict | None) -> Missing | None:
     return Missing(name, defined) if case.input.startswith(f"{name}(") and name not in defined else None
 
 
-TEXTS: Final = {"changed_words": changed_words, "missing": missing_definition}
+TEXTS: Final = SimpleNamespace(changed_words=changed_words, missing=missing_definition)
 """What templates of articles compute from texts."""
 
 
@@ -158,17 +159,25 @@ def render_tasks(
     frame = environment.macro("evidence/unit", "article")
     content = environment.macro(article.template, "content")
     for task, records in tasks.items():
-        groups: dict[Hashable, list[UnitRecord]] = {}
-        for record in records:
-            groups.setdefault(article.alike(record), []).append(record)
+        groups = [records] if len(records) == 1 else _groups(records, article.alike)
         shown: list[tuple[UnitRecord, list[int], str]] = []
-        for group in sorted(groups.values(), key=len, reverse=True):
+        for group in groups:
             first = group[0]
-            found = [parents.get(name) for name in getattr(first, "parents", ())]
+            found = [parents.get(name) for name in getattr(first, "parents", ())] if parents else []
             seeds = [parent for parent in found if isinstance(parent, type(first))]
             text = content(first, seeds, [*article.rows(first)], TEXTS, not shown)
             shown.append((first, [record.sample + 1 for record in group], text))
         yield task, show_control_characters(frame(task, shown, len(records)))
+
+
+def _groups(
+    records: Sequence[UnitRecord], alike: Callable[[Any], Hashable]
+) -> list[Sequence[UnitRecord]]:
+    """The samples that are alike together, the most first."""
+    groups: dict[Hashable, list[UnitRecord]] = {}
+    for record in records:
+        groups.setdefault(alike(record), []).append(record)
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def imported_slug(slug: str) -> str:
@@ -214,9 +223,10 @@ def _attempts(records: Sequence[UnitRecord], address: Callable[[UnitRecord], str
     programs: dict[str, list[UnitRecord]] = {}
     for record in records:
         programs.setdefault(getattr(record, unit), []).append(record)
+    has_loops = "sustained_loops" in fields
     for task, units in programs.items():
         shown = _first_failed(units)
-        loops = getattr(shown, "sustained_loops", 0) if len(units) == 1 else 0
+        loops = getattr(shown, "sustained_loops", 0) if has_loops and len(units) == 1 else 0
         outcome = f"{loops} loop{'s' * (loops > 1)}" if loops else _ended(units)
         yield Attempt(task, outcome, address(shown))
 
@@ -313,7 +323,8 @@ def _listed(
 ) -> dict[str, Any]:
     """A task in the list of a model's units: how it ended and why, its id on the page."""
     worst = _first_failed(records)
-    known = [parents[name].outcome for name in getattr(worst, "parents", ()) if name in parents]
+    named = getattr(worst, "parents", ()) if parents else ()
+    known = [parents[name].outcome for name in named if name in parents]
     return {
         "task": task,
         "outcome": ended,

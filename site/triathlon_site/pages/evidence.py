@@ -25,19 +25,21 @@ IMPORTED: Final = "imported.html"
 
 def drafts(site: Gathered, cards: Sequence[ModelCard]) -> Iterator[Draft]:
     """The pages of these models' measured results."""
+    names = {model: (site.models[model].slug, site.models[model].label) for model in site.results.models}
+    beside: dict[str, list[tuple[str, str]]] = {}
+    for file in site.results.files:
+        if file.has_lines:
+            beside.setdefault(file.suite, []).append(names[file.model])
     for model in (model for card in cards for model in card.ids):
         info = site.models[model]
         for file in site.files.get(model, ()):
             if not file.kept:
-                others = [other for other in site.results.files if other.suite == file.suite]
-                yield _draft(site, info, file, info.slug, others)
+                yield _draft(info, file, info.slug, beside.get(file.suite, ()))
 
 
-def _draft(
-    site: Gathered, info: ModelInfo, file: FileAggregate, folder: str, others: Sequence[FileAggregate]
-) -> Draft:
+def _draft(info: ModelInfo, file: FileAggregate, folder: str, beside: Sequence[tuple[str, str]]) -> Draft:
+    """`beside`: folder and name of each model whose units can be shown beside these."""
     imported = folder != info.slug
-    beside = [site.models[other.model] for other in others if other.model != info.id and other.has_lines]
     values = {
         "info": info,
         "file": file,
@@ -46,7 +48,7 @@ def _draft(
         "tasks": Markup(file.extracts.read(LINKS).decode()),
         "packs": suite_slug(file.suite) if file.has_lines else "",  # none where texts are private
         "lines": lines_page(folder, file.suite),
-        "others": [(other.slug, other.label) for other in beside],
+        "others": [other for other in beside if other[0] != folder],
         "imported": imported,
     }
     return Draft(evidence_page(folder, file.suite), "evidence/page", values)
@@ -69,7 +71,7 @@ def imported_drafts(site: Gathered) -> Iterator[Draft]:
         info, own = site.models[model], [file for file in files if file.model == model]
         yield unit_draft(info, own, imported_page(info.slug), IMPORTED, imported=True)
         for file in own:
-            yield _draft(site, info, file, imported_slug(info.slug), [])
+            yield _draft(info, file, imported_slug(info.slug), [])
 
 
 def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
