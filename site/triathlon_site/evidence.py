@@ -170,9 +170,7 @@ def render_tasks(
         yield task, show_control_characters(frame(task, shown, len(records)))
 
 
-def _groups(
-    records: Sequence[UnitRecord], alike: Callable[[Any], Hashable]
-) -> list[Sequence[UnitRecord]]:
+def _groups(records: Sequence[UnitRecord], alike: Callable[[Any], Hashable]) -> list[Sequence[UnitRecord]]:
     """The samples that are alike together, the most first."""
     groups: dict[Hashable, list[UnitRecord]] = {}
     for record in records:
@@ -283,8 +281,7 @@ class EvidenceExtractor:
         ended = {task: _ended(of_task) for task, of_task in tasks.items()}
         links = [_listed(task, of_task, ended[task], article, parents) for task, of_task in tasks.items()]
         if private:
-            for link in links:
-                link["reason"] = ""
+            links = [link._replace(reason="") for link in links]
         found = {
             LINKS: self.environment.render("evidence/links", links=links),
             ATTEMPTS: json.dumps(attempts, separators=(",", ":")),
@@ -314,25 +311,31 @@ class EvidenceExtractor:
         }
 
 
+class _Listed(NamedTuple):
+    """A task in the list of a model's units."""
+
+    task: str
+    outcome: str  # as `Attempt` has it
+    anchor: str  # its id on the page
+    reason: str  # why it is not passed
+    parents_solved: (
+        bool  # whether all problems that it was made from, and that there are results of, are solved
+    )
+
+
 def _listed(
     task: str,
     records: Sequence[UnitRecord],
     ended: str,
     article: Article,
     parents: Mapping[str, UnitRecord],
-) -> dict[str, Any]:
-    """A task in the list of a model's units: how it ended and why, its id on the page."""
+) -> _Listed:
     worst = _first_failed(records)
     named = getattr(worst, "parents", ()) if parents else ()
     known = [parents[name].outcome for name in named if name in parents]
-    return {
-        "task": task,
-        "outcome": ended,
-        "anchor": unit_anchor(task),
-        "reason": article.reason(worst) if worst.outcome != Outcome.PASSED else "",
-        # whether all problems that it was made from, and that there are results of, are solved
-        "parents_solved": bool(known) and all(outcome == Outcome.PASSED for outcome in known),
-    }
+    reason = article.reason(worst) if worst.outcome != Outcome.PASSED else ""
+    solved = bool(known) and all(outcome == Outcome.PASSED for outcome in known)
+    return _Listed(task, ended, unit_anchor(task), reason, solved)
 
 
 def _index(

@@ -3,7 +3,8 @@
 The cluster of every metric is the program: answers about one program are correlated.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from triathlon_runner.metrics import Contribution, Metric, pass_at_k_metric
@@ -61,7 +62,7 @@ def _of_units(count: Callable[[RuntimeRecord], tuple[float, float] | None]) -> _
     return contributions
 
 
-def _mean(values: Callable[[RuntimeRecord], list[float]]) -> _Contributions:
+def _mean(values: Callable[[RuntimeRecord], Iterable[float]]) -> _Contributions:
     """The mean of a unit's values, one for each statement; units without statements are left out."""
     return _of_units(lambda unit: (sum(values(unit)), len(unit.statements)) if unit.statements else None)
 
@@ -80,13 +81,16 @@ def _f1_of_yes(unit: RuntimeRecord) -> tuple[float, float] | None:
     return 2 * hits, 2 * hits + mistakes
 
 
+_ARE_RIGHT: Final = attrgetter("coverage.correct", "state.correct", "path.correct")
+
+
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     """The mean of the four accuracies: output questions, being fewer, weigh as much in all as the others."""
     units = _units(records)
     weight = sum(len(unit.statements) for unit in units) / len(units) if units else 0.0
     contributions = []
     for unit in units:
-        right = sum(one.coverage.correct + one.state.correct + one.path.correct for one in unit.statements)
+        right = sum(map(sum, map(_ARE_RIGHT, unit.statements)))
         share = (right + weight * unit.output.correct) / 4.0
         contributions.append(Contribution(unit.program_id, share, len(unit.statements)))
     return contributions
@@ -97,7 +101,8 @@ _Kind = Literal["coverage", "state", "path"]
 
 def _accuracy(kind: _Kind, source: str) -> Metric:
     """The share of right answers to one of the questions about lines."""
-    right = _mean(lambda unit: [getattr(one, kind).correct for one in unit.statements])
+    is_right = attrgetter(f"{kind}.correct")
+    right = _mean(lambda unit: map(is_right, unit.statements))
     return Metric(f"{kind}_accuracy", kind.capitalize(), source, right)
 
 
@@ -111,7 +116,8 @@ def _constant(metric_id: str, title: str, kind: _Kind, answer: str, *, scale: fl
         answer: `YES`, `Nil` or `-1`.
         scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
     """
-    right = _mean(lambda unit: [answer in getattr(one, kind).expected for one in unit.statements])
+    expected = attrgetter(f"{kind}.expected")
+    right = _mean(lambda unit: [answer in answers for answers in map(expected, unit.statements)])
     maximum, source = 100.0 if scale != 1.0 else 1.0, "counted from the truths"
     return Metric(f"constant_{metric_id}", title, source, right, scale, maximum, role="beside")
 
