@@ -15,7 +15,6 @@ from triathlon_runner.store import (
     RUN_AGAIN,
     RecordedFile,
     ResultsFolder,
-    count_lines,
     manifest_or_fault,
     read_undamaged_records,
     recorded_files,
@@ -180,9 +179,11 @@ def read_records(file: RunFile, record: type[UnitRecord]) -> tuple[list[UnitReco
         return fault and f"{fault}; it does not count; {RUN_AGAIN}; {rest}"
 
     records, faults = read_undamaged_records(file.path, record, fault_of)
-    whole, torn = count_lines(file.path)
-    if torn:
-        faults[whole + 1] = "the line was cut before its end; the next run makes its unit again"
+    content = file.path.read_bytes()
+    if content and not content.endswith(b"\n"):
+        faults[content.count(b"\n") + 1] = (
+            "the line was cut before its end; the next run makes its unit again"
+        )
     return records, [Notice(file=file.name, line=line, message=fault) for line, fault in faults.items()]
 
 
