@@ -178,14 +178,14 @@ def read_results(
     reader = _Reader(entries, extractor, cache, frozenset(files))
     keys = {file: reader.key(file) for file in (*files, *beside)}
     aggregates = {file: aggregate for file, key in keys.items() if (aggregate := cache.get(key))}
-    changed: dict[str, list[RunFile]] = {}
-    for file in keys:
-        if file not in aggregates:
-            changed.setdefault(file.model, []).append(file)
-    jobs = [partial(reader.read_model, of_model, keys) for of_model in changed.values()]
-    size = sum(file.path.stat().st_size for of_model in changed.values() for file in of_model)
+    changed = [file for file in keys if file not in aggregates]
+    together: dict[tuple[str, str], list[RunFile]] = {}
+    for file in changed:  # the seeds of a suite are of its own discipline
+        together.setdefault((file.model, file.suite.partition("/")[0]), []).append(file)
+    jobs = [partial(reader.read_together, some, keys) for some in together.values()]
+    size = sum(file.path.stat().st_size for file in changed)
     run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
-    for file in (file for of_model in changed.values() for file in of_model):
+    for file in changed:
         aggregate = cache.get(keys[file])
         if aggregate is None:
             raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
@@ -235,7 +235,7 @@ class _Reader:
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
+    def read_together(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; those of its seeds, which serve several others, once."""
         seeds_of = {file: tuple(self._seeds_of(file)) for file in files}
         contents = {seeds: self._content(seeds) for seeds in set().union(*seeds_of.values())}

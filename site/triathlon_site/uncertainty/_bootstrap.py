@@ -146,20 +146,29 @@ def weighted_sums(sample: Sample, draws: int = DRAWS) -> tuple[Array, Array]:
     return (sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights
 
 
+@lru_cache(maxsize=2)
+def pseudo_tasks(suite: str, models: int, draws: int) -> tuple[Array, Array]:
+    """Weights of the pseudo-task that is solved, and of it and the other together, models × draws each.
+
+    Half the square of a standard normal number is Gamma(1/2), the weight of Jeffreys' prior. Each model has
+    its own: models with equal results are then in either order equally often.
+    """
+    normal = generator("ends", suite).standard_normal((2, draws, models))
+    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
+    return top, bottom + top
+
+
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     """Scores of every model under `draws` random weightings of the tasks: what ranks are made of.
 
-    The pseudo-tasks are the same for every metric of a suite. Half the square of a standard normal number is
-    Gamma(1/2), the weight of Jeffreys' prior. Each model has its own: models with equal results are then in
-    either order equally often.
+    The pseudo-tasks are the same for every metric of a suite.
     """
-    normal = generator("ends", sample.suite).standard_normal((2, draws, len(sample.models)))
-    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
+    top, both = pseudo_tasks(sample.suite, len(sample.models), draws)
     numerators, denominators = weighted_sums(sample, draws)
     unit = mean_denominator(sample)[:, None]
     scores = top * (sample.maximum * unit)
     scores += numerators
-    whole = (bottom + top) * unit
+    whole = both * unit
     whole += denominators
     with np.errstate(invalid="ignore"):
         scores /= whole  # a model without tasks: 0 / 0 is nan

@@ -29,6 +29,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Sample,
     generator,
     mean_denominator,
+    pseudo_tasks,
     rounded,
     task_weights,
     weighted_sums,
@@ -272,5 +273,5 @@ def _shapes(mean: Array, variance: Array) -> tuple[Array, Array]:
 
 def forget_weights() -> None:
     """Empties the caches of weights, sums and scores: a hundred megabytes and more."""
-    for cached in (task_weights, weighted_sums, _shared):
+    for cached in (task_weights, weighted_sums, pseudo_tasks, _shared):
         cached.cache_clear()
