@@ -57,14 +57,13 @@ class RecordedFile:
 
     def read_lines(self) -> list[RecordedUnit]:
         """Returns the record of each line, which may hold all samples of a task."""
-        manifest = self.read_manifest()
+        manifest, path = self.read_manifest(), self.lines
         records: list[RecordedUnit] = []
-        for number, _, parsed in read_lines(self.lines, manifest.unit, _IMPORT_ANEW):
-            place = f"{self.lines}, line {number}"
+        for number, _, parsed in read_lines(path, manifest.unit, _IMPORT_ANEW):
             if isinstance(parsed, str):
-                raise DamagedLineError(f"{place}: {parsed}")
+                raise DamagedLineError(f"{path}, line {number}: {parsed}")
             if fault := parsed.fault():
-                raise DamagedLineError(f"{place}: {fault}; {_IMPORT_ANEW}")
+                raise DamagedLineError(f"{path}, line {number}: {fault}; {_IMPORT_ANEW}")
             records.append(parsed)
         outcomes = Counter(outcome.value for record in records for outcome in record.outcomes)
         counted = dict(sorted(outcomes.items()))
