@@ -11,13 +11,12 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
-from functools import cached_property, lru_cache
-from itertools import zip_longest
+from functools import lru_cache
+from itertools import chain, zip_longest
 from types import SimpleNamespace
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import to_json
 
 from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord, Verdict
@@ -53,15 +52,15 @@ class Words(NamedTuple):
 class _Matcher(SequenceMatcher[str]):
     """Finds what `difflib` finds, by arrays: among the longest matches the first, four times as fast."""
 
-    @cached_property
-    def _ending(self) -> NDArray[np.int16]:
-        """By a place in either text, the length of the longest match that ends there."""
-        numbers = {token: number for number, token in enumerate(dict.fromkeys((*self.a, *self.b)))}
-        old, new = (np.array([numbers[token] for token in text], np.int16) for text in (self.a, self.b))
+    def __init__(self, *texts: Sequence[str]) -> None:
+        super().__init__(None, *texts, autojunk=False)
+        numbers = {token: number for number, token in enumerate(dict.fromkeys(chain(*texts)))}
+        old, new = (np.array([numbers[token] for token in text], np.int16) for text in texts)
         lengths = np.zeros((len(old) + 1, len(new) + 1), np.int16)
         for row, equal in enumerate(old[:, None] == new):
             np.multiply(lengths[row, :-1] + 1, equal, out=lengths[row + 1, 1:])
-        return lengths[1:, 1:]
+        self._ending = lengths[1:, 1:]
+        """By a place in either text, the length of the longest match that ends there."""
 
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
@@ -87,7 +86,7 @@ def changed_words(before: str, after: str) -> list[Words]:
     if len(old) > LONGEST or len(new) > LONGEST:
         return [Words("same", after)]
     runs = []
-    for operation, i1, i2, j1, j2 in _Matcher(None, old, new, autojunk=False).get_opcodes():
+    for operation, i1, i2, j1, j2 in _Matcher(old, new).get_opcodes():
         if operation == "equal":
             runs.append(Words("same", "".join(new[j1:j2])))
             continue

@@ -9,10 +9,12 @@ from pathlib import Path
 import jinja2
 import jinja2.meta
 import pytest
+from markupsafe import Markup, escape
 
 import triathlon_site.pages
 from support.results import FakeSuite, write_results
 from support.site import MODELS, entries, imported_results, rich_results
+from triathlon_runner.records import Outcome
 from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
 from triathlon_site.render import Draft, Environment, find_templates, installed_environment
@@ -43,11 +45,21 @@ def test_control_characters_are_made_visible(templates: Path, written: str, seen
     assert Environment(templates).render("page", name=written) == seen
 
 
+@pytest.mark.parametrize("value", ["<a href='x'>\"&amp;\"</a>", Markup("<b>"), Outcome.TIMED_OUT, 1.5, None])
+def test_values_are_escaped_as_jinja_escapes_them(templates: Path, value: object) -> None:
+    """Short and long texts alike; what is marked as safe stays as it is."""
+    (templates / "page.html.jinja").write_text("{{ value }}")
+    for shown in (value, value * 99) if isinstance(value, str) else (value,):
+        assert Environment(templates).render("page", value=shown) == str(escape(shown))
+
+
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 CODE = Path(triathlon_site.pages.__file__).parents[1]
 TEMPLATES = find_templates()
 MARKUP = re.compile(r"</?[a-zA-Z!]")
-COMMON = {"root", "here", "leaderboards", "links", "site", "asset", "inline", "inline_hash", "range"}
+COMMON = {
+    "root", "here", "leaderboards", "links", "site", "asset", "inline", "inline_hash", "range", "remembered",
+}  # fmt: skip
 """What every page may use beside its own context."""
 
 

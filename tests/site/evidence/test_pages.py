@@ -5,6 +5,8 @@ import gzip
 import json
 import re
 from collections.abc import Mapping
+from difflib import SequenceMatcher
+from random import Random
 from typing import Any
 
 import pytest
@@ -25,7 +27,14 @@ from triathlon_runner.records import (
     Verdict,
 )
 from triathlon_runner.unit_pages import evidence_page
-from triathlon_site.evidence import EvidenceExtractor, changed_words, missing_definition, render_tasks
+from triathlon_site.evidence import (
+    EvidenceExtractor,
+    _base85,
+    _Matcher,
+    changed_words,
+    missing_definition,
+    render_tasks,
+)
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.pages.board._film import film, loop_kinds
 from triathlon_site.render import installed_environment
@@ -42,6 +51,22 @@ def test_what_stayed_and_what_is_new_give_the_new_sentence() -> None:
 def test_long_prompts_are_not_compared() -> None:
     """A comparison of thousands of words costs more than it shows."""
     assert [run.kind for run in changed_words("a " * 700, "b " * 700)] == ["same"]
+
+
+def test_words_are_matched_as_difflib_matches_them() -> None:
+    """Of matches of one length the first counts, so that a page does not depend on how they are found."""
+    random = Random(0)
+    for _ in range(300):
+        old, new = (random.choices("abc ", k=random.randrange(12)) for _ in range(2))
+        plain = SequenceMatcher(None, old, new, autojunk=False)
+        assert _Matcher(old, new).get_opcodes() == plain.get_opcodes()
+
+
+def test_a_pack_is_written_in_base_85() -> None:
+    """As the page's script and Python read it, for contents of any length."""
+    for length in range(9):
+        content = bytes(range(250, 250 - length, -1))
+        assert _base85(content) == base64.b85encode(content).decode()
 
 
 def test_a_huge_reply_keeps_beginning_and_end() -> None:
