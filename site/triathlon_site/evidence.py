@@ -346,9 +346,7 @@ class _Listed(NamedTuple):
     outcome: str  # as `Attempt` has it
     anchor: str  # its id on the page
     reason: str  # why it is not passed
-    parents_solved: (
-        bool  # whether all problems that it was made from, and that there are results of, are solved
-    )
+    parents_solved: bool  # whether it was made from others, and all of those with results are solved
 
 
 def _listed(
