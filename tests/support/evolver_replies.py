@@ -9,7 +9,7 @@ from functools import cache
 
 from support.official_data import official_store
 from support.scripted_evolver import fenced, kind_of, same_problem
-from support.server_replies import Asked, Said
+from support.server_replies import Asked
 from triathlon_runner.datasets import Problem, core, official
 
 _MADE = re.compile(r"^(back|boxed|only)_")
@@ -29,11 +29,6 @@ def answer(asked: Asked) -> str:
 def humaneval(asked: Asked) -> str:
     """The same on HumanEval."""
     return _answer(asked, _humaneval())
-
-
-def uncounted(asked: Asked) -> Said:
-    """The same as `answer` from a server that counts no tokens."""
-    return Said(answer(asked), changes={"usage": None})
 
 
 def _answer(asked: Asked, problems: Sequence[Problem]) -> str:

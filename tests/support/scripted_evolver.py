@@ -38,14 +38,18 @@ class ScriptedEvolver:
     id: str = "scripted-evolver"
     kind: Literal["instruct", "base"] = "instruct"
     fails: bool = False
-    asked: list[str] = field(default_factory=list)
-    """Kinds of the questions, in order."""
+    questions: list[str] = field(default_factory=list)
+
+    @property
+    def asked(self) -> list[str]:
+        """Kinds of the questions, in order."""
+        return list(map(kind_of, self.questions))
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         assert isinstance(prompt, Chat)
         question = prompt.messages[-1].content
         kind = kind_of(question)
-        self.asked.append(kind)
+        self.questions.append(question)
         if self.fails:
             raise EndpointError("503 from the scripted evolver")
         replies = self.script[kind]

@@ -13,7 +13,7 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import DataSetRow, suites_file_beside
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, with_grader
+from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
@@ -21,12 +21,10 @@ from triathlon_runner.evolved import evolve as evolving
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
+from triathlon_runner.schedule import ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted
 
-_CHECK_SECONDS = 0.1
-"""Between two checks whether the budget is spent."""
 _TRANSFORMATIONS = ",".join(evolving.TRANSFORMATIONS)
 
 
@@ -36,11 +34,10 @@ _TRANSFORMATIONS = ",".join(evolving.TRANSFORMATIONS)
 )
 def evolve(
     model: Annotated[str, Option(help="Id of the model in models.yaml that evolves.")],
-    out: Annotated[Path, Option(help="Folder for the sets and the history of each problem.")],
+    out: Annotated[Path, Option(help="Folder for the sets, and a log of the jobs that ended.")],
     seeds: Annotated[str, Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
     transformations: Annotated[str, Option(help="Separated by commas.")] = _TRANSFORMATIONS,
     limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
-    budget: cli.Budget = None,
     dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     data: cli.Data = None,
@@ -57,12 +54,13 @@ def evolve(
     (row,) = listed.select([model])
     if (reason := why_not(row)) is not None and not dry_run:
         raise UserError(f"{row.id!r} cannot be asked here: {reason}")
-    if budget is not None:
-        check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
     problems = _read_seeds(entry, data_store(data), screen)
     jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
-    unfinished = [job for job in jobs if not workspace.is_done(job)]
+    if not dry_run:
+        workspace.check()
+    ended = workspace.ended()
+    unfinished = [job for job in jobs if job.id not in ended]
     expected, done = evolving.estimate(unfinished), len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
     tokens = expected.input_tokens + expected.output_tokens
@@ -73,8 +71,7 @@ def evolve(
     )
     if dry_run:
         return
-    workspace.check()
-    open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace, Control(budget)))
+    open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace))
     for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
         screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
     for job, reason in open_jobs.items():
@@ -93,10 +90,9 @@ def _read_seeds(entry: SuiteEntry, store: DataStore, screen: Screen) -> Sequence
         with_grader(lambda grader: check_references(problems, grader, store.cache / "references"))
     seeds, left_out = evolving.choose_seeds(suite.functions())
     if not seeds:
-        none = f"expected problems in {entry.id!r} that can be evolved, got none"
-        raise UserError("\n".join([none, *left_out]))
-    for line in left_out:
-        screen.print_message(line)
+        raise UserError(f"expected problems in {entry.id!r} that can be evolved, got none\n{left_out}")
+    if left_out:
+        screen.print_message(left_out)
     return seeds
 
 
@@ -105,7 +101,6 @@ async def _evolve(
     row: models_yaml.ModelRow,
     jobs: Sequence[evolving.Job],
     workspace: evolving.Workspace,
-    control: Control,
 ) -> dict[str, str]:
     """Runs the jobs and returns why some stay open, by job."""
     screen, cache = console(), cache_folder()
@@ -121,44 +116,24 @@ async def _evolve(
             f" {tokens} tokens{cost}"
         )
 
-    async def end_waits() -> None:
-        """Once the budget is spent no request is sent; replies in flight still count."""
-        while control.may_send():  # noqa: ASYNC110  it has no event
-            await asyncio.sleep(_CHECK_SECONDS)
-        await control.end_waits()
-
     with ReplyCache(cache / "replies.sqlite") as replies:
-        opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
+        opener = ModelOpener(listed, replies, cache, screen.print_message)
         async with open_sandbox() as sandbox, opener.open(row) as opened:
-            control.accounts.append(Account(row.id, opened.stats, row.price))
-            watch = asyncio.create_task(end_waits())
-            try:
-                progress = await evolving.carry_out(
-                    jobs,
-                    workspace,
-                    opened,
-                    load_prompts("evolved"),
-                    sandbox,
-                    stopped=lambda: "" if control.may_send() else control.stopped,
-                    report=show,
-                )
-                return progress.open
-            finally:
-                watch.cancel()
+            progress = await evolving.carry_out(
+                jobs, workspace, opened, load_prompts("evolved"), sandbox, report=show
+            )
+            return progress.open
 
 
 def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
     """Yields how many problems await a decision, how to decide, and each set's row of suites.yaml."""
-    if histories := workspace.histories():
-        yield evolving.summary(histories)
+    if ended := workspace.ended():
+        yield evolving.summary(ended.values())
     decisions = workspace.decisions()
     for path, counts in decisions.items():
         yield f"{path}: {counts[True]} accepted, {counts[False]} refused, {counts[None]} await a decision"
     if any(counts[None] for counts in decisions.values()):
-        yield (
-            f'Decide by setting "{ACCEPTED}" to true or false in each line;'
-            f" {workspace.root / 'history'} has all questions and replies."
-        )
+        yield f'Decide by setting "{ACCEPTED}" to true or false in each line.'
         yield f"""To accept all of a file: sed -i 's/"{ACCEPTED}": null/"{ACCEPTED}": true/' FILE"""
     if decisions:
         yield f"Rows for {suites_file}:"

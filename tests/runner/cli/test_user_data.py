@@ -83,7 +83,7 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
     (place.root / "suites.yaml").write_text(PRIVATE)
     evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
     said = " ".join(place.call(*evolve, "--transformations", "verbose", "--dry-run").split())
-    assert "left out: Mbpp/17: the prompt has no function with parameters to rewrite" in said
+    assert "left out: Mbpp/17: a seed needs a prompt with a function that has parameters" in said
     assert "2 problems to evolve" in said
     said = place.call(*evolve, "--transformations", "verbose")
     assert "2/2 evolved, 0 dropped, 0 open" in " ".join(said.split())
@@ -108,7 +108,7 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
         (WRONG, "line 1, task 'mine/slug': expected a reference that passes its own tests"),
         (
             {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"},
-            "mine/slug: the tests call it with no plain values",
+            "mine/slug: a seed needs a prompt with a function",
         ),
     ],
 )

@@ -76,40 +76,33 @@ def functions_in(text: str) -> list[ast.FunctionDef]:
     return [node for node in parse(text).body if isinstance(node, ast.FunctionDef)]
 
 
-def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) -> Draft:
-    """The problem in a reply, with complete helper functions where they were asked for.
+def read_drafts(reply: str, transformation: str = "", name: str | None = None) -> tuple[Draft, ...]:
+    """The problem in a reply (tool_use: behind complete helper functions), or for decompose the two halves.
 
     Raises:
         UnusableReplyError: it holds no such problem, or one of another name.
     """
     source = _block(reply)
     functions = functions_in(source)
+    if transformation == "decompose":
+        if len(functions) != 2 or functions[0].name == functions[1].name:
+            raise UnusableReplyError(
+                f"two functions of different names were asked for, got {len(functions)}."
+            )
+        return tuple(_draft(source, function, []) for function in functions)
     if not functions:
         raise UnusableReplyError("there is no function in it.")
-    *helper_functions, main = functions
-    if helper_functions and not helpers:
+    *helpers, main = functions
+    if helpers and transformation != "tool_use":
         raise UnusableReplyError(f"one function was asked for, there are {len(functions)}.")
-    if helpers and not helper_functions:
+    if transformation == "tool_use" and not helpers:
         raise UnusableReplyError("there is no helper function in front of the main one.")
-    for function in helper_functions:
+    for function in helpers:
         if all(isinstance(part, ast.Pass) or syntax.is_bare_constant(part) for part in function.body):
             raise UnusableReplyError("a helper function has no body.")
     if name is not None and main.name != name:
         raise UnusableReplyError(f"the function must be called {name}, not {main.name}.")
-    return _draft(source, main, helper_functions)
-
-
-def read_halves(reply: str) -> tuple[Draft, ...]:
-    """The two problems that a seed was split into.
-
-    Raises:
-        UnusableReplyError: there are not exactly two.
-    """
-    source = _block(reply)
-    functions = functions_in(source)
-    if len(functions) != 2 or functions[0].name == functions[1].name:
-        raise UnusableReplyError(f"two functions of different names were asked for, got {len(functions)}.")
-    return tuple(_draft(source, function, []) for function in functions)
+    return (_draft(source, main, helpers),)
 
 
 def _block(reply: str) -> str:

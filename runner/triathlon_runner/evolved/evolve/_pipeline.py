@@ -36,8 +36,8 @@ _MAX_RESTARTS: Final = 3
 _SAME: Final = Comparison("typed", tolerance=1e-6)
 """How outputs of two solutions are compared: as EvoEval compares."""
 
-Result = Returned | Raised | str
-"""What a program gave on one input; a text says how it ended its process."""
+Result = Returned | str
+"""What a program gave on one input; a text says how it failed."""
 
 
 class DroppedError(Exception):
@@ -76,8 +76,6 @@ class Pipeline:
     model: Model
     prompts: PromptSet
     sandbox: Sandbox
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    """Questions with their replies, and executions, each with what it gave in words."""
     usage: Usage = field(default_factory=Usage)
     served_model: str = ""
     round: int = 0
@@ -108,15 +106,7 @@ class Pipeline:
         answer = await self.model.ask(chat, SAMPLING)
         self.usage += answer.usage
         self.served_model = answer.served_model
-        self._note(name, "", question, answer.reply.text)
         return question, answer.reply
-
-    def _note(self, kind: str, found: str, question: str = "", reply: str = "") -> None:
-        step = {"kind": kind, "round": self.round, "question": question, "reply": reply, "found": found}
-        self.steps.append(step)
-
-    def _set_result(self, found: str) -> None:
-        self.steps[-1]["found"] = found
 
     async def _solve(self, draft: _draft.Draft, turn: int) -> str:
         """A solution of the problem; empty where the reply has none."""
@@ -127,8 +117,7 @@ class Pipeline:
         taken = await extract(reply, entry_point=draft.entry_point, prompt=draft.prompt)
         try:
             _draft.parse(taken.program)
-        except _draft.UnusableReplyError as error:
-            self._set_result(f"not taken: {error}")
+        except _draft.UnusableReplyError:
             return ""
         return taken.program
 
@@ -140,10 +129,10 @@ class Pipeline:
             if not calls:
                 break
             execution = await self.sandbox.run(SandboxJob(program, calls, limits=_LIMITS))
+            results += map(_result, execution.results)
             if execution.ended is Ended.NOT_LOADED:
-                fault = execution.results[-1] if execution.results else f"raised: {execution.detail}"
+                fault = results.pop() if execution.results else f"raised: {execution.detail}"
                 return [*results, *(fault for _ in calls)]
-            results += execution.results
             if len(results) < len(inputs):
                 how = "endless" if execution.ended is Ended.TIMED_OUT else "died"
                 results.append(f"{how}: {execution.detail}")
@@ -157,24 +146,17 @@ class Pipeline:
             count=count,
             known="\n".join(call_text(draft.entry_point, text) for text in known),
         )
-        inputs = _draft.read_inputs(reply.text, draft.entry_point, len(draft.parameters))
-        self._set_result(f"{len(inputs)} inputs")
-        return inputs
+        return _draft.read_inputs(reply.text, draft.entry_point, len(draft.parameters))
 
     async def _ask_drafts(self) -> tuple[str, tuple[_draft.Draft, ...]]:
         """The question, and the first draft, or two halves, that are usable and no copy of a seed."""
         transformation, parents = self.job.transformation, self.job.parents
+        name = parents[0].entry_point if transformation in PRESERVING else None
         rules = self.prompts.render("evolve-rules")
         question, reply = await self._ask(f"evolve-{transformation}", parents=self._seeds(), rules=rules)
         for repairs in range(MAX_REPAIRS + 1):
             try:
-                if transformation == "decompose":
-                    drafts = _draft.read_halves(reply.text)
-                else:
-                    name = parents[0].entry_point if transformation in PRESERVING else None
-                    drafts = (
-                        _draft.read_problem(reply.text, helpers=transformation == "tool_use", name=name),
-                    )
+                drafts = _draft.read_drafts(reply.text, transformation, name)
                 if any(_draft.is_copy(draft, parent) for draft in drafts for parent in parents):
                     raise _draft.UnusableReplyError(
                         "one of its functions is the problem that you were given."
@@ -182,7 +164,6 @@ class Pipeline:
                 return question, drafts
             except _draft.UnusableReplyError as error:
                 complaint = str(error)
-            self._set_result(f"cannot be used: {complaint}")
             if repairs < MAX_REPAIRS:
                 _, reply = await self._ask(
                     "evolve-fix", question=question, answer=reply.text, complaint=complaint
@@ -199,13 +180,11 @@ class Pipeline:
         problem, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
         _, reply = await self._ask(prompt, problem=problem, helpers=helpers, **values)
         try:
-            new = _draft.read_problem(reply.text, helpers=helpers, name=draft.entry_point)
-            if (new.parameters, new.helpers) != (draft.parameters, draft.helpers):
-                raise _draft.UnusableReplyError("it changes the parameters or the helpers.")
-        except _draft.UnusableReplyError as error:
-            self._set_result(f"not taken: {error}")
+            (new,) = _draft.read_drafts(reply.text, "tool_use" if helpers else "", draft.entry_point)
+        except _draft.UnusableReplyError:
             return draft
-        return new
+        is_same = (new.parameters, new.helpers) == (draft.parameters, draft.helpers)
+        return new if is_same else draft
 
     # A new problem
 
@@ -223,9 +202,6 @@ class Pipeline:
             second = await self._solve(draft, 2 * number + 1)
             results = await self._execute(second, draft.entry_point, list(values))
             differences = _differing(values, values.values(), results)
-            self._note(
-                "compare", f"the second solution differs on {len(differences)} of {len(values)} inputs"
-            )
             if not differences:
                 return await self._add_inputs(draft, first, second, list(values))
             disagreements = "\n".join(
@@ -250,10 +226,8 @@ class Pipeline:
                 values[text] = result
             else:
                 fault = fault or f"; on {text[:80]}: {_shown(result)}"
-        works = f"{len(values)} of {len(inputs)} inputs"
-        self._note("execute", f"{works} give a value{fault}")
         if len(values) < MIN_INPUTS:
-            raise DroppedError(f"its solution works on {works}{fault}")
+            raise DroppedError(f"its solution works on {len(values)} of {len(inputs)} inputs{fault}")
         backwards = list(values)[::-1]
         again = await self._execute(program, draft.entry_point, backwards)
         if _differing(backwards, list(values.values())[::-1], again):  # chance, or a state between calls
@@ -265,18 +239,12 @@ class Pipeline:
         inputs = list(dict.fromkeys((*known, *await self._ask_inputs(draft, MORE_INPUTS, known))))
         results = await self._execute(second, draft.entry_point, inputs)
         checks = await self._execute(first, draft.entry_point, inputs)
-        disputed = {
-            text: f"{call_text(draft.entry_point, text)}: {_shown(other)} / {_shown(result)}"
-            for text, result, other in _differing(inputs, results, checks)
-            if _source(result) or _source(other)
-        }
+        disputed = {text for text, *_ in _differing(inputs, results, checks)}
         usable = {
             text: result
             for text, result in zip(inputs, results, strict=True)
             if _source(result) and text not in disputed
         }
-        counts = f"{len(usable)} of {len(inputs)} inputs can be used, {len(disputed)} are disputed"
-        self._note("augment", "; ".join([counts, *disputed.values()]))
         value = next(iter(usable.values()), "nothing")
         if all(_same(value, result) for result in usable.values()):
             raise DroppedError(f"its solution gives {_shown(value)} on each of {len(usable)} inputs")
@@ -307,7 +275,6 @@ class Pipeline:
             solution = await self._solve(draft, number)
             results = await self._execute(solution, draft.entry_point, seed.inputs)
             differences = _differing(seed.inputs, truth, results)
-            self._note("compare", f"differs from the seed on {len(differences)} of {len(truth)} inputs")
             if not differences:
                 return Written(draft, seed.reference, seed.inputs)
             text, right, got = differences[0]
@@ -337,10 +304,9 @@ class Pipeline:
             join = (await extract(reply, entry_point=seed.entry_point, prompt=seed.prompt)).program
             program = "\n\n\n".join((*(half.reference for half in halves), join))
             results = await self._execute(program, seed.entry_point, seed.inputs)
-            right = len(truth) - len(_differing(seed.inputs, truth, results))
-            self._set_result(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
             tree = parse_or_none(join)
-            if right == len(truth) and tree is not None and names <= used_names(tree):
+            calls_both = tree is not None and names <= used_names(tree)
+            if calls_both and not _differing(seed.inputs, truth, results):
                 return
         raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
@@ -354,18 +320,15 @@ def _with_seeds_examples(draft: _draft.Draft, seed: Problem) -> _draft.Draft:
     return _draft.with_docstring(old, _draft.without_examples(draft.docstring), examples)
 
 
+def _result(result: Returned | Raised) -> Result:
+    return f"raised: {result}"[:300] if isinstance(result, Raised) else result
+
+
 def _same(left: Result, right: Result) -> bool:
-    """Whether two solutions gave the same on one input, by value or by failing."""
+    """Whether two solutions gave the same on one input, by value or by failing in the same way."""
     if isinstance(left, Returned) and isinstance(right, Returned):
         return agree(_SAME, left.value, right.value)
-    return _failure(left) == _failure(right) != ""
-
-
-def _failure(result: Result) -> str:
-    """`raised`, `endless` or `died`; empty where there is a value."""
-    if isinstance(result, str):
-        return result.partition(":")[0]
-    return "raised" if isinstance(result, Raised) else ""
+    return isinstance(left, str) and isinstance(right, str) and left.split(":")[0] == right.split(":")[0]
 
 
 def _differing(
@@ -378,7 +341,7 @@ def _differing(
 
 def _source(result: Result) -> str:
     """The value as source text; empty without one, and for an int of too many digits or a deep nesting."""
-    if not isinstance(result, Returned) or isinstance(result.value, Opaque):
+    if isinstance(result, str) or isinstance(result.value, Opaque):
         return ""
     try:
         return repr(result.value)
@@ -387,6 +350,6 @@ def _source(result: Result) -> str:
 
 
 def _shown(result: Result) -> str:
-    if isinstance(result, Returned):
-        return shortened(_source(result), 300) or "<what cannot be written down>"
-    return f"raised: {result}"[:300] if isinstance(result, Raised) else result
+    if isinstance(result, str):
+        return result
+    return shortened(_source(result), 300) or "<what cannot be written down>"

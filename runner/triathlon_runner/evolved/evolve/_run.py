@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -22,7 +22,7 @@ from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.store import replace_file
+from triathlon_runner.store import replace_file, set_torn_line_aside
 from triathlon_runner.syntax import call_text
 from triathlon_runner.terminal import shortened
 
@@ -35,29 +35,24 @@ _USUAL_REQUESTS: Final = 6
 _PROMPT_CHARACTERS: Final = 1200
 """Characters of our own prompts around a problem, on average."""
 _TOKENS_A_REPLY: Final = 450
-_NO_FUNCTION: Final = (
-    "the prompt has no function with parameters to rewrite; write the problem in the format of HumanEval or"
-    " EvalPlus"
+_FORM: Final = (
+    "a seed needs a prompt with a function that has parameters, as HumanEval and EvalPlus have it, and inputs"
+    " (base_input, or calls with plain values in its tests)"
 )
-_NO_INPUTS: Final = "the tests call it with no plain values to run the reference on; add them as base_input"
 
 History = dict[str, Any]
-"""All steps of one job, for the person who decides about its problem."""
+"""How a job ended: who wrote its problems (`served_model`), or why there are none (`dropped`)."""
 
 
-def choose_seeds(functions: Iterable[FunctionProblem]) -> tuple[list[Problem], list[str]]:
-    """The problems that can be evolved, and a line for each reason why others cannot.
+def choose_seeds(functions: Iterable[FunctionProblem]) -> tuple[list[Problem], str]:
+    """The problems that can be evolved, and which others can't and why; empty where all can.
 
     Inputs come from the problem or from the calls in its tests.
     """
-    seeds: list[Problem] = []
-    left_out: dict[str, list[str]] = defaultdict(list)
-    for problem in map(with_inputs, functions):
-        if parameter_types(problem) and problem.inputs:
-            seeds.append(problem)
-        else:
-            left_out[_NO_INPUTS if parameter_types(problem) else _NO_FUNCTION].append(problem.task_id)
-    return seeds, [f"left out: {shortened(', '.join(ids), 200)}: {why}" for why, ids in left_out.items()]
+    problems = list(map(with_inputs, functions))
+    seeds = [problem for problem in problems if parameter_types(problem) and problem.inputs]
+    left_out = ", ".join(problem.task_id for problem in problems if problem not in seeds)
+    return seeds, f"left out: {shortened(left_out, 200)}: {_FORM}" if left_out else ""
 
 
 def make_jobs(
@@ -124,49 +119,50 @@ def estimate(jobs: Iterable[Job]) -> Usage:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The folder of a run: `<transformation>.jsonl` and `history/<job>.json`."""
+    """The folder of a run: `<transformation>.jsonl`, and `jobs.log` with a line for each job that ended."""
 
     root: Path
 
-    def history(self, job: Job) -> Path:
-        return self.root / "history" / f"{job.id}.json"
+    @property
+    def _log(self) -> Path:
+        return self.root / "jobs.log"
 
-    def is_done(self, job: Job) -> bool:
-        return self.history(job).exists()
+    def ended(self) -> dict[str, History]:
+        """The jobs that ended, by id."""
+        return {line["job"]: line for line in _rows(self._log, "job")}
 
     def write(self, job: Job, problems: Sequence[Written], history: History) -> None:
-        """Adds the job's problems, then its history: a job counts as done only where both are there."""
-        if problems:
-            path = self.root / f"{job.transformation}.jsonl"
+        """Adds the job's problems, then its line: a job counts as done only where both are there."""
+        path = self.root / f"{job.transformation}.jsonl"
+        known = {row["task_id"] for row in _rows(path, "task_id")}
+        rows = [  # in the form of `problems:` in suites.yaml; nothing is accepted yet
+            {
+                ACCEPTED: None,
+                "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
+                "parents": [parent.task_id for parent in job.parents],
+                "entry_point": written.draft.entry_point,
+                "prompt": written.draft.prompt,
+                "reference": written.reference,
+                "inputs": [call_text("", text)[1:-1] for text in written.inputs],
+            }
+            for number, written in enumerate(problems, start=1)
+        ]
+        if new := [json.dumps(row) for row in rows if row["task_id"] not in known]:
             stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
-            known = {row["task_id"] for row in _rows(path)}
-            rows = [  # in the form of `problems:` in suites.yaml; nothing is accepted yet
-                {
-                    ACCEPTED: None,
-                    "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
-                    "parents": [parent.task_id for parent in job.parents],
-                    "entry_point": written.draft.entry_point,
-                    "prompt": written.draft.prompt,
-                    "reference": written.reference,
-                    "inputs": [call_text("", text)[1:-1] for text in written.inputs],
-                }
-                for number, written in enumerate(problems, start=1)
-            ]
-            new = [json.dumps(row) for row in rows if row["task_id"] not in known]
             replace_file(path, "".join(f"{line}\n" for line in (stored, *new) if line))
-        self.history(job).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(self.history(job), json.dumps(history, indent=1, ensure_ascii=False) + "\n")
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"{json.dumps({'job': job.id, **history})}\n")
 
     def check(self) -> None:
         """Checks that results can be written there, before a model is paid.
 
         Raises:
-            UserError: they can't, or a set that is there cannot be read.
+            UserError: they can't, or a file that is there cannot be read.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            replace_file(self.root / ".writable", "")
-            (self.root / ".writable").unlink()
+            self._log.touch()
+            set_torn_line_aside(self._log)
         except OSError as error:
             raise UserError(
                 f"--out expects a folder that can be written, got {str(self.root)!r} ({error.strerror});"
@@ -181,33 +177,29 @@ class Workspace:
             UserError: a line is no JSON object.
         """
         files = sorted(self.root.glob("*.jsonl"))
-        return {path: Counter(row.get(ACCEPTED, True) for row in _rows(path)) for path in files}
-
-    def histories(self) -> list[History]:
-        """Of all jobs that ended, in the order of their ids."""
-        return [json.loads(path.read_bytes()) for path in sorted(self.root.glob("history/*/*.json"))]
+        return {path: Counter(row.get(ACCEPTED, True) for row in _rows(path, "task_id")) for path in files}
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a file of problems, which a person has edited; none where there is no such file."""
+def _rows(path: Path, key: str) -> Iterator[dict[str, Any]]:
+    """The lines of a file, which a person may have edited; none where there is no such file."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 row = json.loads(line)
-                row["task_id"]
+                row[key]
             except (ValueError, TypeError, LookupError) as error:
                 raise UserError(
-                    f"{path}, line {number}: expected a JSON object with a task_id, got {line[:80]!r}"
+                    f"{path}, line {number}: expected a JSON object with a {key}, got {line[:80]!r}"
                     f" ({error}); correct the line"
                 ) from None
             yield row
 
 
-def summary(histories: Sequence[History]) -> str:
+def summary(ended: Collection[History]) -> str:
     """How many jobs gave a problem, and why the others did not."""
-    reasons = Counter(history["reason"] for history in histories if history["status"] == "dropped")
-    lines = [f"{len(histories) - reasons.total()} of {len(histories)} jobs gave a problem"]
+    reasons = Counter(history["dropped"] for history in ended if history["dropped"])
+    lines = [f"{len(ended) - reasons.total()} of {len(ended)} jobs gave a problem"]
     return "\n".join([*lines, *(f"dropped {count}: {reason}" for reason, count in reasons.most_common())])
 
 
@@ -231,56 +223,34 @@ async def carry_out(
     prompts: PromptSet,
     sandbox: Sandbox,
     *,
-    stopped: Callable[[], str] = str,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Carries out what is not on disk yet. `report` gets the progress after every job.
-
-    `stopped` returns why no new job begins; empty while they may.
-    """
-    remaining = [job for job in jobs if not workspace.is_done(job)]
+    """Carries out what is not on disk yet. `report` gets the progress after every job."""
+    ended = workspace.ended()
+    remaining = [job for job in jobs if job.id not in ended]
     progress = Progress(len(jobs), done_before=len(jobs) - len(remaining))
     slots = asyncio.Semaphore(MAX_JOBS)
 
     async def carry_out_one(job: Job) -> None:
         pipeline = Pipeline(job, model, prompts, sandbox)
         problems: tuple[Written, ...] = ()
-        reason = ""
+        dropped = ""
         async with slots:
-            if why := stopped():
-                progress.open[job.id] = why
-            else:
-                try:
-                    problems = await pipeline.run()
-                except DroppedError as error:
-                    reason = str(error)
-                except InfrastructureError as error:
-                    progress.open[job.id] = stopped() or str(error)
+            try:
+                problems = await pipeline.run()
+            except DroppedError as error:
+                dropped = str(error)
+            except InfrastructureError as error:
+                progress.open[job.id] = str(error)
             progress.usage += pipeline.usage
             if job.id not in progress.open:
                 progress.finished += bool(problems)
                 progress.dropped += not problems
-                workspace.write(job, problems, _history(pipeline, reason))
+                history = {"served_model": pipeline.served_model, "dropped": dropped}
+                workspace.write(job, problems, history)
             report(progress)
 
     async with asyncio.TaskGroup() as group:
         for job in remaining:
             group.create_task(carry_out_one(job))
     return progress
-
-
-def _history(pipeline: Pipeline, reason: str) -> History:
-    return {
-        "schema": 3,
-        "job": pipeline.job.id,
-        "transformation": pipeline.job.transformation,
-        "parents": [parent.task_id for parent in pipeline.job.parents],
-        "model": pipeline.model.id,
-        "served_model": pipeline.served_model,
-        "prompts": pipeline.prompts.sha256,  # those that were used
-        "status": "dropped" if reason else "finished",
-        "reason": reason,
-        "rounds": pipeline.round,
-        "steps": pipeline.steps,
-        "usage": pipeline.usage.model_dump(mode="json"),
-    }

@@ -1,4 +1,4 @@
-"""`triathlon evolve` from the command line: costs, budget, resuming, what to do next."""
+"""`triathlon evolve` from the command line: costs, resuming, what to do next."""
 
 import re
 from pathlib import Path
@@ -52,25 +52,9 @@ def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
     assert 'problems: "work/concise.jsonl", seeds: "evolved/core-seeds"' in again
 
 
-@pytest.mark.parametrize("script", ["answer", "uncounted"])
-def test_a_budget_holds_for_every_request(tmp_path: Path, script: str) -> None:
-    """Jobs under way send nothing more, whoever counts the tokens; the next run goes on from there."""
-    log = tmp_path / "requests.jsonl"
-    server = (f"support.evolver_replies:{script}", "--model", "evolver", "--log", str(log))
-    some = ("--transformations", "verbose", "--limit", "12")
-    with model_server_process(*server) as base_url:
-        place = _Place(tmp_path, base_url)
-        said = place.evolve(*some, "--budget", "0.0001", code=1)
-        assert "the budget of 0.0001 USD is used up" in said
-        asked = len(log.read_text().splitlines())
-        assert 1 <= asked <= 8, "what was in flight with the first"
-        assert "12/12 evolved" in place.evolve(*some)
-        assert len(log.read_text().splitlines()) == 24
-
-
 def test_what_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
-    """A folder that can't be written, a set that can't be read, a budget without a price to reach it by."""
-    place, rows = _Place(tmp_path, UNREACHABLE), (tmp_path / "models.yaml").read_text()
+    """A folder that can't be written, and a set that can't be read."""
+    place = _Place(tmp_path, UNREACHABLE)
     (tmp_path / "work").write_text("a file")
     expected = "--out expects a folder that can be written, got 'work'"
     assert expected in place.evolve("--limit", "1", code=2)
@@ -78,5 +62,3 @@ def test_what_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "subtle.jsonl").write_text("{bad")
     assert "subtle.jsonl, line 1: expected a JSON object" in place.evolve("--limit", "1", code=2)
-    (tmp_path / "models.yaml").write_text(rows[: rows.index("    price:")])
-    assert "--budget needs the price of 'evolver'" in place.evolve("--budget", "5", code=2)

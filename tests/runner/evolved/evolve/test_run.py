@@ -20,7 +20,7 @@ from triathlon_runner.evolved.evolve import (
     make_jobs,
     summary,
 )
-from triathlon_runner.evolved.evolve._draft import Draft, read_problem
+from triathlon_runner.evolved.evolve._draft import Draft, read_drafts
 from triathlon_runner.evolved.evolve._pipeline import Written
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox
@@ -36,38 +36,34 @@ async def _carry_out(
 
 
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A finished job leaves a problem that nobody has accepted yet, and its whole history; it is done once.
+    """A finished job leaves a problem that nobody has accepted yet, and a line in the log; it is done once.
 
-    A job whose model failed, or that may not begin, stays open and is done by the next run.
+    A job whose model failed stays open and is done by the next run.
     """
     failing = await _carry_out(tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True))
+    assert (list(failing.open), list(tmp_path.iterdir())) == ([ID], [])
     model = ScriptedEvolver(GOOD)
-    stopped = await _carry_out(tmp_path, sandbox, model, stopped=lambda: "the budget is spent")
-    assert (list(failing.open), stopped.open) == ([ID], {ID: "the budget is spent"})
-    assert (model.asked, list(tmp_path.rglob("*.json"))) == ([], [])
     seen: list[Progress] = []
     progress = await _carry_out(tmp_path, sandbox, model, report=seen.append)
     assert (progress.finished, progress.dropped, progress.open, len(seen)) == (1, 0, {}, 1)
     row = json.loads((tmp_path / "difficult.jsonl").read_text())
     assert (row["accepted"], row["task_id"]) == (None, ID)
     assert "[1, 2]" in row["inputs"]
-    (history,) = Workspace(tmp_path).histories()
-    assert (history["status"], history["served_model"]) == ("finished", "scripted-1")
-    assert history["usage"]["requests"] == 6
-    assert all(step["reply"] for step in history["steps"] if step["question"])
+    assert Workspace(tmp_path).ended() == {ID: {"job": ID, "served_model": "scripted-1", "dropped": ""}}
+    assert progress.usage.requests == 6
     model = ScriptedEvolver(GOOD)
     again = await _carry_out(tmp_path, sandbox, model)
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
 
 
-async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A dropped job leaves its reason and every question, and no problem file."""
+async def test_a_dropped_job_leaves_its_reason(tmp_path: Path, sandbox: Sandbox) -> None:
+    """And no file of problems."""
     model = ScriptedEvolver({"transform": "No.", "fix": "No!"})
     await _carry_out(tmp_path, sandbox, model, make_jobs([SEED], ["subtle"]))
-    (history,) = Workspace(tmp_path).histories()
-    assert (history["status"], len(history["steps"])) == ("dropped", 3)
+    (history,) = Workspace(tmp_path).ended().values()
+    assert "no Python code block" in history["dropped"]
     assert not list(tmp_path.rglob("*.jsonl"))
-    assert summary([history]) == f"0 of 1 jobs gave a problem\ndropped 1: {history['reason']}"
+    assert summary([history]) == f"0 of 1 jobs gave a problem\ndropped 1: {history['dropped']}"
 
 
 def test_jobs() -> None:
@@ -84,7 +80,7 @@ def test_jobs() -> None:
     bare = Problem("s/d", "d", '"""Write a function d."""\n', "", ())
     seeds, left_out = choose_seeds([SEED, other, bare])
     assert seeds == [SEED]
-    assert [line.partition(": the ")[0] for line in left_out] == ["left out: s/b", "left out: s/d"]
+    assert left_out.startswith("left out: s/b, s/d: a seed needs")
     for transformation, fault in (
         ("sbutle", "'sbutle'; there are difficult"),
         ("combine", "needs two seeds"),
@@ -102,12 +98,12 @@ INPUTS = ("('a',)", "('\\\\\\u2028',)", "({(1, 2): {3}},)")
 
 def _write(root: Path, transformation: Transformation, *drafts: Draft) -> Path:
     written = [Written(draft, REFERENCE, INPUTS) for draft in drafts or [_draft(MAIN)]]
-    Workspace(root).write(Job(transformation, (PARENT,)), written, {"status": "finished"})
+    Workspace(root).write(Job(transformation, (PARENT,)), written, {"dropped": ""})
     return root / f"{transformation}.jsonl"
 
 
 def _draft(prompt: str) -> Draft:
-    return read_problem(f"```python\n{prompt}\n```", helpers=HELPER in prompt)
+    return read_drafts(f"```python\n{prompt}\n```", "tool_use" if HELPER in prompt else "")[0]
 
 
 def _accept(path: Path, decision: str = "true") -> UserDataSet:
@@ -153,7 +149,7 @@ def test_only_accepted_problems_are_tasks(tmp_path: Path, decision: str, counts:
 
 
 def test_decisions_survive_another_run(tmp_path: Path) -> None:
-    """A job that runs again, because its history was lost, changes nothing about lines that are there."""
+    """A job that runs again, because the log was lost, changes nothing about lines that are there."""
     path = _write(tmp_path, "subtle")
     _accept(path, "false")
     before = path.read_text()
@@ -163,6 +159,15 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
     path.write_text(before + "{bad\n")
     with pytest.raises(UserError, match="line 2: expected a JSON object"):
         Workspace(tmp_path).check()
+
+
+def test_a_torn_line_of_the_log_is_set_aside(tmp_path: Path) -> None:
+    """The job whose line a power cut tore is no error: it runs again."""
+    _write(tmp_path, "subtle")
+    log = tmp_path / "jobs.log"
+    log.write_text(log.read_text() + '{"job": "subtle/Hum')
+    Workspace(tmp_path).check()
+    assert list(Workspace(tmp_path).ended()) == ["subtle/HumanEval-7"]
 
 
 def test_parents_need_seeds(tmp_path: Path) -> None:
