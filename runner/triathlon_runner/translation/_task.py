@@ -111,8 +111,11 @@ async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
     execution = await sandbox.run(Job(problem.reference + _ECHO, calls, libraries=problem.libraries))
     if execution.ended is not Ended.FINISHED or len(execution.results) != len(calls):
         raise SandboxError(f"the reference of {problem.task_id} could not be executed: {execution.detail}")
-    values = [result.value for result in execution.results if isinstance(result, Returned)]
-    if len(values) != len(calls) or not all(map(crosses, values)):
+    try:
+        values = [plain(result.value) for result in execution.results if isinstance(result, Returned)]
+    except ValueError:
+        return None
+    if len(values) != len(calls):
         return None
     return CoreTask(
         task_id=problem.task_id,
@@ -120,10 +123,7 @@ async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
         start=problem.reference,
         entry_point=problem.entry_point,
         parameters=parameters,
-        cases=tuple(
-            (tuple(plain(arguments)), plain(expected))
-            for arguments, expected in zip(values[::2], values[1::2], strict=True)
-        ),
+        cases=tuple(zip(map(tuple, values[::2]), values[1::2], strict=True)),
         tolerance=problem.comparison.tolerance,
     )
 
@@ -259,26 +259,24 @@ _RELATIVE: Final = 1e-9
 """Relative error that a float may have after another language wrote it (Perl writes 15 digits)."""
 
 
-def crosses(value: Any) -> bool:
-    """Whether every language of the chain has this value: null, truth values, numbers, texts, lists, maps."""
-    if value is None or isinstance(value, bool | str):
-        return True
-    if isinstance(value, int):
-        return abs(value) <= _LARGEST_EXACT
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, list | tuple):
-        return all(map(crosses, value))
-    return isinstance(value, dict) and all(
-        isinstance(key, str) and crosses(item) for key, item in value.items()
-    )
-
-
 def plain(value: Any) -> Any:
-    """The value as JSON has it: tuples become lists."""
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return {key: plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+    """The value as JSON has it: null, truth values, numbers, texts, maps of texts; tuples become lists.
+
+    Raises:
+        ValueError: a language of the chain lacks this value.
+    """
+    match value:
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case dict() if all(isinstance(key, str) for key in value):
+            return {key: plain(item) for key, item in value.items()}
+        case None | bool() | str():
+            return value
+        case int() if abs(value) <= _LARGEST_EXACT:
+            return value
+        case float() if math.isfinite(value):
+            return value
+    raise ValueError(f"not every language has such a {type(value).__name__}")
 
 
 def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) -> bool:
