@@ -58,7 +58,7 @@ class LoopSuite:
 
     def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
         """Returns how a model of this kind is asked, and the judge."""
-        asks_judge = judge and self.setting.max_loops > 1
+        asks_judge = self.setting.max_loops > 1
         return {
             **suites.request_settings(
                 kind, self.setting.sampling(*(_prompt.BASE_STOPS if kind == "base" else ()))

@@ -1,45 +1,27 @@
 """Stored runs of real models, replayed through the real runner."""
 
-import csv
 import os
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from support.asl import asl
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.official_data import official_store, recordings
 from support.replay_loop import LoopReplay, recording
-from triathlon_runner import loop
 from triathlon_runner.datasets import official
 from triathlon_runner.loop._prompt import first_prompt, next_prompt
 from triathlon_runner.prompts import load_prompts
 
 pytestmark = pytest.mark.official
 
-ASL_TOLERANCE = 0.02
-HAIKU: Final = "loop-claude-haiku-3.5"
-DEEPSEEK: Final = "loop-deepseek-coder-7b-instruct-v1.5"
-GPT: Final = "loop-gpt-3.5-turbo"
-PUBLISHED: Final = {HAIKU: "Claude Haiku 3.5", GPT: "GPT-3.5-Turbo"}
-"""Not DeepSeek: its recording is of another run than the paper's table, whose ASL its own counts exclude."""
-DIFFERENT: Final[Mapping[str, frozenset[str]]] = {
-    HAIKU: frozenset({"Mbpp/84", "Mbpp/287"}),
-    GPT: frozenset({"Mbpp/271"}),
-    DEEPSEEK: frozenset({"Mbpp/287"}),
-}
-"""Tasks that may end otherwise than recorded, because the recorded program is right. The checker of the
-recordings left two no memory (`benchmarks/recorded.py loop`): Claude Haiku's for Mbpp/84 is the reference's
-own recurrence, with a list of a million numbers; GPT-3.5's for Mbpp/271 sums over such a list. Those for
-Mbpp/287 return the exact integer, which EvalPlus refuses."""
+RUNS: Final = ("loop-claude-haiku-3.5", "loop-deepseek-coder-7b-instruct-v1.5", "loop-gpt-3.5-turbo")
+"""`benchmarks/recorded.py loop` compares all recorded runs, whole."""
 FEW: Final = 12
 """Tasks of the short replay."""
 HEAVY: Final = frozenset({"Mbpp/162", "Mbpp/274"})
-"""Whose recorded programs compute for many seconds: left to the long replay."""
+"""Whose recorded programs compute for many seconds: left to the benchmark."""
 
 
 def test_prompts_are_wrapped_as_in_the_recordings() -> None:
@@ -71,12 +53,18 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(named) if named else tmp_path_factory.mktemp("keys")
 
 
-async def replayed(tasks: list[dict[str, Any]], root: Path, keys: Path) -> tuple[LoopRun, set[str]]:
-    """Runs loop/mbpp-plus against a server that replays these tasks; which end otherwise than recorded."""
+@pytest.mark.parametrize("name", RUNS)
+async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> None:
+    """Tasks that sustained 0, 1, 2 … loops end in the replay as they are recorded."""
+    by_length: dict[int, list[dict[str, Any]]] = {}
+    for task in recording(name):
+        if task["task_id"] not in HEAVY:
+            by_length.setdefault(task["successful_cycles"], []).append(task)
+    tasks = [task for group in by_length.values() for task in group[:2]][:FEW]
     recorded = {task["task_id"]: task["successful_cycles"] for task in tasks}
     async with ModelServer(LoopReplay(tasks)) as server:
         run = LoopRun(
-            root,
+            tmp_path,
             server.base_url,
             suite="loop/mbpp-plus",
             only=recorded.keys(),
@@ -85,39 +73,4 @@ async def replayed(tasks: list[dict[str, Any]], root: Path, keys: Path) -> tuple
             slots=64,
         )
         assert (await run()).exit_code == 0
-    sustained = {record.task_id: record.sustained_loops for record in run.records()}
-    assert sustained.keys() == recorded.keys()
-    return run, {task_id for task_id, loops in recorded.items() if loops != sustained[task_id]}
-
-
-@pytest.mark.parametrize("name", DIFFERENT)
-async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> None:
-    """Tasks that sustained 0, 1, 2 … loops end in the replay as they are recorded."""
-    by_length: dict[int, list[dict[str, Any]]] = {}
-    for task in recording(name):
-        if task["task_id"] not in HEAVY:
-            by_length.setdefault(task["successful_cycles"], []).append(task)
-    tasks = [task for group in by_length.values() for task in group[:2]][:FEW]
-    assert (await replayed(tasks, tmp_path, keys))[1] == set()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DIFFERENT)
-async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path, keys: Path) -> None:
-    """Sustained loops agree with the recording but for the tasks named, and ASL with its published value."""
-    tasks = recording(name)
-    run, different = await replayed(tasks, tmp_path, keys)
-    assert different <= DIFFERENT[name]
-    span, counts = asl(run.records()), Counter(task["successful_cycles"] for task in tasks)
-    low = loop.asl_of_counts(counts, 10, {i: (i - 1) / i for i in range(1, 10)})
-    own = (low, loop.asl_of_counts(counts, 10))
-    assert (span.low, span.high) == pytest.approx(own, abs=ASL_TOLERANCE)
-    if name in PUBLISHED:
-        assert span.low - ASL_TOLERANCE < published_asl(PUBLISHED[name]) < span.high + ASL_TOLERANCE
-
-
-def published_asl(model: str) -> float:
-    data = os.environ.get("TRIATHLON_DATA")
-    shared = Path(data).parent if data else Path(__file__).resolve().parents[4] / "shared"
-    with (shared / "published" / "evaloop_models.csv").open(newline="") as file:
-        return next(float(row["asl"]) for row in csv.DictReader(file) if row["model"] == model)
+    assert {record.task_id: record.sustained_loops for record in run.records()} == recorded
