@@ -14,15 +14,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
 from triathlon_runner.records import Usage
 from triathlon_runner.serving import ServeConfig
-from triathlon_runner.yaml_file import (
-    check_ids_differ,
-    fault_in_words,
-    id_form,
-    matching,
-    misplaced,
-    read,
-    validated,
-)
+from triathlon_runner.yaml_file import fault_in_words, id_form, matching, misplaced, read, validated
 
 _MOST_TOKENS: Final = 10_000_000
 """More than any model writes in one reply: a larger `max_tokens` is a slip."""
@@ -123,7 +115,10 @@ class Registry(_Config):
 
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
-        check_ids_differ(self.ids, "models")
+        for number, name in enumerate(self.ids):
+            if self.ids.index(name) != number:
+                message = f"expected an id of its own, but {name!r} stands twice; rename one"
+                raise misplaced(("models", number, "id"), message)
         if self.judge is not None and self.judge not in self.ids:
             message = f"expected the id of a model, but {self.judge!r} is none; ids are {', '.join(self.ids)}"
             raise misplaced(("judge",), message)

@@ -26,7 +26,8 @@ Place = tuple[int | str, ...]
 _MOST_VALUES: Final = 100_000
 """Thousands of models. Aliases of aliases can stand for more than any memory holds."""
 _TAG: Final = "tag:yaml.org,2002:"
-_PLAIN: Final = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "seq", "map"))
+_PLAIN: Final = {None, *(_TAG + name for name in ("str", "int", "float", "bool", "null", "seq", "map"))}
+"""Tags of values that JSON has; PyYAML has the refusal of all others under None."""
 _MAY_BE_SECRET: Final = re.compile(
     r"key|token(?!s)|secret|auth|cookie|passw|credential|header|env|url", re.IGNORECASE
 )
@@ -80,55 +81,49 @@ def _children(node: yaml.Node) -> list[tuple[int | str, yaml.Node, yaml.Node]]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Knows no dates: they stay text, so that every value is one that JSON has, too."""
+    """Makes only values that JSON has, too: dates stay text, other tags are refused, and so are twin keys."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+    yaml_constructors = {  # noqa: RUF012
+        tag: make for tag, make in yaml.SafeLoader.yaml_constructors.items() if tag in _PLAIN
+    }
 
-    def check(self, node: yaml.Node, sizes: dict[int, int], place: Place = ()) -> int:
-        """Returns how many values a node stands for, what aliases repeat counted each time.
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+        except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
+            value = math.nan
+        if isinstance(value, float) and not math.isfinite(value):
+            raise _fault(node, f"expected a finite number, got {node.value!r:.40}; put text in quotes")
+        return value
 
-        Raises:
-            ConstructorError: a value that JSON does not have, a key that stands twice (YAML would keep the
-                last), too many values. `sizes` are those of the nodes that were checked before.
-        """
-        if id(node) in sizes:
-            return sizes[id(node)]
-        sizes[id(node)] = _MOST_VALUES + 1  # what an alias inside its own value stands for
-        if node.tag not in _PLAIN:
-            kind = node.tag.removeprefix(_TAG)
-            raise _fault(node, place, f"a value that JSON has, too, got {kind!r}; put it in quotes")
-        if isinstance(node, yaml.ScalarNode):
-            try:
-                value = self.construct_object(node)
-            except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
-                value = math.nan
-            if isinstance(value, float) and not math.isfinite(value):
-                raise _fault(
-                    node, place, f"a finite number, got {node.value!r:.40}; write one, or put text in quotes"
-                )
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """As PyYAML's; a key that stands twice is refused here, before merged mappings are put in."""
+        mapping = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            if key.tag not in {f"{_TAG}str", f"{_TAG}merge"}:
-                got = f"{key.value!r:.40}" if isinstance(key, yaml.ScalarNode) else "a list or mapping"
-                raise _fault(key, place, f"text as a key, got {got}; put it in quotes")
+        for key, _ in mapping.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _fault(key, "expected text as a key, got a list or mapping; put it in quotes")
             if key.value in lines:
-                raise _fault(
-                    key, place, f"each key once, but {key.value!r} also stands in line {lines[key.value]}"
-                )
+                twin = f"{key.value!r} also stands in line {lines[key.value]}"
+                raise _fault(key, f"expected each key once, but {twin}")
             lines[key.value] = key.start_mark.line + 1
-        size = 1 + sum(self.check(value, sizes, (*place, name)) for name, _, value in _children(node))
-        if size > _MOST_VALUES:
-            raise _fault(node, place, f"at most {_MOST_VALUES:,} values, those of aliases included")
-        sizes[id(node)] = size
-        return size
+        return mapping
 
 
-def _fault(node: yaml.Node, place: Place, expected: str) -> yaml.MarkedYAMLError:
-    key = f"{'.'.join(map(str, place))}: " if place else ""
-    return yaml.constructor.ConstructorError(None, None, f"{key}expected {expected}", node.start_mark)
+def _fault(node: yaml.Node, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """Returns how many values a node stands for, what aliases repeat counted each time."""
+    if id(node) not in sizes:
+        sizes[id(node)] = _MOST_VALUES + 1  # what an alias inside its own value stands for
+        sizes[id(node)] = 1 + sum(_size(value, sizes) for _, _, value in _children(node))
+    return sizes[id(node)]
 
 
 def read(path: Path) -> YamlFile:
@@ -143,7 +138,8 @@ def read(path: Path) -> YamlFile:
         loader = _Loader(text)
         nothing = yaml.ScalarNode(f"{_TAG}null", "", yaml.Mark("", 0, 0, 0, None, 0))
         root = loader.get_single_node() or nothing
-        loader.check(root, {})
+        if _size(root, {}) > _MOST_VALUES:
+            raise _fault(root, f"expected at most {_MOST_VALUES:,} values, those of aliases included")
         return YamlFile(path, text, root, loader.construct_document(root))
     except OSError as error:
         raise UserError(
@@ -156,25 +152,21 @@ def read(path: Path) -> YamlFile:
     except yaml.reader.ReaderError as error:
         number = text.count("\n", 0, error.position) + 1
         raise UserError(f"{path}, line {number}: expected text, got {chr(error.character)!r}") from None
-    except yaml.constructor.ConstructorError as error:
-        line = _line(error.problem_mark).partition(",")[0]
-        raise UserError(f"{path}, line {line}: {error.problem}") from None
     except yaml.MarkedYAMLError as error:
-        said = " ".join(part for part in (error.context, error.problem) if part)
+        mark, problem = error.problem_mark or error.context_mark, error.problem
+        line = f"{path}, line {mark.line + 1 if mark else 1}"
+        if isinstance(error, yaml.constructor.ConstructorError):
+            raise UserError(f"{line}: {problem}") from None
         # without what PyYAML quotes of the file, which may be a key
-        problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", said)
-        line = _line(error.problem_mark or error.context_mark)
+        said = re.sub(r""" (['"])(?!<).{3,}\1""", "", f"{error.context or ''} {problem or ''}".strip())
+        column = mark.column + 1 if mark else 1
         raise UserError(
-            f"{path}, line {line}: expected YAML ({problem}); fix indentation and quotes"
+            f"{line}, column {column}: expected YAML ({said}); fix indentation and quotes"
         ) from None
     except RecursionError:
         raise UserError(
             f"{path}: expected lists and mappings a few levels deep, got hundreds of them"
         ) from None
-
-
-def _line(mark: yaml.Mark | None) -> str:
-    return f"{mark.line + 1}, column {mark.column + 1}" if mark else "1"
 
 
 def matching(pattern: str, expected: str) -> Callable[[str], str]:
@@ -198,14 +190,6 @@ def id_form(most: int, example: str) -> AfterValidator:
 def misplaced(place: Place, message: str) -> PydanticCustomError:
     """The error of a validator about one place of the whole file."""
     return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place})
-
-
-def check_ids_differ(ids: Sequence[str], *place: str) -> None:
-    """Refuses an id that stands twice in the list at `place`, as a validator of the whole file."""
-    for number, name in enumerate(ids):
-        if ids.index(name) != number:
-            message = f"expected an id of its own, but {name!r} stands twice; rename one"
-            raise misplaced((*place, number, "id"), message)
 
 
 def validated(file: YamlFile, model: type[Model]) -> Model:
