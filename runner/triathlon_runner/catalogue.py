@@ -1,7 +1,6 @@
 """Every suite there is, in the order in which the board shows them, those of suites.yaml among them."""
 
 import functools
-import json
 import os
 import re
 from collections import Counter
@@ -10,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import Field, RootModel
 
 from triathlon_runner import evolved, loop, pasted_keys, runtime, translation
-from triathlon_runner.datasets.user import Transformation, UserDataSet
+from triathlon_runner.datasets.user import DataSetRow, UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.prompts import BUILT_IN as OUR_PROMPTS
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
-from triathlon_runner.yaml_file import id_form, read, validated
+from triathlon_runner.yaml_file import read, validated
 
 DISCIPLINES: tuple[DisciplineEntry, ...] = (
     loop.DISCIPLINE,
@@ -121,31 +120,6 @@ BUILT_IN: Final = Catalogue()
 entries, select, find = BUILT_IN.entries, BUILT_IN.select, BUILT_IN.find
 
 
-class DataSetRow(BaseModel):
-    """One data set."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
-
-    id: Annotated[str, id_form(60, "mine")]
-    """What the ids of its suites end in: `loop/mine`, `runtime/mine`, `evolved/mine`."""
-    title: Annotated[str, Field(min_length=1)]
-    """As the board calls it."""
-    problems: Annotated[str, Field(min_length=1)]
-    """The file with the problems, relative to the folder of suites.yaml."""
-    private: bool = False
-    """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
-    seeds: str | None = None
-    """The suite whose problems these were evolved from, such as `evolved/humaneval`."""
-    transformation: Transformation | None = None
-    """How they were evolved; with `combine` and `decompose` the board shows more."""
-
-    def as_yaml(self) -> str:
-        """One line of suites.yaml, without what is as by default."""
-        fields = self.model_dump(exclude_defaults=True).items()
-        texts = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields]
-        return f"- {{{', '.join(texts)}}}"
-
-
 class _Rows(RootModel[tuple[DataSetRow, ...]]):
     root: Annotated[tuple[DataSetRow, ...], Field(strict=False)]
 
@@ -170,8 +144,7 @@ def read_catalogue(suites_file: Path) -> Catalogue:
     listed: list[UserDataSet] = []
     for number, row in enumerate(validated(file, _Rows).root):
         place = f"{suites_file}, line {file.line((number, 'problems'))}"
-        path, fields = suites_file.parent / row.problems, row.model_dump(exclude={"problems"})
-        data = UserDataSet(path=path, listed_at=place, **fields)
+        data = UserDataSet(**row.model_dump(), folder=suites_file.parent, listed_at=place)
         suites = [suite.id for suite in Catalogue((data,)).entries() if suite.user_data]
         if {*suites, row.id} & known or row.id.startswith(_RESERVED):
             raise UserError(

@@ -1,17 +1,15 @@
-"""What a run will take: requests, tokens, dollars, hours, and how sure its numbers will be.
+"""What a run will take: requests, tokens, dollars and hours.
 
 A unit's cost is known by earlier results, else by the suite's first prompts.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.noise import Z_95
-from triathlon_runner.records import Manifest, Outcome, Reply, Usage
+from triathlon_runner.records import Manifest, Reply, Usage
 from triathlon_runner.schedule import RunPlan, Work, spread
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import UnitRun
@@ -46,8 +44,6 @@ class SuiteEstimate:
     open: int
     cost: Cost
     """Of the open units."""
-    half_width: float
-    """Of the 95 % interval of pass@1 when all units are done, as a share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +79,7 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
             if cost is None:
                 cost = probed[kind] = probed.get(kind) or await highest_cost(work, grader)
             left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
-            place = work.suite_id, work.row.id
-            runs = [each.outcomes for each in manifests if (each.suite, each.model) == place]
-            units = sum(sum(outcomes.values()) for outcomes in runs)
-            passed = sum(outcomes.get(Outcome.PASSED.value, 0) for outcomes in runs)
-            width = half_width(len(work.built.chosen), passed / units if units else 0.5)
-            suites.append(SuiteEstimate(work.suite_id, work.built.count, left, cost.times(left), width))
+            suites.append(SuiteEstimate(work.suite_id, work.built.count, left, cost.times(left)))
         if works:
             estimates.append(_of_model(works[0].row, suites, manifests))
     return estimates
@@ -125,18 +116,6 @@ def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequenc
         hours=max(hours, default=None if requests else 0.0),
         speed=source,
     )
-
-
-def half_width(tasks: int, passed: float = 0.5) -> float:
-    """Half the width of Wilson's 95 % interval of pass@1 over so many tasks, as a share from 0 to 0.5.
-
-    It is widest at one half, which stands for an unknown share. E. B. Wilson, Probable inference, the law of
-    succession, and statistical inference (1927).
-    """
-    if not tasks:
-        return 0.5
-    variance = passed * (1 - passed) / tasks + Z_95 * Z_95 / (4 * tasks * tasks)
-    return Z_95 * math.sqrt(variance) / (1 + Z_95 * Z_95 / tasks)
 
 
 def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:

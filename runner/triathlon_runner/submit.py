@@ -249,7 +249,7 @@ def _is_other_protocol(check: FileCheck, work: Work, manifest: Manifest) -> bool
         remedy = "run the suite with the data set that `triathlon suites` names"
         facts.append(("data.sha256", data.sha256, manifest.data.sha256, remedy))
     elif manifest.protocol != work.protocol:
-        remedy = "prompts or settings are not those of this version: `triathlon run --ask-again` asks anew"
+        remedy = "prompts or settings are not those of this version: archive them and run again"
         facts.append(("protocol", str(work.protocol), str(manifest.protocol), remedy))
     else:
         settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists

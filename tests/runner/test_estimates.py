@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from scipy.stats import binomtest
 
 from support.fake_suite import GRADER, FakeModel, FakeSuite
 from support.schedule import ROW, Bench
-from triathlon_runner.estimates import ModelEstimate, estimate, half_width
+from triathlon_runner.estimates import ModelEstimate, estimate
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.suites import Task
 
@@ -65,11 +64,3 @@ async def test_limits_a_minute_are_time(tmp_path: Path) -> None:
     limited = made.row.api.model_copy(update={"requests_per_minute": 1})
     made.row = made.row.model_copy(update={"api": limited})
     assert (await one(made)).hours == pytest.approx(10 / 60)
-
-
-@pytest.mark.parametrize(("tasks", "passed"), [(100, 50), (378, 189), (100, 90), (20, 0), (3, 3)])
-def test_half_width(tasks: int, passed: int) -> None:
-    """Wilson's interval, as scipy has it; without tasks nothing is known."""
-    interval = binomtest(passed, tasks).proportion_ci(method="wilson")
-    assert half_width(tasks, passed / tasks) == pytest.approx((interval.high - interval.low) / 2)
-    assert half_width(0) == 0.5

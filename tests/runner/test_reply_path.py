@@ -19,13 +19,9 @@ from triathlon_runner.suites import UnitRun
 
 REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
-BESIDE_THE_PATH = {
-    "concurrency.py",
-    "replies/_program.py",
-    "schedule/_progress.py",
-}
+BESIDE_THE_PATH = {"concurrency.py", "replies/_program.py"}
 """`in_other_process` calls what reads a reply, here or in another process; the path of the program begins in
-`replies/_program.py`; and the panel only shows that a unit is done."""
+`replies/_program.py`."""
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:

@@ -41,10 +41,9 @@ class Bench:
         self.from_earlier_run: list[bool] = []
         """Of each finished unit."""
         self.control = Control()
-        self.ask_again = False
 
     def plan(self, limit: int | None = None) -> RunPlan:
-        wanted = Wanted(limit=limit, ask_again=self.ask_again)
+        wanted = Wanted(limit=limit)
         built = [choose(entry_of(suite), suite, wanted) for suite in (*self.finished_suites, self.suite)]
         rows = self.rows or [self.row]
         work = {row.id: work_for(Registry(models=(row,)), row, built) for row in rows}
@@ -56,7 +55,7 @@ class Bench:
         progress.say.side_effect = self.said.append
         progress.failed.side_effect = lambda _model, _suite, reason: self.said.append(reason)
         progress.broke.side_effect = lambda unit, _error: self.said.append(unit)
-        progress.finished.side_effect = lambda _record, from_earlier_run: self.from_earlier_run.append(
+        progress.finished.side_effect = lambda _model, from_earlier_run: self.from_earlier_run.append(
             from_earlier_run
         )
         self.runner = Runner(self.folder, GRADER, cast(Any, self.opener), progress, self.control)

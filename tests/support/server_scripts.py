@@ -25,13 +25,8 @@ def uncounted(asked: Asked) -> Said:
 
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: nothing, a cut reply, one of these, or else an empty one."""
-    hidden = {"choices": None, "error": {"code": 400, "message": "Strange request"}}
     replies: dict[str, str | Response] = {
-        "wordy": Said(answer(asked), model=5000 * "x"),
-        "hidden": Said("", changes=hidden),
-        "busy": Status(429, "Too many requests"),
         "long": Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded"),
-        "nousage": Said(answer(asked), changes={"usage": None}),
         "large": Status(413, "Request too large"),
         "locked": Status(401, "Unauthorized"),
         "other": Said(answer(asked), model="gpt-5-cheap"),

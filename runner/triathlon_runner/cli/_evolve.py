@@ -11,11 +11,11 @@ from typer import Option
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.catalogue import DataSetRow, suites_file_beside
+from triathlon_runner.catalogue import suites_file_beside
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.datasets.user import ACCEPTED
+from triathlon_runner.datasets.user import ACCEPTED, DataSetRow
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import evolve as evolving
 from triathlon_runner.llm import ReplyCache

@@ -127,7 +127,7 @@ async def _compare(
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
     if accounts:
-        screen.print(progress.final(all_planned=not comparison.decided))
+        screen.print(progress.final())
     for account in accounts:
         for warning in warnings_about(account):
             screen.print_message(warning)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+import yaml
 from typer import Argument, Option
 
 from triathlon_runner import catalogue, models_yaml, sandbox
@@ -48,22 +49,8 @@ def models(
     if as_json:
         screen.print_json(data=rows)
     elif model is not None:
-        chosen = listed.row(model)
-        fields = chosen.model_dump(
-            mode="json", exclude_none=True, exclude_unset=True, exclude={"api", "serve", "price"}
-        )
-        if chosen.api is not None:
-            fields |= {"asked for as": chosen.api.model, "key from": chosen.api.key_env or "no key"}
-        if chosen.price is not None:
-            fields["price"] = (
-                f"{chosen.price.input:g} in, {chosen.price.output:g} out, USD per million tokens"
-            )
-        facts = rows[0] | {name: value for name, value in fields.items() if value not in ("", None)}
-        shown = table("field", "value", whole=["field"], titles=False)
-        for name, value in facts.items():
-            in_words = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-            shown.add_row(name.replace("_", " "), in_words)
-        screen.print(shown)
+        row = listed.row(model).model_dump(mode="json", exclude_unset=True)
+        screen.print_message(yaml.safe_dump({**row, "here": rows[0]["here"]}, sort_keys=False).rstrip())
     else:
         shown = table("id", "kind", "parameters", "here", whole=["id"])
         for row in rows:

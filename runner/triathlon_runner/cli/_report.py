@@ -77,16 +77,16 @@ def notices(plan: RunPlan) -> Iterator[str]:
 
 def show_estimates(estimates: Sequence[ModelEstimate], screen: Screen) -> None:
     """Prints a line for each model and suite, then the totals of each model."""
-    columns = ["units", "open", "tokens out", "pass@1 ±"]
+    columns = ["units", "open", "tokens out"]
     by_suite = table(
         "model, suite", *columns, "estimated from", right=columns, whole=["model, suite", *columns]
     )
     for model in estimates:
         by_suite.add_row(model.model)
         for suite in model.suites:
-            tokens, width = _round(suite.cost.output_tokens), f"{100 * suite.half_width:.1f}"
             basis = suite.cost.basis if suite.open else "done"
-            by_suite.add_row(f"  {suite.suite}", f"{suite.units}", f"{suite.open}", tokens, width, basis)
+            tokens = _round(suite.cost.output_tokens)
+            by_suite.add_row(f"  {suite.suite}", f"{suite.units}", f"{suite.open}", tokens, basis)
     screen.print(by_suite)
     columns = ["requests", "tokens in", "tokens out", "USD", "hours"]
     totals = table("model", *columns, right=columns, whole=["model", *columns])
@@ -124,11 +124,12 @@ def show_summary(
         lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
-    lines += [*_open_units(summary, accounts), *summary.notes]
+    lines += [*_open_units(summary), *summary.notes]
     for account in accounts:
         lines += warnings_about(account)
     for name, why in summary.other_protocol.items():
-        lines.append(f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew")
+        aside = folder.archive_command(*name.split(" "))
+        lines.append(f"kept apart: {name} holds results of {why}; to ask anew, archive them: {aside}")
     lines += [f"not finished: {error}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")
@@ -136,23 +137,14 @@ def show_summary(
         screen.print_message(line)
 
 
-def _open_units(summary: Summary, accounts: Sequence[Account]) -> list[str]:
-    """Returns how many units are open for each frequent reason that stopped no model, then the rest.
-
-    The last error of a server that answered nothing after it is named: when the run ended, its units were
-    still being tried again and had no reason of their own.
-    """
+def _open_units(summary: Summary) -> list[str]:
+    """Returns how many units are open for each frequent reason that stopped no model, then the rest."""
     stopped = {error.partition(": ")[2] for error in summary.errors}
     frequent = summary.failures.most_common(_REASONS)
     counts = Counter({reason: count for reason, count in frequent if reason not in stopped})
     remaining = summary.open - counts.total()
-    last_errors = [
-        f"the last error of {account.model}: {account.stats.retried_error}"
-        for account in accounts
-        if account.stats.retried_error
-    ]
-    if (counts or last_errors) and remaining > 0:
-        counts["; ".join(["not asked, not asked to the end, or for other reasons", *last_errors])] = remaining
+    if counts and remaining > 0:
+        counts["not asked, not asked to the end, or for other reasons"] = remaining
     return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
 
 

@@ -140,7 +140,6 @@ def run(
     budget: cli.Budget = None,
     deadline: Annotated[str | None, Option(help="8h, 2d12h, 90m, 07:00 or a date and time.")] = None,
     stop_within: Annotated[str, Option(help="Longest that a stop waits.")] = duration(STOP_SECONDS),
-    ask_again: Annotated[bool, Option("--ask-again", help="Archive outdated results, ask anew.")] = False,
     outage: Annotated[str, Option(help="How long a server may be away.")] = duration(_LIMITS.outage_seconds),
     attempts: Annotated[int, Option(min=1, help="Tries of one question.")] = _LIMITS.attempts,
     timeout: Annotated[str | None, Option(help="Longest wait for one answer: 90s, 10m.")] = None,
@@ -174,7 +173,6 @@ def run(
         samples=samples,
         temperature=temperature,
         asks=not dry_run,
-        ask_again=ask_again,
         catalogue=catalogue_beside(models_file),
     )
     ends = None if deadline is None else parse_deadline(deadline)

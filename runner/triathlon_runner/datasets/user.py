@@ -2,16 +2,20 @@
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem, rows
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import json_lines, read_file
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
 from triathlon_runner.terminal import first_of
+from triathlon_runner.yaml_file import id_form
 
 Transformation = Literal[
     "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
@@ -52,22 +56,43 @@ class UserProblems:
         return tuple(each.problem for each in self.problems)
 
 
-@dataclass(frozen=True, slots=True)
-class UserDataSet:
-    """A data set of the user's own, as suites.yaml lists it."""
+class DataSetRow(BaseModel):
+    """One data set of suites.yaml."""
 
-    id: str
-    title: str
-    path: Path
-    """Of its problems."""
-    listed_at: str
-    """`suites.yaml, line 1`."""
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+    id: Annotated[str, id_form(60, "mine")]
+    """What the ids of its suites end in: `loop/mine`, `runtime/mine`, `evolved/mine`."""
+    title: Annotated[str, Field(min_length=1)]
+    """As the board calls it."""
+    problems: Annotated[str, Field(min_length=1)]
+    """The file with the problems, relative to the folder of suites.yaml."""
     private: bool = False
     """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
     seeds: str | None = None
-    """The id of the suite whose problems its own were evolved from."""
+    """The suite whose problems these were evolved from, such as `evolved/humaneval`."""
     transformation: Transformation | None = None
-    """How they were evolved."""
+    """How they were evolved; with `combine` and `decompose` the board shows more."""
+
+    def as_yaml(self) -> str:
+        """One line of suites.yaml, without what is as by default."""
+        fields = self.model_dump(exclude_defaults=True).items()
+        texts = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields]
+        return f"- {{{', '.join(texts)}}}"
+
+
+class UserDataSet(DataSetRow):
+    """A data set of the user's own, as suites.yaml lists it."""
+
+    folder: Path
+    """That of suites.yaml."""
+    listed_at: str
+    """`suites.yaml, line 1`."""
+
+    @property
+    def path(self) -> Path:
+        """The file with the problems."""
+        return self.folder / self.problems
 
     def read(self) -> UserProblems:
         """Reads the problems; nothing is executed."""

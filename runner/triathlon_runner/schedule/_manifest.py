@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,13 +35,21 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     names = (before.keys() | now.keys()) - {WEIGHTS}
     if _file_hash(before) and _file_hash(before) == _file_hash(now):
         names.discard("weights")
-    changed = [name for name in sorted(names) if before.get(name) != now.get(name)]
     if WEIGHTS in before and WEIGHTS in now:
         # of a file with a hash, the hash and the conversion behind it; else the whole text
         served = [str(identity[WEIGHTS]) for identity in (before, now)]
         old, new = (text.partition("sha256:")[2] or text for text in served)
-        changed += [WEIGHTS] if old != new else []
-    return "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in changed)
+        names |= {WEIGHTS} if old != new else set()
+    return _changes(before, now, names)
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Returns which of these settings changed, and from what into what."""
+    return "; ".join(
+        f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
+        for name in sorted(names)
+        if before.get(name) != now.get(name)
+    )
 
 
 def _file_hash(identity: Mapping[str, Any]) -> str | None:
@@ -73,7 +81,10 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
         return f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(others))}"
     if protocols := file.protocols - {work.protocol}:
         what = f"another protocol ({', '.join(sorted(map(str, protocols)))}, now {work.protocol})"
-        return _other_protocol(what, work, manifest if manifest and manifest.protocol in protocols else None)
+        settings = manifest.settings if manifest and manifest.protocol in protocols else {}
+        before, now = _asked_and_graded(settings), _asked_and_graded(work.settings)
+        changed = _changes(before, now, before.keys() | now.keys()) if before else ""
+        return f"{what}: {changed}" if changed else what
     if manifest is None:
         return ""
     if manifest.protocol != work.protocol:
@@ -83,38 +94,18 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
 
 def _other_conditions(manifest: Manifest, work: Work) -> str:
     """Returns what beside the protocol differs, in words; earlier versions' manifests lack the settings."""
-    settings = ("api", "max_tokens", "judge") if "graded" in manifest.settings else ()
-    changes = [
-        f"{name} was {manifest.settings.get(name)!r}, is {work.settings.get(name)!r}"
-        for name in settings
-        if manifest.settings.get(name) != work.settings.get(name)
-    ]
-    if changes:
-        return f"other settings: {'; '.join(changes)}"
+    names = ("api", "max_tokens", "judge") if "graded" in manifest.settings else ()
+    if changes := _changes(manifest.settings, work.settings, names):
+        return f"other settings: {changes}"
     model = difference(manifest.identity, work.identity)
     return f"another model: {model}" if model else ""
 
 
-def _other_protocol(what: str, work: Work, manifest: Manifest | None) -> str:
-    """Adds to `what` which data or settings changed, as far as the manifest of the lines tells."""
-    if manifest is None:
-        return what
-    if manifest.data.sha256 != work.built.suite.data.sha256:
-        # With the checksum: a file may change while its version stays.
-        old, new = (
-            f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
-            for data in (manifest.data, work.built.suite.data)
-        )
-        return f"other data ({old}, now {new})"
-    now = json.loads(json.dumps(work.settings))  # as a manifest has it: tuples are lists there
-    changed = [
-        f"{part}.{key}"
-        for part in ("asked", "graded")
-        if isinstance(before := manifest.settings.get(part), dict)
-        for key in sorted(before.keys() | now[part].keys())
-        if before.get(key) != now[part].get(key)
-    ]
-    return f"{what}: {', '.join(changed)} changed" if changed else what
+def _asked_and_graded(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings that a protocol's hashes cover, as a manifest has them: tuples are lists there."""
+    parts = {name: settings[name] for name in ("asked", "graded") if isinstance(settings.get(name), Mapping)}
+    document = json.loads(json.dumps(parts))
+    return {f"{part}.{name}": value for part, values in document.items() for name, value in values.items()}
 
 
 def write_manifest(

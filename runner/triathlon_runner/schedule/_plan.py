@@ -151,8 +151,6 @@ class Wanted:
     """The user's own temperature; only for suites whose settings have one to set."""
     asks: bool = True
     """Whether models will be asked; if not, named ones need no key and no GPU."""
-    ask_again: bool = False
-    """Whether results of other conditions are archived and their units asked anew."""
     catalogue: Catalogue = BUILT_IN
     """The suites that there are."""
 

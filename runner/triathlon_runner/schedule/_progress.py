@@ -7,7 +7,6 @@ import re
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
@@ -18,13 +17,12 @@ from rich.progress import Progress, Task
 from rich.table import Table
 from rich.text import Text
 
-from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.terminal import duration, indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 15.0
-"""Between two lines about finished units, where no panel is shown; a suite's last unit always has one."""
+"""Between two lines about a model's units, where no panel is shown; its last unit always has one."""
 _RATE_SECONDS: Final = 3600.0
 """The time that is left is estimated from the units of so many seconds."""
 _STATUS_SECONDS: Final = 5.0
@@ -34,7 +32,7 @@ _ERRORS_PER_MODEL: Final = 10
 _NEVER: Final = 10_000
 _COLUMNS: Final = {
     "done": (0, 0),
-    "open": (50, 50),
+    "open": (50, _NEVER),
     "failed": (80, _NEVER),
     "tokens": (_NEVER, 60),
     "tokens/s": (60, _NEVER),
@@ -51,6 +49,8 @@ _COLUMNS: Final = {
 """Columns, each with the narrowest window that shows it while the run goes on, and at its end."""
 _ONLY_IF_ANY: Final = frozenset({"failed", "retries", "cut", "too long"})
 """Columns that are left out where all their values are 0."""
+_OF_LINES: Final = ("done", "open", "failed", "cached", "tokens", "tokens/s", "limit", "USD", "time left")
+"""What a line says of a model, where no panel says it."""
 
 
 class ConsoleProgress:
@@ -65,12 +65,12 @@ class ConsoleProgress:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._last_line = time.monotonic()
+        self._last_line: dict[str, float] = defaultdict(time.monotonic)
+        """By model."""
         self._last_status = -math.inf
         self._bars = Progress(console=console, disable=True, speed_estimate_period=_RATE_SECONDS)
         """Counts units and estimates the time that is left; the panel is our own."""
-        self._suites: dict[str, dict[str, Task]] = defaultdict(dict)
-        """By model and suite."""
+        self._models: dict[str, Task] = {}
         self._accounts: dict[str, Account] = {}
         self._errors: dict[str, set[str]] = defaultdict(set)
         """By model: those of its errors that were printed, without the numbers."""
@@ -103,32 +103,38 @@ class ConsoleProgress:
             self._live.refresh()
         self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
 
-    def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
-        """A suite was opened of which so many units are done."""
-        self._bars.add_task(suite, start=False, total=planned, completed=done, failed=0, cached=0)
-        self._suites[model][suite] = self._bars.tasks[-1]
+    def plan(self, model: str, *, planned: int, done: int) -> None:
+        """One more suite of a model was opened, of which so many units are done."""
+        if model not in self._models:
+            self._bars.add_task(model, start=False, total=0, failed=0)
+            self._models[model] = self._bars.tasks[-1]
+        task = self._models[model]
+        task.total = (task.total or 0) + planned
+        task.completed += done
 
     def attach(self, account: Account) -> None:
         """A model answers and is about to be asked; its counters can be read from now on."""
         self._accounts[account.model] = account
-        for suite in self._suites.get(account.model, {}).values():
-            self._bars.start_task(suite.id)
+        if account.model in self._models:
+            self._bars.start_task(self._models[account.model].id)
 
-    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
+    def finished(self, model: str, *, from_earlier_run: bool) -> None:
         """A unit is done; `from_earlier_run`: all its replies were in the cache before."""
-        suite = self._suites[record.model][record.suite]
+        task = self._models[model]
         if from_earlier_run:  # it says nothing of the server's speed: the clock starts again
-            suite.fields["cached"] += 1
-            self._bars.reset(suite.id, completed=int(suite.completed) + 1)
+            self._bars.reset(task.id, completed=int(task.completed) + 1)
         else:
-            self._bars.advance(suite.id)
-        if not self._live and (not suite.remaining or time.monotonic() - self._last_line > _LINE_SECONDS):
-            self._last_line = time.monotonic()
-            self._print(_line(suite, self._accounts.get(record.model), record.model))
+            self._bars.advance(task.id)
+        since = time.monotonic() - self._last_line[model]
+        if not self._live and (not task.remaining or since > _LINE_SECONDS):
+            self._last_line[model] = time.monotonic()
+            cells = self._cells(model)
+            shown = [f"{cells[name]} {name}" for name in _OF_LINES if cells.get(name)]
+            self._print("  ".join([model, *shown]))
 
     def failed(self, model: str, suite: str, reason: str) -> None:
         """A unit stays open: its infrastructure failed."""
-        self._suites[model][suite].fields["failed"] += 1
+        self._models[model].fields["failed"] += 1
         self._print_error(model, reason, f"{model} {suite}: stays open: {reason}")
 
     def broke(self, unit: str, error: Exception) -> None:
@@ -155,15 +161,9 @@ class ConsoleProgress:
             self._last_status = time.monotonic()
             self._print(text)
 
-    def final(self, *, all_planned: bool = True) -> Table:
-        """Returns a table of what each model did and what that cost.
-
-        A gate stops as soon as it is decided: without `all_planned` what was not asked is not called open.
-        """
+    def final(self) -> Table:
+        """Returns a table of what each model did and what that cost."""
         rows = {name: self._cells(name) for name in self._names() if name in self._accounts}
-        if not all_planned:
-            for cells in rows.values():
-                cells |= {"done": cells.get("done", "").partition("/")[0], "open": ""}
         return _table(rows, 1, self._console.width)
 
     def panel(self) -> RenderableType:
@@ -176,17 +176,29 @@ class ConsoleProgress:
 
     def _names(self) -> list[str]:
         """Of the models, and of the judge."""
-        return list(dict.fromkeys([*self._suites, *self._accounts]))
+        return list(dict.fromkeys([*self._models, *self._accounts]))
 
     def _cells(self, model: str) -> dict[str, str]:
         """Returns the cells of a model's row by columns."""
-        suites, account = list(self._suites.get(model, {}).values()), self._accounts.get(model)
         cells = {"tokens/s": "–"}  # from the start, so that no column appears when its server answers
-        cells |= _units_of(suites) if suites else {}
-        if account is None:
+        if (units := self._models.get(model)) is not None:
+            cells |= {
+                "done": f"{units.completed:.0f}/{units.total or 0:.0f}",
+                "open": f"{units.remaining or 0:.0f}",
+                "failed": f"{units.fields['failed'] or ''}",
+                "time left": _time_left(units),
+            }
+        if (account := self._accounts.get(model)) is None:
             return cells
         stats = account.stats
-        cells |= _tokens_of(account) | {
+        tokens, speed = f"{stats.output_tokens}", stats.tokens_per_second
+        if stats.uncounted:  # `?` stands for the tokens of replies that the server did not count
+            tokens = f"{tokens} + ?" if stats.output_tokens else "?"
+            cells["tokens/s"] = "?"
+        elif speed is not None:
+            cells["tokens/s"] = f"{speed:.0f}"
+        cells |= {
+            "tokens": tokens,
             "in flight": f"{stats.in_flight}",
             "limit": f"{stats.limit}",
             "replies": f"{stats.answered}",
@@ -235,41 +247,10 @@ def _without_numbers(text: str) -> str:
     return re.sub(r"\d+", "#", text)
 
 
-def _units_of(suites: Sequence[Task]) -> dict[str, str]:
-    """Returns, by columns, how far one suite or several together are; the time left is the slowest one's."""
-    done = sum(int(suite.completed) for suite in suites)
-    planned = sum(int(suite.total or 0) for suite in suites)
-    seconds = [suite.time_remaining for suite in suites if suite.remaining and suite.time_remaining]
-    return {
-        "done": f"{done}/{planned}",
-        "open": f"{planned - done}",
-        "failed": f"{sum(suite.fields['failed'] for suite in suites) or ''}",
-        "time left": "" if done == planned else duration(max(seconds)) if seconds else "?",
-    }
-
-
-def _tokens_of(account: Account) -> dict[str, str]:
-    """Returns what the server has sent; `?` stands for the tokens of replies that it did not count."""
-    stats = account.stats
-    tokens, speed = f"{stats.output_tokens}", "–"
-    if stats.tokens_per_second is not None:
-        speed = f"{stats.tokens_per_second:.0f}"
-    if stats.uncounted:
-        tokens, speed = f"{tokens} + ?" if stats.output_tokens else "?", "?"
-    return {"tokens": tokens, "tokens/s": speed}
-
-
-def _line(suite: Task, account: Account | None, model: str) -> str:
-    """Returns how far a suite is, and what its model's server has sent so far, where no panel says it."""
-    cells = _units_of([suite]) | {"cached": f"{suite.fields['cached'] or ''}"}
-    parts = [f"{model} {suite.description}", *(f"{cell} {name}" for name, cell in cells.items() if cell)]
-    if account is None:
-        return "  ".join(parts)
-    cells = _tokens_of(account) if account.stats.answered else {}
-    so_far = [*(f"{cell} {name}" for name, cell in cells.items()), f"limit {account.stats.limit}"]
-    if account.price:
-        so_far.append(f"{account.usd:.2f} USD")
-    return f"{'  '.join(parts)}; all of {model} so far: {'  '.join(so_far)}"
+def _time_left(units: Task) -> str:
+    if not units.remaining:
+        return ""
+    return "?" if units.time_remaining is None else duration(units.time_remaining)
 
 
 def _table(rows: dict[str, dict[str, str]], moment: int, width: int) -> Table:

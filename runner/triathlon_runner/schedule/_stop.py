@@ -1,12 +1,10 @@
 """Why a run starts nothing new (Ctrl-C, the budget, the deadline), and how requests are held back then."""
 
 import asyncio
-import math
 import re
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from triathlon_runner.errors import InfrastructureError, UserError
@@ -55,31 +53,24 @@ class RunStoppedError(InfrastructureError):
         super().__init__("the run was stopped")
 
 
+@dataclass(slots=True)
 class Control:
     """Lets requests through until the run is to stop; all its models and the judge share it.
 
     Once it is to stop no request is sent and no unit begun; requests in flight and programs are finished.
     """
 
-    def __init__(
-        self,
-        budget_usd: float | None = None,
-        deadline: datetime | None = None,
-        stop_seconds: float = STOP_SECONDS,
-    ) -> None:
-        """Takes the money and time that the run may take, and how long a stop waits for what is in flight."""
-        self.budget_usd, self.deadline, self.stop_seconds = budget_usd, deadline, stop_seconds
-        self.accounts: list[Account] = []
-        self.stopped = ""
-        """Why the run is to stop; empty while it goes on."""
-        self.on_stop: list[Callable[[], object]] = []
-        """Called once, when it is to stop, to end waits for servers."""
-        self._ends = math.inf
-        """The deadline on the monotonic clock, which stays when the system's clock is changed."""
-        if deadline is not None:
-            self._ends = time.monotonic() + (deadline - datetime.now(UTC)).total_seconds()
-        self._calls: dict[Asking, asyncio.Timeout] = {}
-        self._released = asyncio.Event()
+    budget_usd: float | None = None
+    deadline: datetime | None = None
+    stop_seconds: float = STOP_SECONDS
+    """How long a stop waits for what is in flight."""
+    accounts: list[Account] = field(default_factory=list)
+    stopped: str = ""
+    """Why the run is to stop; empty while it goes on."""
+    on_stop: list[Callable[[], object]] = field(default_factory=list)
+    """Called once, when it is to stop, to end waits for servers."""
+    _calls: dict[Asking, asyncio.Timeout] = field(default_factory=dict, init=False)
+    _released: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def stop(self, reason: str) -> None:
         """Has the run stop; the first reason counts."""
@@ -107,8 +98,7 @@ class Control:
         """Whether one more request may be sent. The first that a bound does not allow stops the run."""
         if self.stopped:
             return False
-        # By either clock: one may be set back, the other stops while the machine sleeps.
-        if self.deadline and (time.monotonic() >= self._ends or datetime.now(UTC) >= self.deadline):
+        if self.deadline and datetime.now(UTC) >= self.deadline:
             local = self.deadline.astimezone()
             self.stop(f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time")
         elif self.budget_usd is not None:

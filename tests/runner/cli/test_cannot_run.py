@@ -92,6 +92,7 @@ def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
         result = place.call("run", "--suites", "evolved/core-seeds", "--limit", "1")
     assert result.exit_code == 0, result.output
     assert "skipped model keyless: no key" in result.output
+    assert "NOBODY_SETS_THIS_KEY" in (place.results / "runs/keyless/skipped.txt").read_text()
 
 
 @pytest.mark.usefixtures("without_php")

@@ -172,7 +172,7 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (edited(protocol=OTHER), VERIFY, 1, ("another protocol",)),
     (counted(outcomes={"failed": 9}), VERIFY, 1, ("the manifest counts {'failed': 9}, its lines {",)),
     (counted(protocol=OTHER), VERIFY, 1, ("DOES NOT FOLLOW", "manifest protocol: the manifest has")),
-    (of_another_protocol, VERIFY, 1, ("could not be checked", "triathlon run --ask-again", "!NOT FOLLOW")),
+    (of_another_protocol, VERIFY, 1, ("could not be checked", "results archive --outdated", "!NOT FOLLOW")),
     (
         altered_and_broken,
         VERIFY,

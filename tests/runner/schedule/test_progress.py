@@ -4,29 +4,21 @@ import io
 
 from rich.console import Console
 
-from support.hashes import hashes
 from triathlon_runner.llm import Answer, EndpointStats
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
+from triathlon_runner.records import Reply, Usage
 from triathlon_runner.schedule import Account, ConsoleProgress
 
-RECORD = UnitRecord(
-    suite="evolved/x",
-    model="m",
-    task_id="t/1",
-    protocol=hashes("p"),
-    outcome=Outcome.TRUNCATED,
-    usage=Usage(requests=1, output_tokens=9),
-)
 PRICE = Price(input=2.5, output=1.0)
 
 
 def tell(progress: ConsoleProgress) -> None:
     stats = EndpointStats(in_flight=3, limit=16, answered=9, retries=2, truncated=1, last_error="429, slow")
     stats.input_tokens = 1_000_000
-    progress.plan("m", "evolved/x", planned=4, done=1)
+    progress.plan("m", planned=3, done=1)
+    progress.plan("m", planned=1, done=0)
     progress.attach(Account("m", stats, PRICE))
-    progress.finished(RECORD, from_earlier_run=False)
+    progress.finished("m", from_earlier_run=False)
     progress.failed("m", "evolved/x", "no answer")
     progress.say("something")
 
@@ -49,39 +41,35 @@ def test_panel() -> None:
 
 
 def test_time_left() -> None:
-    """Units of the cache are no measure of a server's speed; a model takes as long as its slowest suite."""
+    """Units of the cache are no measure of a server's speed."""
     clock = [100.0]
     screen = Console(file=io.StringIO(), width=80, height=24, get_time=lambda: clock[0])
     progress = ConsoleProgress(screen)
-    for suite, planned in (("evolved/x", 60), ("evolved/y", 21)):
-        progress.plan("m", suite, planned=planned, done=0)
+    progress.plan("m", planned=60, done=0)
     progress.attach(Account("m", EndpointStats(), None))
     for _ in range(40):
-        progress.finished(RECORD, from_earlier_run=True)
+        progress.finished("m", from_earlier_run=True)
     assert shown(progress, screen)[1][-1] == "?"
     for _ in range(2):
-        clock[0] += 10
-        for suite in ("evolved/x", "evolved/x", "evolved/y"):
-            progress.finished(RECORD.model_copy(update={"suite": suite}), from_earlier_run=False)
-    assert shown(progress, screen)[1][-4:] == ["3", "min", "10", "s"]
+        clock[0] += 20
+        progress.finished("m", from_earlier_run=False)
+    assert shown(progress, screen)[1][-2:] == ["6", "min"]
 
 
-def test_line_of_replies_from_the_cache() -> None:
-    """Units that the cache answered are said to be of the cache, and count as no tokens and no speed."""
+def test_line_where_no_panel_is() -> None:
+    """A model's last unit has a line at once: units, replies of the cache, tokens, speed and money so far."""
     screen = Console(file=io.StringIO(), width=200, color_system=None)
     progress, stats = ConsoleProgress(screen), EndpointStats(limit=2, from_cache=3)
-    lines = []
-    for _ in range(2):
-        with screen.capture() as capture:
-            progress.plan("m", "evolved/x", planned=1, done=0)
-            progress.attach(Account("m", stats, PRICE))
-            progress.finished(RECORD, from_earlier_run=True)
-        lines.append(capture.get().rstrip())
-        answer = Answer(Reply(text="x"), Usage(input_tokens=1, output_tokens=5), 0.5, "m")
-        stats.count_answer(answer, asked_tokens=1, max_tokens=9)
-    of_suite = "m evolved/x  1/1 done  0 open  1 cached; all of m so far:"
-    assert lines[0].endswith(f"{of_suite} limit 2  0.00 USD")
-    assert f"{of_suite} 5 tokens  10 tokens/s  limit 2" in lines[1]
+    answer = Answer(Reply(text="x"), Usage(input_tokens=1, output_tokens=5), 0.5, "m")
+    stats.count_answer(answer, asked_tokens=1, max_tokens=9)
+    with screen.capture() as capture:
+        progress.plan("m", planned=2, done=0)
+        progress.attach(Account("m", stats, PRICE))
+        for _ in range(2):
+            progress.finished("m", from_earlier_run=True)
+    (line,) = capture.get().splitlines()
+    said = "m  2/2 done  0 open  3 cached  5 tokens  10 tokens/s  2 limit  0.0000 USD"
+    assert line.partition(" ")[2] == said
 
 
 async def test_errors() -> None:

@@ -29,9 +29,8 @@ from triathlon_site.pages.all_models import SHOWN
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render.formats import MINUS
 
-CATALOGUE = Catalogue(
-    (UserDataSet("mine", "My functions", Path("mine.jsonl"), "suites.yaml, line 1", False),)
-)
+MINE: dict[str, Any] = {"id": "mine", "title": "My functions", "problems": "mine.jsonl"}
+CATALOGUE = Catalogue((UserDataSet(**MINE, folder=Path(), listed_at="suites.yaml, line 1"),))
 SETS = (
     ("evolved/mine",),
     ("loop/mine", "runtime/mine", "evolved/mine"),

@@ -108,7 +108,12 @@ def _draft(prompt: str) -> Draft:
 
 def _accept(path: Path, decision: str = "true") -> UserDataSet:
     path.write_text(path.read_text().replace('"accepted": null', f'"accepted": {decision}'))
-    return UserDataSet("mine", "Mine", path, "suites.yaml, line 1", seeds="evolved/humaneval")
+    return _data_set(path, seeds="evolved/humaneval")
+
+
+def _data_set(path: Path, **fields: Any) -> UserDataSet:
+    place = {"problems": path.name, "folder": path.parent, "listed_at": "suites.yaml, line 1"}
+    return UserDataSet(id="mine", title="Mine", **place, **fields)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +179,7 @@ def test_parents_need_seeds(tmp_path: Path) -> None:
     """A set with seeds names a parent in each line; without seeds parents mean nothing."""
     path = _write(tmp_path, "subtle")
     data = _accept(path)
-    without = UserDataSet("mine", "Mine", path, "suites.yaml, line 1")
+    without = _data_set(path)
     assert without.read().functions[0].parents == ()
     path.write_text(json.dumps({**json.loads(path.read_text()), "parents": []}))
     with pytest.raises(UserError, match="expected parents, the task_ids of problems of 'evolved/humaneval'"):
