@@ -1,10 +1,10 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
+from triathlon_runner.schedule._checks import Missing, check_references, what_is_missing
 from triathlon_runner.schedule._manifest import differs
 from triathlon_runner.schedule._models import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,
-    Missing,
     Pace,
     RunPlan,
     Wanted,
@@ -13,10 +13,8 @@ from triathlon_runner.schedule._plan import (
     at_temperature,
     build_plan,
     build_suite,
-    check_references,
     choose,
     spread,
-    what_is_missing,
     work_for,
 )
 from triathlon_runner.schedule._progress import ConsoleProgress

@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,10 +16,24 @@ from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.store import ResultsFile, ResultsFolder
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit
 
 WEIGHTS = "served weights"
 """Key of the weights that the server has loaded; for a branch of a repository they are known only then."""
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """One work with its results file while the run writes it."""
+
+    work: Work
+    lines: ResultsFile[UnitRecord]
+    left: Sequence[Unit]
+    """The units that are to be asked."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Why units stay open."""
+    tried: set[str] = field(default_factory=set)
+    """Tasks of which a unit was started in this run."""
 
 
 def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, Any]:
@@ -110,11 +126,9 @@ def _asked_and_graded(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_manifest(
     folder: ResultsFolder,
-    work: Work,
-    file: ResultsFile[UnitRecord],
+    file: OpenFile,
     opened: OpenModel | None,
     *,
-    failures: dict[str, int],
     sandbox_level: str,
     profile: str,
     begins: bool,
@@ -123,30 +137,22 @@ def write_manifest(
 
     Args:
         folder: the results.
-        work: what is wanted.
-        file: the lines that are there.
+        file: what is wanted, and the lines that are there.
         opened: the model's server; None where none of this suite's units was asked of it.
-        failures: why units stay open, with the number of units.
         sandbox_level: of the sandbox that programs are executed in.
         profile: of the run.
         begins: units are about to be asked; the manifest says so until the run has ended.
     """
+    work, lines = file.work, file.lines
     before = folder.read_manifest(work.row.id, work.suite_id)
     if before is not None and before.protocol != work.protocol:
         before = None
-    open_units = len(work.open_units(file.units))
-    outcomes = dict(sorted(file.outcomes.items()))
-    if before is not None and opened is None and not failures:
-        known = (before.outcomes, before.open_units, before.bytes)
-        if known == (outcomes, open_units, file.size) and not before.unfinished:
-            return
-        planned_before = sum(before.outcomes.values()) + before.open_units
-        has_its_lines = before.unfinished or before.outcomes == outcomes
-        if has_its_lines and planned_before - len(file.units) > open_units:  # of a larger run
-            return
+    open_units = len(work.open_units(lines.units))
+    if before is not None and opened is None and not file.failures and _holds(before, lines, open_units):
+        return
     now = datetime.now(UTC).isoformat(timespec="seconds")
     data, price = work.built.suite.data, work.row.price
-    planned = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
+    planned = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in lines.units}
     manifest = Manifest(
         suite=work.suite_id,
         model=work.row.id,
@@ -154,7 +160,7 @@ def write_manifest(
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
-        **_versions(before, file, adds=begins and open_units > 0),
+        **_versions(before, lines, adds=begins and open_units > 0),
         sandbox_level=sandbox_level,
         grader_integrity=integrity(sandbox_level),
         profile=profile,
@@ -162,17 +168,27 @@ def write_manifest(
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len(planned),
         open_units=open_units,
-        open_reasons=dict(failures),
-        outcomes=outcomes,
-        usage=file.usage,
-        cost_usd=price.cost_of(file.usage) if price is not None else None,
+        open_reasons=dict(file.failures),
+        outcomes=dict(sorted(lines.outcomes.items())),
+        usage=lines.usage,
+        cost_usd=price.cost_of(lines.usage) if price is not None else None,
         planned=work.built.digest,
-        bytes=file.size,
+        bytes=lines.size,
         started=before.started if before else now,
         ended="" if begins else now,
-        **_of_server(work, opened, before if file.units or not begins else None, begins=begins),
+        **_of_server(work, opened, before if lines.units or not begins else None, begins=begins),
     )
     folder.write_manifest(manifest)
+
+
+def _holds(before: Manifest, lines: ResultsFile[UnitRecord], open_units: int) -> bool:
+    """Whether a manifest still says what its lines are, or is that of a larger run that left more open."""
+    is_of_lines = before.outcomes == dict(lines.outcomes)
+    is_same = is_of_lines and (before.open_units, before.bytes) == (open_units, lines.size)
+    left_open = sum(before.outcomes.values()) + before.open_units - len(lines.units)
+    return (is_same and not before.unfinished) or (
+        (is_of_lines or before.unfinished) and left_open > open_units
+    )
 
 
 def _of_server(

@@ -15,8 +15,15 @@ from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelUnavailableError
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import FailingCase, Reply, Strict, UnitRecord, Verdict
-from triathlon_runner.schedule._manifest import difference, differs, is_finished, with_weights, write_manifest
+from triathlon_runner.records import FailingCase, Reply, Strict, Verdict
+from triathlon_runner.schedule._manifest import (
+    OpenFile,
+    difference,
+    differs,
+    is_finished,
+    with_weights,
+    write_manifest,
+)
 from triathlon_runner.schedule._models import ANSWERED, ModelOpener, OpenModel
 from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import ConsoleProgress
@@ -64,20 +71,6 @@ class Summary:
     @property
     def exit_code(self) -> int:
         return 2 if self.errors else 1 if self.open else 0
-
-
-@dataclass(slots=True)
-class _OpenFile:
-    """One work with its results file while the run writes it."""
-
-    work: Work
-    lines: ResultsFile[UnitRecord]
-    left: Sequence[Unit]
-    """The units that are to be asked."""
-    failures: Counter[str] = field(default_factory=Counter)
-    """Why units stay open."""
-    tried: set[str] = field(default_factory=set)
-    """Tasks of which a unit was started in this run."""
 
 
 @dataclass
@@ -172,7 +165,7 @@ class Runner:
         self.summary.errors.append(error)
         self.progress.say(error)
 
-    def _open_file(self, work: Work, stack: contextlib.ExitStack) -> _OpenFile | None:
+    def _open_file(self, work: Work, stack: contextlib.ExitStack) -> OpenFile | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
         model, suite, planned, record = work.row.id, work.suite_id, work.built.count, work.built.entry.record
         path = self.folder.lines(model, suite)
@@ -203,7 +196,7 @@ class Runner:
             )
         left = work.open_units(lines.units)
         self.progress.plan(model, planned=planned, done=planned - len(left))
-        return _OpenFile(work, lines, left)
+        return OpenFile(work, lines, left)
 
     @contextlib.asynccontextmanager
     async def _open_model(self, row: ModelRow) -> AsyncIterator[OpenModel]:
@@ -221,7 +214,7 @@ class Runner:
             self.progress.attach(account)
             yield opened
 
-    def _begin(self, file: _OpenFile, opened: OpenModel) -> bool:
+    def _begin(self, file: OpenFile, opened: OpenModel) -> bool:
         """Writes the manifest before anything is asked: after a kill it is known what the lines are.
 
         Returns:
@@ -236,7 +229,7 @@ class Runner:
         self._write_manifest(file, opened if file.left else None, begins=bool(file.left))
         return True
 
-    async def _ask(self, files: Sequence[_OpenFile], opened: OpenModel) -> None:
+    async def _ask(self, files: Sequence[OpenFile], opened: OpenModel) -> None:
         """Asks all open units by the positions that the pace gives them; else one of each suite in turn."""
         pace, turns = self.plan.pace, []
         for file in files:
@@ -249,7 +242,7 @@ class Runner:
             for _ in range(min(opened.slots * UNITS_PER_SLOT, len(turns))):
                 group.create_task(self._run_units(waiting, opened))
 
-    async def _run_units(self, waiting: Iterator[tuple[_OpenFile, Unit]], opened: OpenModel) -> None:
+    async def _run_units(self, waiting: Iterator[tuple[OpenFile, Unit]], opened: OpenModel) -> None:
         """Runs units until there is none left or the run stops."""
         for file, unit in waiting:
             if self.plan.pace is not None:
@@ -262,7 +255,7 @@ class Runner:
             finally:
                 self._units -= 1
 
-    async def _run_unit(self, file: _OpenFile, unit: Unit, opened: OpenModel) -> None:
+    async def _run_unit(self, file: OpenFile, unit: Unit, opened: OpenModel) -> None:
         """Runs one unit and appends its line; where this program or the server failed, the unit stays open.
 
         Raises:
@@ -287,7 +280,7 @@ class Runner:
         if self.plan.pace is not None:
             self.plan.pace.finished(model, work.suite_id, unit, record)
 
-    def _leave_open(self, file: _OpenFile, unit: Unit, error: Exception) -> None:
+    def _leave_open(self, file: OpenFile, unit: Unit, error: Exception) -> None:
         """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
         model, suite = file.work.row.id, file.work.suite_id
         causes = list(leaves(error))
@@ -307,7 +300,7 @@ class Runner:
         file.failures[reason] += 1
         self.progress.failed(model, suite, reason)
 
-    def _close(self, file: _OpenFile, opened: OpenModel | None) -> None:
+    def _close(self, file: OpenFile, opened: OpenModel | None) -> None:
         """Sorts the file, writes the manifest and counts the units that stay open."""
         lines, work = file.lines, file.work
         model, suite = work.row.id, work.suite_id
@@ -325,17 +318,9 @@ class Runner:
             self.folder.remove_empty_folders(model, suite)
         self.summary.open += len(file.work.open_units(lines.units))
 
-    def _write_manifest(self, file: _OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
-        write_manifest(
-            self.folder,
-            file.work,
-            file.lines,
-            opened,
-            failures=file.failures,
-            sandbox_level=self.grader.sandbox.level,
-            profile=self.plan.wanted.profile,
-            begins=begins,
-        )
+    def _write_manifest(self, file: OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
+        level, profile = self.grader.sandbox.level, self.plan.wanted.profile
+        write_manifest(self.folder, file, opened, sandbox_level=level, profile=profile, begins=begins)
 
 
 def _scrubbed(record: Any, scrub: Callable[[str], str]) -> Any:
