@@ -277,12 +277,6 @@ class ResultsFile(Generic[R]):
         """Requests and tokens of all lines."""
         return Usage(**self._usage)
 
-    def restart(self) -> None:
-        """Starts an empty file after the old one was archived."""
-        self.__exit__(None, None, None)
-        self._forget()
-        self.__enter__()
-
     def remove(self) -> None:
         """Removes a file without lines."""
         assert not self._positions, "a file with lines is never removed"
