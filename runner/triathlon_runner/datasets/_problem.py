@@ -98,7 +98,7 @@ AnyProblem = Problem | TestedProblem | ClassProblem
 
 
 def arguments_source(arguments: Sequence[Any]) -> str:
-    """The source of a tuple that holds the arguments of one call: values that JSON has, tuples and complex."""
+    """The source of a tuple that holds the arguments of one call: JSON's values, tuples, complex."""
     text = repr(tuple(arguments))
     return _source(tuple(arguments)) if _MAY_BE_NON_FINITE.search(text) else text
 
@@ -114,6 +114,7 @@ def _source(value: Any) -> str:
             inside = ", ".join(map(_source, value))
             return f"({inside},)" if len(value) == 1 else f"({inside})"
         case dict():
-            return f"{{{', '.join(f'{_source(key)}: {_source(item)}' for key, item in value.items())}}}"
+            pairs = (f"{_source(key)}: {_source(item)}" for key, item in value.items())
+            return f"{{{', '.join(pairs)}}}"
         case _:
             return repr(value)
