@@ -97,7 +97,7 @@ def test_plain_lines_where_the_terminal_or_its_user_wants_them(
         assert terminal.finish() == 2, terminal.text
     assert b"\x1b" not in terminal.output
     assert re.search(r"^\d\d:\d\d:\d\d preparing the sandbox$", terminal.text, re.MULTILINE)
-    finished = r"^\d\d:\d\d:\d\d good-model-instruct  12/12 done  0 open"
+    finished = r"^\d\d:\d\d:\d\d good-model-instruct  12/12 done  "
     assert re.search(finished, terminal.text, re.MULTILINE)
     assert words(terminal).count(ERROR) == 2
 

@@ -62,7 +62,7 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any], names: Iterable[str]) -> str:
     """Returns which of these settings changed, and from what into what."""
     return "; ".join(
-        f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
+        f"{name} was {before.get(name)!r:.100}, is {now.get(name)!r:.100}"
         for name in sorted(names)
         if before.get(name) != now.get(name)
     )

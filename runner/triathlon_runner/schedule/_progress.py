@@ -129,7 +129,7 @@ class ConsoleProgress:
         if not self._live and (not task.remaining or since > _LINE_SECONDS):
             self._last_line[model] = time.monotonic()
             cells = self._cells(model)
-            shown = [f"{cells[name]} {name}" for name in _OF_LINES if cells.get(name)]
+            shown = [f"{cells[name]} {name}" for name in _OF_LINES if cells.get(name, "0") not in ("", "0")]
             self._print("  ".join([model, *shown]))
 
     def failed(self, model: str, suite: str, reason: str) -> None:

@@ -146,7 +146,7 @@ class Runner:
                 self._note_error(f"{model}: {error}")
                 return
             files = [file for work in works if (file := self._open_file(work, stack)) is not None]
-            opened = None
+            opened: OpenModel | None = None
             try:
                 if any(file.left for file in files) and not self.control.stopped:
                     async with self._open_model(works[0].row) as opened:

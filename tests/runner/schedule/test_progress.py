@@ -68,7 +68,7 @@ def test_line_where_no_panel_is() -> None:
         for _ in range(2):
             progress.finished("m", from_earlier_run=True)
     (line,) = capture.get().splitlines()
-    said = "m  2/2 done  0 open  3 cached  5 tokens  10 tokens/s  2 limit  0.0000 USD"
+    said = "m  2/2 done  3 cached  5 tokens  10 tokens/s  2 limit  0.0000 USD"
     assert line.partition(" ")[2] == said
 
 
