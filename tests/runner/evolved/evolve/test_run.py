@@ -112,7 +112,11 @@ def _accept(path: Path, decision: str = "true") -> UserDataSet:
 
 
 def _data_set(path: Path, **fields: Any) -> UserDataSet:
-    place = {"problems": path.name, "folder": path.parent, "listed_at": "suites.yaml, line 1"}
+    place: dict[str, Any] = {
+        "problems": path.name,
+        "folder": path.parent,
+        "listed_at": "suites.yaml, line 1",
+    }
     return UserDataSet(id="mine", title="Mine", **place, **fields)
 
 
