@@ -1,7 +1,5 @@
 """What cannot run on this machine: named, it is a user's error; unnamed, it is left out with the reason."""
 
-import errno
-import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +13,6 @@ from support.small_run import ROWS, SmallRun
 from triathlon_runner import catalogue, sandbox
 from triathlon_runner.cli import app
 from triathlon_runner.cli._report import notices
-from triathlon_runner.errors import UserError
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox import SandboxError, SandboxHealth
 from triathlon_runner.schedule import RunPlan, Work
@@ -109,24 +106,6 @@ def test_suites_without_their_interpreter(place: SmallRun, monkeypatch: pytest.M
     skipped = "skipped suite translation/core: php is not installed: 'php-that-is-not-here' is not on"
     assert skipped in result.output and "php-cli" in result.output
     assert "evolved/core-seeds" in result.output and result.output.count("translation/core") == 1
-
-
-def test_a_results_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is asked (nobody is there), and the message names the folder, the reason and the way out."""
-    place = SmallRun(tmp_path)
-    (tmp_path / "models.yaml").write_text(ROWS.format(url="http://127.0.0.1:9/v1"))
-    write = Path.write_bytes
-
-    def refuse(path: Path, data: bytes) -> int:
-        if "results" in path.parts:
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-        return write(path, data)
-
-    monkeypatch.setattr(Path, "write_bytes", refuse)
-    result = place.call("run", "--suites", "evolved/core-seeds", "--limit", "1")
-    assert isinstance(result.exception, UserError)
-    assert "'results' (Read-only file system); name another one with --results" in str(result.exception)
-    assert not (tmp_path / "results" / "runs" / "m").exists()
 
 
 def test_nothing_can_be_executed(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
