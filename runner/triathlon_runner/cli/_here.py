@@ -21,7 +21,7 @@ from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import Account, Control, ModelOpener, why_not
 from triathlon_runner.serving import gpus
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import Screen, console, counted, money, print_error, shortened, table
+from triathlon_runner.terminal import Screen, console, counted, money, print_error, shortened, table, write
 
 _NOWHERE: Final = (
     "this kernel, or the container that this runs in, offers neither user namespaces nor Landlock; without"
@@ -50,7 +50,8 @@ def models(
         screen.print_json(data=rows)
     elif model is not None:
         row = listed.row(model).model_dump(mode="json", exclude_unset=True)
-        screen.print_message(yaml.safe_dump({**row, "here": rows[0]["here"]}, sort_keys=False).rstrip())
+        row |= {"here": rows[0]["here"]}
+        write(yaml.safe_dump(row, sort_keys=False, allow_unicode=True).rstrip())
     else:
         shown = table("id", "kind", "parameters", "here", whole=["id"])
         for row in rows:
