@@ -29,7 +29,7 @@ _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where no panel is shown."""
 _ERRORS_PER_MODEL: Final = 10
 """Different errors of one model that are printed; a line says that there are more."""
-_NEVER: Final = 10_000
+_NEVER: Final = math.inf
 _COLUMNS: Final = {
     "done": (0, 0),
     "open": (50, _NEVER),

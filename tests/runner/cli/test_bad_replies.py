@@ -118,15 +118,6 @@ def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str,
         ("long", ("set `context: 512` in the row if the model can do no more",)),
         ("other", ('ask for it by that name, or add `served_as: ["gpt-5-cheap"]`', f"other {NO_ROW}")),
         (
-            "large",
-            (
-                "413, the server said 'Request too large'; set a smaller `max_tokens`",
-                "not finished: large: all 3 questions met the same error: 413, the server said",
-                "open, 3 units: 413, the server said",
-                f"large {NO_ROW}",
-            ),
-        ),
-        (
             "locked",
             (
                 "a request without a key was not accepted (401): the server said 'Unauthorized'",

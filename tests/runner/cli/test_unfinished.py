@@ -13,7 +13,7 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked
-from support.small_run import ROWS, SUITES, SmallRun, started
+from support.small_run import ROWS, SmallRun, started
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import SandboxError
@@ -93,19 +93,6 @@ def test_a_smaller_run_that_asks_nothing_hides_no_open_units(small: SmallRun, en
     assert result.exit_code == 0 and "0 units finished, 0 open" in result.output
     row = small.listed()[SUITE]
     assert (row["units"], row["open"], row["ended"]) == (2, 3, ended)
-
-
-def test_a_finished_run_is_not_touched(small: SmallRun) -> None:
-    """A second run asks nothing (the server is gone), says so, and writes no file."""
-
-    def states() -> dict[Path, tuple[bytes, int]]:
-        files = (path for path in (small.results / "runs").rglob("*") if path.is_file())
-        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-
-    before = states()
-    code, said = small.says("run", "--suites", SUITES, "--limit", "2")
-    assert code == 0 and "all units had been measured before" in said and "0 units finished, 0 open" in said
-    assert states() == before and len(before) == 2 * len(SUITES.split(","))
 
 
 def test_a_damaged_line_stops_its_file(small: SmallRun) -> None:
