@@ -22,11 +22,18 @@ _PROBED_TASKS = 3
 class Cost:
     """What one unit takes on average, or several together."""
 
-    requests: float
-    input_tokens: float
-    output_tokens: float
-    basis: str
+    requests: float = 0.0
+    input_tokens: float = 0.0
+    output_tokens: float = 0.0
+    basis: str = ""
     """The source of these numbers, in words."""
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
 
     def times(self, factor: float, divisor: float = 1) -> "Cost":
         """Returns factor / divisor times the cost."""
@@ -86,36 +93,27 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
 
 
 def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequence[Manifest]) -> ModelEstimate:
-    costs = [suite.cost for suite in suites]
-    requests = sum(cost.requests for cost in costs)
-    input_tokens = sum(cost.input_tokens for cost in costs)
-    output_tokens = sum(cost.output_tokens for cost in costs)
+    cost = sum((suite.cost for suite in suites), Cost())
     usd = 0.0 if row.serve is not None else None
     if row.price:
-        usd = row.price.usd(input_tokens, output_tokens)
+        usd = row.price.usd(cost.input_tokens, cost.output_tokens)
     rate, source = row.speed, "stated"
     if not rate:  # that of the model's last run
         runs = [each for each in manifests if each.model == row.id and each.tokens_per_second]
         rate = max(runs, key=lambda run: run.ended).tokens_per_second if runs else None
         source = "observed"
     # The longest of what the speed and the provider's limits a minute ask for.
-    hours = [] if rate is None else [output_tokens / rate / 3600]
+    hours = [] if rate is None else [cost.output_tokens / rate / 3600]
     if row.api is not None and row.api.requests_per_minute:
-        hours.append(requests / row.api.requests_per_minute / 60)
+        hours.append(cost.requests / row.api.requests_per_minute / 60)
     if row.api is not None and row.api.tokens_per_minute:
-        hours.append((input_tokens + output_tokens) / row.api.tokens_per_minute / 60)
-    if not hours and requests:
+        hours.append((cost.input_tokens + cost.output_tokens) / row.api.tokens_per_minute / 60)
+    if not hours and cost.requests:
         source = "unknown: set `speed` (output tokens a second) in the row"
     elif rate is None:
         source = "by the row's limits a minute"
-    return ModelEstimate(
-        model=row.id,
-        suites=suites,
-        cost=Cost(requests, input_tokens, output_tokens, ""),
-        usd=usd,
-        hours=max(hours, default=None if requests else 0.0),
-        speed=source,
-    )
+    without_speed = None if cost.requests else 0.0
+    return ModelEstimate(row.id, suites, cost, usd, max(hours, default=without_speed), source)
 
 
 def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:
@@ -167,7 +165,7 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     for task in tasks:
         await suite.run(UnitRun(task.task_id, 0, model, grader, work.protocol, work.judge))
     if not model.requests:
-        return Cost(0.0, 0.0, 0.0, "asks nothing")
+        return Cost(basis="asks nothing")
     requests = work.built.entry.most_requests or model.requests / len(tasks)
     input_tokens = model.characters / CHARACTERS_A_TOKEN
     seen = Cost(model.requests, input_tokens, model.limit, "first prompts; at most")
