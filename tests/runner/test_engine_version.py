@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "c64023ad9508124112be52472c47d5bdd2003027900e7f2b3a8579be9197a1f7")
+DECIDED = (2, "5caf870e1fa7fbafc5feaa31f98fa587b041ac621a18c3eb1810f4f5696683e4")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -110,7 +110,7 @@ def test_prompts_of_a_users_own(place: SmallRun, tmp_path: Path) -> None:
     own.write_text("Reverse {{ task }}, please.")
     result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
     assert "results of another protocol" in result.output
-    assert "): asked.prompts changed;" in result.output
+    assert "): asked.prompts was " in result.output
     own.write_text("Reverse it.")
     result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
     assert "lacks {{ task }}" in str(result.exception)

@@ -60,12 +60,13 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _changes(before: Mapping[str, Any], now: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Returns which of these settings changed, and from what into what."""
-    return "; ".join(
-        f"{name} was {before.get(name)!r:.100}, is {now.get(name)!r:.100}"
+    """Returns which of these settings changed, and from what into what; hashes by their beginnings."""
+    changes = "; ".join(
+        f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
         for name in sorted(names)
         if before.get(name) != now.get(name)
     )
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1", changes)
 
 
 def _file_hash(identity: Mapping[str, Any]) -> str | None:
