@@ -82,7 +82,7 @@ async def in_other_process(
         return call()
     try:
         return await asyncio.get_running_loop().run_in_executor(_processes(), call)
-    except BrokenProcessPool:
+    except (BrokenProcessPool, OSError):  # the latter while a pool whose process has ended closes its pipes
         _processes.cache_clear()
         raise InfrastructureError(
             f"the process that read a text of {characters} characters ended before it was done"

@@ -5,7 +5,9 @@ import json
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 
@@ -33,6 +35,15 @@ async def test_an_end_of_the_process_is_an_infrastructure_failure() -> None:
     """What comes behind it gets a new process."""
     with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
         await in_other_process(LONG, os._exit, 1)
+    assert await in_other_process(LONG, len, "four") == 4
+
+
+async def test_a_pool_that_is_closing_is_an_ended_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process had ended before; what comes behind it gets a new one."""
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", Mock(side_effect=OSError("handle is closed")))
+    with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
+        await in_other_process(LONG, len, "four")
+    monkeypatch.undo()
     assert await in_other_process(LONG, len, "four") == 4
 
 
