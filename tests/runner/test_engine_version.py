@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "5caf870e1fa7fbafc5feaa31f98fa587b041ac621a18c3eb1810f4f5696683e4")
+DECIDED = (2, "b5abde542e95333fb8d34f13be36b243ff959f2b1ad76b771be10219a630d0da")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

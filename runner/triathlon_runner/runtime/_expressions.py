@@ -10,7 +10,6 @@ function that is an argument goes on as source, printed from its checked tree.
 import ast
 import builtins
 import copy
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -35,11 +34,18 @@ FUNCTIONS: Final = CONSTRUCTORS | _TYPES - {"object"} | {
     "hex", "len", "log", "map", "max", "min", "oct", "ord", "pow", "repr", "reversed", "round", "sin",
     "sorted", "sqrt", "sum", "tan", "zip",
 }  # fmt: skip
-_OF_VALUES: Final = {"fromisoformat", "isoformat"}.union(
-    *map(dir, (str, bytes, list, tuple, dict, set, int, float, Counter))
-)
-METHODS: Final = frozenset(name for name in _OF_VALUES if name[0] != "_") - {"format_map"}
-"""The public methods of values; `format_map` reads attributes of what a text names."""
+METHODS: Final = frozenset(
+    {"add", "append", "bit_length", "capitalize", "casefold", "center", "copy", "count", "decode",
+     "difference", "discard", "elements", "encode", "endswith", "expandtabs", "extend", "find",
+     "format", "fromisoformat", "fromkeys", "get", "hex", "index", "insert", "intersection",
+     "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower",
+     "isnumeric", "isoformat", "isprintable", "isspace", "istitle", "isupper", "items", "join",
+     "keys", "ljust", "lower", "lstrip", "maketrans", "most_common", "partition", "pop", "popitem",
+     "remove", "removeprefix", "removesuffix", "replace", "reverse", "rfind", "rindex", "rjust",
+     "rpartition", "rsplit", "rstrip", "setdefault", "sort", "split", "splitlines", "startswith",
+     "strip", "swapcase", "symmetric_difference", "title", "translate",
+     "union", "update", "upper", "values", "zfill"}
+)  # fmt: skip
 METHODS_OF_FUNCTIONS: Final = METHODS - {"format"}
 """For a function that is given to a program: `format` reads attributes which a text names, and the program's
 values may be at hand there."""

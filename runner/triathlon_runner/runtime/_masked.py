@@ -4,6 +4,7 @@ import ast
 import builtins
 import copy
 import re
+import unittest
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -300,7 +301,7 @@ class Masked:
         """Whether it is a call or an attribute of the test's own names, with values as arguments."""
         match node:
             case ast.Attribute(owner, name):
-                return name in self.attributes and self._is_owner(owner)
+                return self._is_attribute(owner, name) and self._is_owner(owner)
             case ast.Call(called):
                 values = [replaced(value, self.known) for value in argument_values(node)]
                 return all(map(is_plain, values)) and self._is_owner(called)
@@ -312,8 +313,13 @@ class Masked:
         return self.is_chain(node)
 
     def _is_own(self, name: str) -> bool:
-        """Whether a name is the test's or the program's, and none of Python."""
-        return name in self.defined or (name in self.names and not hasattr(builtins, name))
+        """Whether a name is the test's or the program's, and none of Python or of unittest."""
+        foreign = hasattr(builtins, name) or hasattr(unittest.TestCase, name)
+        return name in self.defined or (name in self.names and not foreign)
+
+    def _is_attribute(self, owner: ast.expr, name: str) -> bool:
+        of_test = isinstance(owner, ast.Name) and owner.id == "self" and hasattr(unittest.TestCase, name)
+        return name in self.attributes and not of_test
 
     def is_reading(self, node: ast.AST) -> bool:
         """Whether a further assertion may hold it: chains, values, and comparisons and lengths of these."""
@@ -321,7 +327,7 @@ class Masked:
             case ast.Name(name):
                 return self._is_own(name)
             case ast.Attribute(owner, name):
-                return name in self.attributes and self.is_reading(owner)
+                return self._is_attribute(owner, name) and self.is_reading(owner)
             case ast.Call(ast.Name("len" | "bool" | "sorted" | "list" | "isinstance"), parts, []):
                 return all(map(self.is_reading, parts))
             case ast.Call(ast.Name() | ast.Attribute() as called):
