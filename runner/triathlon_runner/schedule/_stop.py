@@ -1,7 +1,9 @@
 """Why a run starts nothing new (Ctrl-C, the budget, the deadline), and how requests are held back then."""
 
 import asyncio
+import math
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -69,8 +71,14 @@ class Control:
     """Why the run is to stop; empty while it goes on."""
     on_stop: list[Callable[[], object]] = field(default_factory=list)
     """Called once, when it is to stop, to end waits for servers."""
+    _ends: float = field(default=math.inf, init=False)
+    """The deadline on the monotonic clock, which stays when the system's clock is changed."""
     _calls: dict[Asking, asyncio.Timeout] = field(default_factory=dict, init=False)
     _released: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    def __post_init__(self) -> None:
+        if self.deadline is not None:
+            self._ends = time.monotonic() + (self.deadline - datetime.now(UTC)).total_seconds()
 
     def stop(self, reason: str) -> None:
         """Has the run stop; the first reason counts."""
@@ -98,7 +106,8 @@ class Control:
         """Whether one more request may be sent. The first that a bound does not allow stops the run."""
         if self.stopped:
             return False
-        if self.deadline and datetime.now(UTC) >= self.deadline:
+        # By either clock: one may be set back, the other stops while the machine sleeps.
+        if self.deadline and (time.monotonic() >= self._ends or datetime.now(UTC) >= self.deadline):
             local = self.deadline.astimezone()
             self.stop(f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time")
         elif self.budget_usd is not None:

@@ -217,3 +217,16 @@ def test_budget_counts_what_is_in_flight(answered: list[int], in_flight: int) ->
     assert control.spent == pytest.approx(0.001 * sum(answered))
     may_send = (answered, in_flight) == ([6], 0)
     assert control.may_send() is may_send and ("budget of 0.01 USD" in control.stopped) is not may_send
+
+
+def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left until the deadline is counted by a clock that nobody sets; it is named to the second."""
+    elapsed = [0.0]
+    monkeypatch.setattr("triathlon_runner.schedule._stop.time.monotonic", lambda: elapsed[0])
+    control = Control(deadline=datetime.now(UTC) + timedelta(days=1))
+    elapsed[0] = 86_000.0
+    assert control.may_send()
+    elapsed[0] = 86_401.0
+    assert not control.may_send()
+    moment = r"the deadline is here: \d\d:\d\d:\d\d on \d+ [A-Z][a-z]+ \d{4}, local time"
+    assert re.fullmatch(moment, control.stopped)
