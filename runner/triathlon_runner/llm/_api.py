@@ -231,8 +231,6 @@ class EndpointStats:
     """Questions that the cache answered, those included that waited for an equal one in flight."""
     failed: int = 0
     """Questions without an answer after all retries."""
-    unexplained: int = 0
-    """Of these, those since the last change of status that met an HTTP error that no rule explains."""
     retries: int = 0
     """Requests beside the first one of each question."""
     throttled: int = 0

@@ -291,8 +291,6 @@ class OpenModel:
         self.queue.replied()
         if any(status != error.status for status, _ in self._unexplained):
             self._unexplained.clear()
-            self.stats.unexplained = 0
-        self.stats.unexplained += 1
         self._unexplained.add((error.status, str(request.body)))
         count = len(self._unexplained)
         if count < _UNEXPLAINED:
