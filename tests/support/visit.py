@@ -14,6 +14,13 @@ def settle(page: Page) -> None:
     page.wait_for_selector("html.ready", state="attached")
 
 
+def fits(page: Page, width: int) -> None:
+    """Waits until no part of the page is wider than `width` pixels: after a change of size a browser may still
+    answer with the old one, so only a page that stays too wide fails.
+    """
+    page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+
+
 def narrow(page: Page, label: str, value: str) -> None:
     """Sets one filter of the first table in the list that its button opens; an empty value takes it away."""
     chooser = page.locator("details.chooser", has=page.locator("summary", has_text="Filters"))

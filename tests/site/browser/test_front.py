@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import add_published, entries, small_results
-from support.visit import narrow, settle, visit
+from support.visit import fits, narrow, settle, visit
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
@@ -62,7 +62,7 @@ def test_the_first_screen_is_pictures_and_a_ranking(
         assert seen(page, "table.board tbody tr") >= 8
     else:
         assert seen(page, ".chart li") == 8 and seen(page, ".rank-by") == 1
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        fits(page, width)
     page.close()
 
 
@@ -252,8 +252,8 @@ def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) 
 )
 def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, path: str) -> None:
     """On a sheet of A4 on its side; a visitor who chose dark prints dark on white all the same."""
-    page.goto((site / path).as_uri())
     page.set_viewport_size({"width": 1032, "height": 700})
+    page.goto((site / path).as_uri())
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     page.emulate_media(media="print", color_scheme="dark")
     for table in page.locator("table:visible").all():

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from support.visit import names, narrow, settle, visit
+from support.visit import fits, names, narrow, settle, visit
 from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
@@ -70,8 +70,7 @@ def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: s
     visit(page, (site / path).as_uri())
     assert asked and all(url.startswith((site.as_uri(), "data:")) for url in asked)
     page.set_viewport_size({"width": 320, "height": 740})
-    page.wait_for_function("innerWidth === 320")  # a browser that has just started may answer before it is
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    fits(page, 320)
 
 
 @pytest.mark.slow
