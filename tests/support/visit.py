@@ -15,8 +15,8 @@ def settle(page: Page) -> None:
 
 
 def fits(page: Page, width: int) -> None:
-    """Waits until no part of the page is wider than `width` pixels: after a change of size a browser may still
-    answer with the old one, so only a page that stays too wide fails.
+    """Waits until no part of the page is wider than `width` pixels: after a change of size a browser may
+    answer with the old one once more, so only a page that stays too wide fails.
     """
     page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
