@@ -162,10 +162,11 @@ def _hull(one: Spans, other: Spans) -> Spans:
 
 def _central(draws: Array) -> Spans:
     """The 95 % interval of each column's draws that have a coefficient; nan where none has."""
-    known = ~np.isnan(draws).all(axis=0)
-    ends = np.full((2, draws.shape[1]), math.nan)
-    if known.any():
-        ends[:, known] = np.nanquantile(draws[:, known], ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
+    levels, unknown = ((1 - LEVEL) / 2, (1 + LEVEL) / 2), np.isnan(draws)
+    ends = np.quantile(draws, levels, axis=0)  # nan where any is: nanquantile, column by column, is slow
+    some = unknown.any(axis=0) & ~unknown.all(axis=0)
+    if some.any():
+        ends[:, some] = np.nanquantile(draws[:, some], levels, axis=0)
     return ends[0], ends[1]
 
 

@@ -109,8 +109,8 @@ def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
     """
     if not file.cut_replies:
         return None
-    values = file.frame[metric.id].to_numpy(float)
+    values, outcomes = file.columns.scores[metric.id], np.array(file.columns.outcome)
     if np.isnan(values).any() or not np.isclose(values.mean(), file.metrics[metric.id].score(metric)):
         return None
-    cut = (file.frame["cut_replies"] > 0) & (file.frame["outcome"] != Outcome.PASSED.value)
-    return float((metric.maximum - values[cut.to_numpy()]).sum() / len(values))
+    cut = (file.columns.cut_replies > 0) & (outcomes != Outcome.PASSED.value)
+    return float((metric.maximum - values[cut]).sum() / len(values))

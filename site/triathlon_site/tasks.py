@@ -133,12 +133,12 @@ def score_noise(files: Sequence[FileAggregate], known: Catalogue) -> list[ScoreN
 
 def _of_file(file: FileAggregate, entry: SuiteEntry | None) -> ScoreNoise | None:
     metric = next((metric for metric in entry.metrics if metric.headline), None) if entry else None
-    if metric is None or not file.units or file.frame["task"].is_unique:
+    if metric is None or not file.units or file.tasks_answered == file.units:
         return None
     if file.manifest and file.manifest.has_copies:
         return None
-    tasks, _ = pd.factorize(file.frame["task"], sort=True)
-    values = file.frame[metric.id].to_numpy(float)[np.argsort(tasks, kind="stable")]
+    tasks, _ = pd.factorize(np.array(file.columns.task), sort=True)
+    values = file.columns.scores[metric.id][np.argsort(tasks, kind="stable")]
     by_task = [of_task.tolist() for of_task in np.split(values, np.cumsum(np.bincount(tasks))[:-1])]
     mean = np.mean([sum(of_task) / len(of_task) for of_task in by_task])
     if not np.isclose(mean, file.metrics[metric.id].score(metric)):

@@ -21,7 +21,6 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord
 from triathlon_runner.runtime import (
     METRICS,
-    Chain,
     Graded,
     InputQuestions,
     ProgramQuestions,
@@ -44,7 +43,7 @@ from triathlon_runner.suites import DataSetInfo, UnitRun
 STAGES = (
     ProgramQuestions, InputQuestions, StatementQuestion, CruxevalTask, Chat, Completion, Reply, Answer,
     Value, Masked, Filled, ast.AST, Job, Execution, Returned, Sent, ChildEnd, Graded, AnswerRecord,
-    StatementRecord, UnitRecord, Chain, Contribution,
+    StatementRecord, UnitRecord, Contribution,
 )  # fmt: skip
 """What a question, its answer or its truth is at each stage; between them it is text with the mark."""
 MARKS: Final = ("marked",)

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from support.aggregates import aggregate
@@ -30,11 +31,8 @@ def measured(*, passed: int = 4, uncounted: int = 0) -> FileAggregate:
     manifest = fake_manifest("m", "loop/core", []).model_copy(
         update={"cost_usd": 0.0001, "tokens_per_second": 999_999.0}
     )
-    return replace(
-        file,
-        manifest=manifest,
-        frame=file.frame.assign(replies=[2] * 10, cut_replies=[0] * 7 + [1, 1, 1]),
-    )
+    columns = replace(file.columns, replies=np.full(10, 2), cut_replies=np.array([0] * 7 + [1, 1, 1]))
+    return replace(file, manifest=manifest, columns=columns)
 
 
 def test_programs_that_did_not_run_are_counted() -> None:
@@ -43,7 +41,8 @@ def test_programs_that_did_not_run_are_counted() -> None:
     evolved = aggregate("m", "evolved/difficult", outcomes=outcomes)
     assert share_that_ran([evolved]) == pytest.approx(0.7)
     loop = aggregate("m", "loop/mbpp-plus", outcomes={"crashed": 4})
-    first = replace(loop, frame=loop.frame.assign(pass_at_1=[1.0, 1.0, 1.0, 0.0]))
+    columns = replace(loop.columns, scores={"pass_at_1": np.array([1.0, 1.0, 1.0, 0.0])})
+    first = replace(loop, columns=columns)
     assert share_that_ran([first]) == pytest.approx(0.75)
     assert share_that_ran([aggregate("m", "runtime/dreval", outcomes={"failed": 4})]) is None
 
@@ -73,9 +72,9 @@ def test_cut_replies_are_counted_in_the_results(place: Path) -> None:
     """A reply that ended at the token limit counts, whatever the unit's outcome."""
     site = gather(place / "results", None)
     assert not any(file.extracts.states for file in site.results.files)  # the cache's folder is gone
-    (low,) = (file.frame for file in site.results.files if (file.model, file.suite) == ("low", SETS[0]))
-    assert low["cut_replies"].sum() == 3 and low["replies"].tolist() == [1] * 20
-    assert set(low[low["cut_replies"] > 0]["outcome"]) == {"truncated"}
+    (low,) = (file.columns for file in site.results.files if (file.model, file.suite) == ("low", SETS[0]))
+    assert low.cut_replies.sum() == 3 and low.replies.tolist() == [1] * 20
+    assert set(np.array(low.outcome)[low.cut_replies > 0]) == {"truncated"}
 
 
 def test_cut_replies_bound_the_score() -> None:
@@ -84,10 +83,10 @@ def test_cut_replies_bound_the_score() -> None:
     units = {f"task {place}": 1.0 if place < 4 else 0.0 for place in range(10)}
     file = measured()
     own = aggregate("m", "s", {metric.id: units}, outcomes={"passed": 4, "failed": 6})
-    frame = file.frame.assign(**{metric.id: [1.0] * 4 + [0.0] * 6})
-    file = replace(file, frame=frame, metrics=own.metrics)
+    columns = replace(file.columns, scores={metric.id: np.array([1.0] * 4 + [0.0] * 6)})
+    file = replace(file, columns=columns, metrics=own.metrics)
     assert most_with_more_tokens(file, metric) == pytest.approx(0.3)
-    whole = replace(file, frame=frame.assign(cut_replies=[0] * 10))
+    whole = replace(file, columns=replace(columns, cut_replies=np.zeros(10, np.int64)))
     assert most_with_more_tokens(whole, metric) is None
 
 

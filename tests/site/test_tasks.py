@@ -4,7 +4,6 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -89,11 +88,8 @@ def repeated(model: str, solved: list[int]) -> FileAggregate:
     values = [value for own in outcomes for value in own]
     numerators = {f"task {place}": sum(own) / 4 for place, own in enumerate(outcomes)}
     file = aggregate(model, SUITE, {"pass@1": numerators}, outcomes={"passed": len(values)})
-    columns: dict[str, Any] = {
-        "pass@1": values,
-        "task": [f"task {place // 4}" for place in range(len(values))],
-    }
-    return replace(file, frame=file.frame.assign(**columns))
+    task = [f"task {place // 4}" for place in range(len(values))]
+    return replace(file, columns=replace(file.columns, task=task, scores={"pass@1": np.array(values)}))
 
 
 def test_budgets_are_those_of_the_samples() -> None:

@@ -1,13 +1,11 @@
 """A file's aggregate without a file."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from triathlon_runner.records import Usage
-from triathlon_site.load import NO_PROTOCOL, FileAggregate, Parts
+from triathlon_site.load import NO_PROTOCOL, Columns, FileAggregate, Parts
 
 
 def aggregate(
@@ -19,7 +17,7 @@ def aggregate(
     usage: Usage | None = None,
     seconds: float = 0.0,
 ) -> FileAggregate:
-    """Of units that ended so; each metric has these numerators by task. The first unit took everything."""
+    """Of units that ended so; each metric has these numerators by task."""
     parts = {
         name: Parts(
             clusters=tuple(sorted(own)),
@@ -29,16 +27,16 @@ def aggregate(
         for name, own in (metrics or {}).items()
     }
     ended = [name for name, count in (outcomes or {"passed": 1}).items() for _ in range(count)]
-    zeros = [0] * len(ended)
-    columns: dict[str, list[Any]] = {
-        "task": [f"task {place}" for place in range(len(ended))],
-        "sample": zeros,
-        "outcome": ended,
-        **{name: [count, *zeros[1:]] for name, count in (usage or Usage())},
-        "seconds": [seconds, *zeros[1:]],
-        "replies": zeros,
-        "cut_replies": zeros,
-    }
+    zeros = np.zeros(len(ended), np.int64)
+    columns = Columns(
+        task=[f"task {place}" for place in range(len(ended))],
+        sample=zeros,
+        outcome=ended,
+        parents=[],
+        replies=zeros,
+        cut_replies=zeros,
+        scores={},
+    )
     return FileAggregate(
         model=model,
         suite=suite,
@@ -46,7 +44,9 @@ def aggregate(
         sha256="",
         protocol=NO_PROTOCOL,
         manifest=None,
-        frame=pd.DataFrame(columns),
+        columns=columns,
+        usage=usage or Usage(),
+        seconds=seconds,
         metrics=parts,
         repeats={},
         notices=(),

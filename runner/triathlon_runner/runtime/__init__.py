@@ -9,7 +9,7 @@ scores of the records.
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
 from triathlon_runner.runtime._construct import without_libraries
 from triathlon_runner.runtime._grade import Graded
-from triathlon_runner.runtime._metrics import IC, METRICS, Chain, chains
+from triathlon_runner.runtime._metrics import IC, METRICS, chains, consistency
 from triathlon_runner.runtime._outputs import grade_output
 from triathlon_runner.runtime._questions import (
     InputQuestions,

@@ -5,44 +5,32 @@ The cluster of every metric is the program: answers about one program are correl
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from triathlon_runner.metrics import Contribution, Metric, pass_at_k_metric
 from triathlon_runner.records import RuntimeRecord, UnitRecord
 from triathlon_runner.runtime._grade import read_coverage
 from triathlon_runner.runtime._questions import NIL
 
-
-class Chain(NamedTuple):
-    """R_i of the paper: the four answers about one (program, input, line, variable).
-
-    Each question needs what the one before it needs, so a right answer behind a wrong one is inconsistent.
-    """
-
-    line: int
-    variable: str
-    right: tuple[bool, bool, bool, bool]
-    """Whether coverage, state, path and output are right."""
-
-    @property
-    def score(self) -> float:
-        """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0."""
-        return _SCORES.get(self.right, 0.0)
-
-
-_SCORES: Final[dict[tuple[bool, ...], float]] = {
+Chain = tuple[bool, bool, bool, bool]
+"""R_i of the paper: about one (program, input, line, variable), whether coverage, state, path and output are
+right. Each needs what the one before it needs: a right answer behind a wrong one is inconsistent.
+"""
+_CONSISTENT: Final[dict[tuple[bool, ...], float]] = {
     tuple(step <= last for step in range(4)): 0.5 ** (3 - last) for last in range(4)
 }
 """ICS_i of the consistent chains: right up to some step."""
 
 
+def consistency(chain: Chain) -> float:
+    """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0."""
+    return _CONSISTENT.get(chain, 0.0)
+
+
 def chains(unit: RuntimeRecord) -> list[Chain]:
     """All chains of one (program, input); the verdict on the output counts for every statement."""
     output = unit.output.correct
-    return [
-        Chain(one.line, one.variable, (one.coverage.correct, one.state.correct, one.path.correct, output))
-        for one in unit.statements
-    ]
+    return [(one.coverage.correct, one.state.correct, one.path.correct, output) for one in unit.statements]
 
 
 def _units(records: Sequence[UnitRecord]) -> list[RuntimeRecord]:
@@ -126,7 +114,7 @@ IC: Final = Metric(
     "ic",
     "Incremental consistency",
     "REval, section III-C",
-    _mean(lambda unit: [chain.score for chain in chains(unit)]),
+    _mean(lambda unit: map(consistency, chains(unit))),
     scale=100.0,
     maximum=100.0,
     role="headline",

@@ -6,7 +6,7 @@ One pass over each file, kept between builds, and a notice for each fault.
 from triathlon_site.load._aggregate import (
     MEASURED,
     NO_PROTOCOL,
-    PARENTS,
+    Columns,
     Extracts,
     FileAggregate,
     Grade,

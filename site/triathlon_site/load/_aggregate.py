@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -31,7 +30,7 @@ from triathlon_site.evidence import LINES, outcomes_of
 from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
-"""Column of the problems that a task was evolved from, in suites whose records name them."""
+"""Field of the problems that a task was evolved from, in records that name them."""
 Grade = Literal["measured", "recorded"]
 """measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
@@ -64,21 +63,43 @@ class Parts:
         return float(metric.scale * self.numerators.sum() / self.denominators.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A place a unit, in the order of the lines.
+
+    No data frame, because a site reads thousands, and each takes longer to unpickle than its numbers.
+    """
+
+    task: list[str]
+    sample: NDArray[np.int64]
+    outcome: list[str]
+    parents: list[tuple[str, ...]]
+    """The problems that each task was evolved from; none at all where records name none."""
+    replies: NDArray[np.int64]
+    """How many there are; 0 of recorded results, which are outcomes alone."""
+    cut_replies: NDArray[np.int64]
+    """How many of them ended at the token limit."""
+    scores: Mapping[str, NDArray[np.float64]]
+    """Each metric over the unit alone, by its id; nan where that says nothing."""
+
+
 @dataclass(frozen=True)
 class Extracts:
-    """Texts made from the records while they were read: files beside the aggregate in the cache."""
+    """Texts made from the records while they were read."""
 
     folder: Path = Path()
     states: Mapping[str, str] = field(default_factory=dict)
-    """Size and time of each file, by name."""
+    """Size and time of each file beside the aggregate in the cache, by name."""
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """Those that every build reads, by name: in the aggregate's own file, because opening another is slow."""
 
     def path(self, name: str) -> Path:
         """Where the file of this name lies."""
         return self.folder / name
 
     def read(self, name: str) -> bytes:
-        """The content of one file, in UTF-8; empty where there is none of that name."""
-        return self.path(name).read_bytes() if name in self.states else b""
+        """The content of one, in UTF-8; empty where there is none of that name."""
+        return self.path(name).read_bytes() if name in self.states else self.texts.get(name, b"")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +112,11 @@ class FileAggregate:
     sha256: str
     protocol: ProtocolHashes
     manifest: Manifest | None
-    frame: pd.DataFrame
-    """A row a unit in the order of the lines: task, sample, outcome, parents (where records name them), each
-    metric over this unit alone (nan where that says nothing), usage, seconds, replies, cut_replies (which
-    ended at the token limit)."""
+    columns: Columns
+    usage: Usage
+    """Tokens and requests of all units; of outcomes without texts, as their manifest says."""
+    seconds: float
+    """That all units took together."""
     metrics: dict[str, Parts]
     repeats: dict[str, tuple[float, ...]]
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
@@ -133,19 +155,24 @@ class FileAggregate:
     @property
     def units(self) -> int:
         """How many units count."""
-        return len(self.frame)
+        return len(self.columns.task)
 
     @property
     def tasks(self) -> list[TaskResult]:
         """How each unit ended."""
-        columns = [self.frame[name].tolist() for name in ("task", "sample", "outcome")]
-        parents = self.frame[PARENTS] if PARENTS in self.frame else [()] * self.units
-        return list(map(TaskResult, *columns, parents))
+        of = self.columns
+        parents = of.parents or [()] * self.units
+        return list(map(TaskResult, of.task, of.sample.tolist(), of.outcome, parents))
+
+    @property
+    def samples(self) -> int:
+        """The most samples that a task has; 0 without units."""
+        return int(self.columns.sample.max(initial=-1)) + 1
 
     @cached_property
     def tasks_answered(self) -> int:
         """How many of the suite's tasks have a line, whatever the manifest says was planned."""
-        return len(set(self.frame["task"].tolist()))
+        return len(set(self.columns.task))
 
     @property
     def task_counts(self) -> tuple[int, int]:
@@ -166,40 +193,28 @@ class FileAggregate:
     @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
-        return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
+        return dict(sorted(Counter(self.columns.outcome).items()))
 
     @cached_property
     def ran(self) -> int:
         """How many units' programs ran, if too long; a loop counts by its first program."""
-        outcomes = self.frame["outcome"].tolist()
-        solved = self.frame["pass_at_1"].tolist() if "pass_at_1" in self.frame else [0] * len(outcomes)
+        outcomes = self.columns.outcome
+        solved = self.columns.scores.get("pass_at_1", np.zeros(len(outcomes))).tolist()
         return sum(outcome in _RAN or share > 0 for outcome, share in zip(outcomes, solved, strict=True))
-
-    @cached_property
-    def usage(self) -> Usage:
-        """Tokens and requests of all units; of outcomes without texts, as their manifest says."""
-        if isinstance(self.manifest, RecordedManifest):
-            return self.manifest.usage
-        return Usage(**{name: int(self.frame[name].to_numpy().sum()) for name in Usage.model_fields})
 
     @cached_property
     def replies(self) -> int:
         """Number of replies in the file; 0 of recorded results, which are outcomes alone."""
-        return int(self.frame["replies"].to_numpy().sum())
+        return int(self.columns.replies.sum())
 
     @cached_property
     def cut_replies(self) -> int:
         """Of the replies, those that ended at the token limit."""
-        return int(self.frame["cut_replies"].to_numpy().sum())
-
-    @cached_property
-    def seconds(self) -> float:
-        """Seconds that all units took together."""
-        return float(self.frame["seconds"].to_numpy().sum())
+        return int(self.columns.cut_replies.sum())
 
     def with_extracts(self, extracts: Extracts) -> "FileAggregate":
-        """The same with other extracts, and with all that is counted in the frame counted: a cache stores the
-        counts, too.
+        """The same with other extracts, and with all that is counted in the columns counted: a cache stores
+        the counts, too.
         """
         for name, member in vars(FileAggregate).items():
             if isinstance(member, cached_property):
@@ -223,28 +238,27 @@ def parents_of(record: UnitRecord) -> tuple[str, ...]:
     return getattr(record, PARENTS, ())
 
 
-def unit_frame(values: Mapping[str, Sequence[float]], records: Sequence[UnitRecord]) -> pd.DataFrame:
-    """A row a unit, as `FileAggregate.frame` has them; `values` has each metric over each unit alone."""
-    columns: dict[str, Any] = {
-        "task": [record.task_id for record in records for _ in outcomes_of(record)],
-        "sample": [
-            record.sample + place for record in records for place, _ in enumerate(outcomes_of(record))
-        ],
-        "outcome": [outcome.value for record in records for outcome in outcomes_of(record)],
-    }
-    if records and PARENTS in type(records[0]).model_fields:
-        columns[PARENTS] = [parents_of(record) for record in records]
-    columns |= values
-    if records and isinstance(records[0], RecordedUnit):  # outcomes alone
-        columns |= dict.fromkeys((*Usage.model_fields, "replies", "cut_replies"), 0) | {"seconds": 0.0}
-        return pd.DataFrame(columns)
-    for name in Usage.model_fields:
-        columns[name] = [getattr(record.usage, name) for record in records]
+def columns_of(records: Sequence[UnitRecord], scores: Mapping[str, Sequence[float]]) -> Columns:
+    """The columns of these records; `scores` has each metric over each unit alone."""
+    units = [
+        (record.task_id, record.sample + place, outcome.value)
+        for record in records
+        for place, outcome in enumerate(outcomes_of(record))
+    ]
+    tasks, samples, outcomes = map(list, zip(*units, strict=True)) if units else ([], [], [])
+    has_parents = bool(records) and PARENTS in type(records[0]).model_fields
     finishes = [[reply.finish for reply in record.replies()] for record in records]
-    columns["seconds"] = [record.seconds for record in records]
-    columns["replies"] = [len(of_record) for of_record in finishes]
-    columns["cut_replies"] = [of_record.count(Finish.LENGTH) for of_record in finishes]
-    return pd.DataFrame(columns)
+    if any(isinstance(record, RecordedUnit) for record in records[:1]):
+        finishes = [[] for _ in units]  # outcomes alone, of several units a record
+    return Columns(
+        task=tasks,
+        sample=np.array(samples, np.int64),
+        outcome=outcomes,
+        parents=[parents_of(record) for record in records] if has_parents else [],
+        replies=np.array([len(of_unit) for of_unit in finishes], np.int64),
+        cut_replies=np.array([of_unit.count(Finish.LENGTH) for of_unit in finishes], np.int64),
+        scores={name: np.array(values, np.float64) for name, values in scores.items()},
+    )
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:

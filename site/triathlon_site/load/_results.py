@@ -14,24 +14,31 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import triathlon_runner
 import triathlon_site
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.records import Manifest, RecordedManifest, UnitRecord, Usage
 from triathlon_runner.store import VERIFIED, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import INDEX, LINES, PACKED, EvidenceExtractor, outcomes_of
+from triathlon_site.evidence import (
+    ATTEMPTS,
+    INDEX,
+    LINES,
+    PACKED,
+    SUMMARY,
+    EvidenceExtractor,
+    outcomes_of,
+)
 from triathlon_site.load._aggregate import (
     NO_PROTOCOL,
     Extracts,
     FileAggregate,
+    columns_of,
     metric_values,
     parents_of,
     repeats,
-    unit_frame,
 )
 from triathlon_site.load._files import (
     RUNS,
@@ -47,6 +54,8 @@ from triathlon_site.load._files import (
 from triathlon_site.workers import PROCESSES, run_all
 
 AGGREGATE: Final = "aggregate.pickle"
+IN_AGGREGATE: Final[tuple[str, ...]] = (ATTEMPTS, SUMMARY)
+"""Extracts that every build reads."""
 DIGEST_BYTES: Final = hashlib.sha256().digest_size
 """At the beginning of the file: the hash of what follows."""
 KEPT_SECONDS: Final = 30 * 24 * 3600
@@ -76,10 +85,10 @@ class AggregateCache:
         if digest != hashlib.sha256(pickled).digest():
             return None  # damaged: unpickling could fail in any way, or give other numbers
         aggregate: FileAggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
-        states = aggregate.extracts.states
-        if any(file_state(folder / name) != state for name, state in states.items()):
+        extracts = aggregate.extracts
+        if any(file_state(folder / name) != state for name, state in extracts.states.items()):
             return None  # a power cut left half of one, or somebody edited a page of the site
-        return aggregate.with_extracts(Extracts(folder, states))
+        return aggregate.with_extracts(replace(extracts, folder=folder))
 
     def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str | bytes]) -> None:
         """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
@@ -90,10 +99,12 @@ class AggregateCache:
         folder = self.folder / key[:2] / key
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, content in extracts.items():
-                _write(folder / name, content.encode() if isinstance(content, str) else content)
-            states = {name: file_state(folder / name) for name in extracts}
-            pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states)))
+            encoded = {n: text.encode() if isinstance(text, str) else text for n, text in extracts.items()}
+            texts = {name: encoded.pop(name) for name in IN_AGGREGATE if name in encoded}
+            for name, content in encoded.items():
+                _write(folder / name, content)
+            states = {name: file_state(folder / name) for name in encoded}
+            pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states, texts=texts)))
             _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
             place = f"{str(self.folder)!r} ({error.strerror or error})"
@@ -226,7 +237,7 @@ class _Reader:
         sources = (file, *self._seeds_of(file))
         parts = (
             code_fingerprint(),
-            *(sys.version, np.__version__, pd.__version__),
+            *(sys.version, np.__version__),
             str(file.root.resolve()),
             file.name,
             *(file_state(path) for source in sources for path in (source.path, source.manifest)),
@@ -281,7 +292,9 @@ class _Reader:
             sha256=hashlib.sha256(lines).hexdigest(),
             protocol=manifest.protocol if manifest else records[-1].protocol if records else NO_PROTOCOL,
             manifest=manifest,
-            frame=unit_frame(values, records),
+            columns=columns_of(records, values),
+            usage=_usage_of(records, manifest),
+            seconds=float(np.sum([record.seconds for record in records])),
             metrics=clusters,
             repeats=repeats(entry.metrics, records),
             notices=(*of_lines, *of_manifest),
@@ -324,6 +337,13 @@ class _Reader:
             return []
         files = (replace(file, suite=suite) for suite in entry.seed_suites if suite != file.suite)
         return [seeds for seeds in files if seeds in self.files]
+
+
+def _usage_of(records: Sequence[UnitRecord], manifest: Manifest | None) -> Usage:
+    """The usage of all units together; of outcomes without texts the manifest says it."""
+    if isinstance(manifest, RecordedManifest):
+        return manifest.usage
+    return Usage(**{name: sum(getattr(one.usage, name) for one in records) for name in Usage.model_fields})
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import pandas as pd
 from markupsafe import Markup
 
 from triathlon_runner import catalogue
@@ -163,7 +164,8 @@ def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[dict[str, Any
         if recording.model != info.id or here is None:
             continue
         metric = solving_metric(entries[here.suite])
-        scores = [file.frame.groupby("task")[metric.id].mean() for file in (here, recording)]
+        columns = [file.columns for file in (here, recording)]
+        scores = [pd.Series(of.scores[metric.id], of.task).groupby(level=0).mean() for of in columns]
         both = scores[0].index.intersection(scores[1].index)
         difference = (scores[0][both] - scores[1][both]).sort_index()
         page = "" if here.kept else evidence_page(info.slug, here.suite)

@@ -108,7 +108,7 @@ def _suites(site: Gathered, paper: Paper) -> Iterator[dict[str, Any]]:
     entries = {entry.id: entry for entry in BUILT_IN.entries()}
     for suite in paper.suites:
         if files := measured_files(site.results, suite):
-            samples = max(int(file.frame["sample"].max()) + 1 for file in files.values())
+            samples = max(file.samples for file in files.values())
             left_out = {program for file in files.values() for program in left_out_programs(file)}
             yield {
                 "suite": suite,

@@ -99,8 +99,9 @@ def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
     suite = page.found.entry.id
     apart = {file.model: file for file in site.results.files if file.suite == suite}
     for model, file in {**page.board.of_suite(suite), **apart}.items():
+        label = site.models[model].label
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
-            by_task[task][outcome].append((address, site.models[model].label))
+            by_task[task][outcome].append((address, label))
     return {task: dict(sorted(groups.items(), key=_place)) for task, groups in by_task.items()}
 
 

@@ -13,7 +13,7 @@ from triathlon_runner import catalogue as runner_catalogue
 from triathlon_runner.metrics import Contribution, Metric, Role
 from triathlon_runner.records import known_protocols
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
-from triathlon_site.load import PARENTS, FileAggregate
+from triathlon_site.load import FileAggregate
 from triathlon_site.uncertainty import Sample
 
 Family = Literal["core", "official", "added"]
@@ -241,8 +241,8 @@ def seeds_of(clusters: Sequence[str], files: Iterable[FileAggregate]) -> tuple[t
     seeds: dict[str, tuple[str, ...]] = {}
     missing = set(clusters)
     for file in files:
-        if missing and PARENTS in file.frame:
-            seeds.update(zip(file.frame["task"], file.frame[PARENTS], strict=True))
+        if missing and file.columns.parents:
+            seeds.update(zip(file.columns.task, file.columns.parents, strict=True))
             missing.difference_update(seeds)
     return tuple(seeds.get(name) or (_problem(name),) for name in clusters)
 

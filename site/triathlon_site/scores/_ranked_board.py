@@ -143,7 +143,7 @@ class Board:
     def samples_run(self, model: str) -> str:
         """`1 of 5 samples`: samples a task where its paper takes several; empty where that is all of them."""
         wanted = {suite.id: suite.default_samples for suite in self.plan.suites}
-        counts = [(int(f.frame["sample"].max()) + 1, wanted[f.suite]) for f in self.files[model] if f.units]
+        counts = [(file.samples, wanted[file.suite]) for file in self.files[model] if file.units]
         fewest = [f"{count} of {most} samples" for count, most in counts if count < most]
         return fewest[0] if fewest else ""
 

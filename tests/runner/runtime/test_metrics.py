@@ -7,7 +7,7 @@ import pytest
 
 from support.hashes import hashes
 from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord, StatementRecord
-from triathlon_runner.runtime import IC, METRICS, Chain
+from triathlon_runner.runtime import IC, METRICS, consistency
 
 BY_ID = {metric.id: metric for metric in METRICS}
 Four = tuple[bool, bool, bool, bool]
@@ -45,7 +45,7 @@ def unit(
 def test_consistency_scores_of_all_sixteen_chains() -> None:
     """1111, 1110, 1100 and 1000 score 1, 1/2, 1/4, 1/8; every other chain scores 0 (section III-C)."""
     both = (True, False)
-    scores = {right: Chain(1, "v", right).score for right in itertools.product(both, both, both, both)}
+    scores = {right: consistency(right) for right in itertools.product(both, both, both, both)}
     assert {right: score for right, score in scores.items() if score} == {
         (True, True, True, True): 1.0,
         (True, True, True, False): 0.5,

@@ -71,7 +71,8 @@ def numbers_of(results: Results) -> list[tuple[object, ...]]:
     """All that was read, comparable."""
     return [
         (
-            *(file.model, file.suite, file.sha256, file.manifest, file.frame.to_dict("records")),
+            *(file.model, file.suite, file.sha256, file.manifest, file.tasks),
+            {name: scores.tolist() for name, scores in file.columns.scores.items()},
             {n: (p.clusters, [*p.numerators], [*p.denominators]) for n, p in file.metrics.items()},
         )
         for file in results.files
@@ -334,11 +335,11 @@ def test_a_row_a_unit_says_how_it_ended(tmp_path: Path) -> None:
     records = list(fake_records(MODEL, FakeSuite(suite, tasks=4, samples=2)))
     write_file(tmp_path / "results", MODEL.id, suite.id, records)
     (file,) = read(tmp_path, suites=[suite]).files
-    assert file.frame["task"].tolist() == [record.task_id for record in records]
-    assert file.frame["sample"].tolist() == [record.sample for record in records]
+    assert file.columns.task == [record.task_id for record in records]
+    assert file.columns.sample.tolist() == [record.sample for record in records]
     for metric in suite.metrics:
         scores = [metric.score([record]) for record in records]
-        assert file.frame[metric.id].tolist() == pytest.approx(scores, abs=0, nan_ok=True)
+        assert file.columns.scores[metric.id].tolist() == pytest.approx(scores, abs=0, nan_ok=True)
     assert file.usage == sum((record.usage for record in records), Usage())
     assert file.seconds == pytest.approx(sum(record.seconds for record in records))
     assert sum(file.outcomes.values()) == len(file.tasks) == len(records)

@@ -23,7 +23,6 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, gather
-from triathlon_site.load import PARENTS
 from triathlon_site.load._aggregate import metric_values
 from triathlon_site.models import ModelInfo, read_table, recorded_infos
 from triathlon_site.pages.board import view_of
@@ -187,7 +186,7 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     assert section.count("evidence/") == len(differ)
     gathered = gather(results, None)
     assert list(beside_recordings(gathered, ModelInfo("absent", "Without results"))) == []
-    assert not any(PARENTS in file.frame for file in gathered.results.files if file.suite == "loop/core")
+    assert not any(file.columns.parents for file in gathered.results.files if file.suite == "loop/core")
 
 
 def test_facts_of_recorded_models(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def settings_table(
         for model in (*(m for m in order if m in scores), *sorted(scores.keys() - {*order})):
             known = {name: repeats_cell(scores[model][name], metric) for name, metric in shown.items()}
             cells = [known.get(name, UNKNOWN) for name in titles]
-            samples = count_cell(int(files[model].frame["sample"].max()) + 1)
+            samples = count_cell(files[model].samples)
             name = Value(models[model].label, link=models[model].page)
             rows.append((name, Value(setting), *cells, samples))
     if rows:

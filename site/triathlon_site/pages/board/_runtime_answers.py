@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord
-from triathlon_runner.runtime import chains
+from triathlon_runner.runtime import chains, consistency
 from triathlon_site.evidence import Article, expected_and_got
 from triathlon_site.render.formats import cut, words
 
@@ -120,14 +120,14 @@ def _rows(record: RuntimeRecord) -> Iterator[AnswerRow]:
             answer = getattr(one, step)
             answers.append(_shown(title, answer, right_so_far=right_so_far))
             right_so_far &= answer.correct
-        yield AnswerRow(one.line, one.variable, answers, _pattern(chain.right))
+        yield AnswerRow(one.line, one.variable, answers, _pattern(chain))
         all_right &= right_so_far
     yield AnswerRow(None, "", [_shown("output", record.output, right_so_far=all_right)], "")
 
 
 def _kinds(record: RuntimeRecord) -> Iterator[str]:
     """What a list of units can be filtered by: its chains, and the mistakes in it."""
-    yield from {f"chain {_pattern(chain.right)}" for chain in chains(record)}
+    yield from {f"chain {_pattern(chain)}" for chain in chains(record)}
     yield from {f"{name}: {mistake(answer)}" for name, answer in _answers(record) if not answer.correct}
 
 
@@ -139,7 +139,7 @@ def _reason(record: RuntimeRecord) -> str:
 
 
 def _count_chains(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
-    patterns = Counter(_pattern(chain.right) for record in records for chain in chains(record))
+    patterns = Counter(_pattern(chain) for record in records for chain in chains(record))
     return {"statements": patterns.total(), "chains": dict(sorted(patterns.items(), reverse=True))}
 
 
@@ -197,11 +197,11 @@ def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
         for one, chain in zip(record.statements, chains(record), strict=True):
             were_cut = [*(mistake(getattr(one, step)) == "cut" for step in STEPS), output_cut]
             if not any(were_cut):
-                scores.append(chain.score)
+                scores.append(consistency(chain))
                 continue
             is_any_cut = True
-            covered, state, path, output = map(any, zip(chain.right, were_cut, strict=True))
-            scores.append(chain._replace(right=(covered, state, path, output)).score)
+            covered, state, path, output = map(any, zip(chain, were_cut, strict=True))
+            scores.append(consistency((covered, state, path, output)))
     return 100 * sum(scores) / len(scores) if is_any_cut and scores else None
 
 
