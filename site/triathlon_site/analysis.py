@@ -7,7 +7,7 @@ object with all analyses over measured results.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 from typing import Final, TypeVar
@@ -39,10 +39,6 @@ class Outcomes:
     """By task_id; a problem without parents, one of a seed set, has itself as its parent."""
     solved: frozenset[str]
 
-    def as_seeds(self) -> "Outcomes":
-        """The same problems as parents of others, whatever they were evolved from themselves."""
-        return replace(self, parents={name: (name,) for name in self.parents})
-
 
 def outcomes(units: Iterable[TaskResult]) -> Outcomes:
     """The outcomes of the first sample of each task: family links compare greedy samples."""
@@ -51,27 +47,15 @@ def outcomes(units: Iterable[TaskResult]) -> Outcomes:
     return Outcomes(parents, frozenset(unit.task_id for unit in first if unit.outcome == Outcome.PASSED))
 
 
-def _covered(parts: Outcomes, wholes: Outcomes) -> dict[str, tuple[str, ...]]:
-    """Each whole whose parents the parts cover, with these parts. Of a seed set these are its parents."""
-    parts_of: dict[frozenset[str], list[str]] = defaultdict(list)
-    for part, names in parts.parents.items():
-        parts_of[frozenset(names)].append(part)
-    groups_of: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for group in parts_of:
-        for name in group:
-            groups_of[name].append(group)
-    parts_of_whole: dict[str, tuple[str, ...]] = {}
-    for whole, names in wholes.parents.items():
-        parents = frozenset(names)
-        related = {group for name in parents for group in groups_of[name] if group <= parents}
-        if frozenset[str]().union(*related) == parents:
-            parts_of_whole[whole] = tuple(part for group in related for part in parts_of[group])
-    return parts_of_whole
+def _of_seeds(seeds: Outcomes, changed: Outcomes) -> dict[str, frozenset[str]]:
+    """The problems whose parents are all among the seeds, with these; others take no part."""
+    parents = {problem: frozenset(names) for problem, names in changed.parents.items()}
+    return {problem: names for problem, names in parents.items() if names <= seeds.parents.keys()}
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Two outcomes of one model on linked problems.
+    """One model on the problems of a set and on the seeds of each, which are solved where all of them are.
 
     On a set as hard as its seeds (subtle, verbose, concise) a surplus of `first_only` says that the seed was
     remembered rather than understood; on a harder set it says difficulty.
@@ -79,7 +63,7 @@ class Paired:
 
     both: int
     first_only: int
-    """The parent (or the problem of the first set) is solved, the other is not."""
+    """The seeds are solved, the problem is not."""
     second_only: int
     neither: int
 
@@ -94,38 +78,27 @@ class Paired:
         # Both tails of the binomial distribution with p = 1/2 are alike.
         return min(1.0, 2 * float(bdtr(min(self.first_only, self.second_only), differing, 0.5)))
 
+    @property
+    def drop(self) -> float | None:
+        """The relative drop from the seeds to exactly these problems (for subtle, the paper's 22.5 %); None
+        where no seed is solved.
+        """
+        before = self.both + self.first_only
+        return relative_drop(before, self.both + self.second_only) if before else None
 
-def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired | None:
-    """Any two sets of one family, problem by problem: siblings, parents and children, wholes and parts.
 
-    A problem is compared with those of the other set that stem from its own parents and no others, all of
-    which must be solved; where these do not cover all its parents, it is left out. Where no problem of
-    `second` is covered so, those of `first` are (a set of combined problems before one of single ones). None
-    where there are none of these either.
-    """
-    for parts, wholes in ((first, second), (second, first)):
-        if links := _covered(parts, wholes):
-            by_parts = {whole for whole, names in links.items() if parts.solved.issuperset(names)}
-            solved = wholes.solved & links.keys()
-            only = [len(by_parts - solved), len(solved - by_parts)]
-            first_only, second_only = only if parts is first else reversed(only)
-            neither = len(links) - len(by_parts | solved)
-            return Paired(len(by_parts & solved), first_only, second_only, neither)
-    return None
+def against_seeds(seeds: Outcomes, changed: Outcomes) -> Paired | None:
+    """Each problem against its own seeds; None where no problem has all of them among `seeds`."""
+    links = _of_seeds(seeds, changed)
+    before = {problem for problem, names in links.items() if names <= seeds.solved}
+    after = changed.solved & links.keys()
+    counts = len(before & after), len(before - after), len(after - before), len(links) - len(before | after)
+    return Paired(*counts) if links else None
 
 
 def relative_drop(before: float, after: float) -> float:
     """The decrease from `before` to `after` in per cent of `before`; negative for an increase."""
     return 100 * (before - after) / before
-
-
-def drop_on_same_seeds(seeds: Outcomes, children: Outcomes) -> float | None:
-    """One model's relative drop from the parents of a set's problems to exactly these problems (for subtle,
-    the paper's 22.5 %); None without a common problem, or where no parent is solved.
-    """
-    counts = sets_against_each_other(seeds, children)
-    before = counts.both + counts.first_only if counts else 0
-    return relative_drop(before, counts.both + counts.second_only) if counts and before else None
 
 
 HOW_MANY: Final = ("both", "one", "none")
@@ -161,14 +134,14 @@ def _in_two_parts(
 
 def composition(seeds: Outcomes, combined: Outcomes) -> InTwoParts | None:
     """One model's composition on combine or combine_naive, whose parts are the parents (table 2)."""
-    return _in_two_parts(_covered(seeds, combined), combined, seeds)
+    return _in_two_parts(_of_seeds(seeds, combined), combined, seeds)
 
 
 def decomposition(seeds: Outcomes, halves: Outcomes) -> InTwoParts | None:
     """One model's decomposition: seeds whose parts are the halves that they were split into (table 3)."""
     halves_of: dict[str, list[str]] = defaultdict(list)
-    for half, (seed, *_) in _covered(seeds, halves).items():
-        halves_of[seed].append(half)
+    for half, names in _of_seeds(seeds, halves).items():
+        halves_of[min(names)].append(half)
     return _in_two_parts(halves_of, seeds, halves)
 
 
@@ -307,9 +280,9 @@ class Measured:
         return {name: c for name, c in changes.items() if c is not None and self.seed_of(name) != name}
 
     @cached_property
-    def same_seeds(self) -> dict[str, dict[str, float]]:
-        """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
-        return self._by_set(drop_on_same_seeds, *self.changes)
+    def pairs(self) -> dict[str, dict[str, Paired]]:
+        """By set and model: each problem of the set against its own seeds."""
+        return self._by_set(against_seeds, *(name for name in self.sets if self.seed_of(name) != name))
 
     @cached_property
     def compositions(self) -> dict[str, dict[str, InTwoParts]]:
@@ -333,17 +306,6 @@ class Measured:
         by_set = {name: change_by_kind(self.board, self.kinds, name, seed) for name, seed in before.items()}
         return {name: changes for name, changes in by_set.items() if changes}
 
-    def paired(self, model: str, first: str, second: str) -> Paired | None:
-        """Compares any two sets for one model: solved only in the first, only in the second; McNemar's test.
-
-        None where the model lacks one of them or no problem of the one belongs to one of the other.
-        """
-        sets = self._outcomes.get(model, {})
-        if first not in sets or second not in sets:
-            return None
-        before = sets[first].as_seeds() if first == self.seed_of(second) else sets[first]
-        return sets_against_each_other(before, sets[second])
-
     def _by_set(
         self, analyse: Callable[[Outcomes, Outcomes], T | None], *names: str
     ) -> dict[str, dict[str, T]]:
@@ -354,7 +316,7 @@ class Measured:
                 seeds = sets.get(self.seed_of(name))
                 if seeds is None or name not in sets:
                     continue
-                result = analyse(seeds.as_seeds(), sets[name])
+                result = analyse(seeds, sets[name])
                 if result is not None:
                     by_set.setdefault(name, {})[model] = result
         return by_set

@@ -70,7 +70,7 @@ def test_a_users_set_is_one_of_its_family() -> None:
     halves = _units("y+ z+ v-", y=("xa",), z=("xa",), v=("xb",))
     found = analysis.measured([*CORE, own], {"i": {**COMPLETE, "evolved/mine": halves}}, KINDS)
     assert found.seed_of("mine") == "difficult"
-    assert found.paired("i", "difficult", "mine") == analysis.Paired(0, 0, 2, 1)
+    assert found.pairs["mine"]["i"] == analysis.Paired(0, 0, 2, 1)
     assert found.decompositions["mine"]["i"] == analysis.InTwoParts((0, 0, 0), (1, 0, 0))
 
 
@@ -99,8 +99,8 @@ def test_what_sets_say_of_their_seeds() -> None:
     combined = (*COMPLETE["evolved/core-combine"], *_units("x+", x=("a", "not asked")))
     results = {**COMPLETE, "evolved/core-combine": combined}
     found = _measured({"i": results, "c": {"evolved/core-combine": _set("xab+")}})
-    assert found.same_seeds["subtle"]["i"] == 50.0
-    assert found.same_seeds["combine"]["i"] == 0.0
+    assert found.pairs["subtle"]["i"].drop == 50.0
+    assert found.pairs["combine"]["i"].drop == 0.0
     assert found.compositions == {"combine": {"i": analysis.InTwoParts((1, 1, 0), (1, 0, 1))}}
     assert found.decompositions["decompose"] == {"i": analysis.InTwoParts((1, 1, 0), (1, 0, 1))}
 
@@ -123,23 +123,15 @@ def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
     assert by_kind["base"].change == 50.0
 
 
-def test_any_pair_of_sets() -> None:
-    """Seeds and children, siblings, wholes and parts; the order of the two sets only swaps the counts.
-
-    Further samples change pass@1 and no family link.
-    """
-    found = _measured({"i": COMPLETE})
-    assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
-    assert found.paired("i", "subtle", "seeds") == analysis.Paired(1, 0, 1, 0)
-    assert found.paired("i", "difficult", "subtle") == analysis.Paired(0, 0, 1, 1)
-    assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 1, 1, 1)
-    assert found.paired("i", "seeds", "combine_naive") is None
-    assert found.paired("nobody", "seeds", "subtle") is None
+def test_problems_against_their_own_seeds() -> None:
+    """A problem of several seeds is held against all of them; further samples change pass@1 and no pair."""
     more = (*COMPLETE["evolved/core-subtle"], TaskResult("xa", 1, "failed", ("a",)))
-    found = _measured({"i": {**COMPLETE, "evolved/core-subtle": more}})
-    assert found.board["i"]["subtle"] == 25.0
-    assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
-    assert found.paired("i", "subtle", "difficult") == analysis.Paired(0, 1, 0, 1)
+    for subtle, score in ((COMPLETE["evolved/core-subtle"], 50.0), (more, 25.0)):
+        found = _measured({"i": {**COMPLETE, "evolved/core-subtle": subtle}})
+        assert found.board["i"]["subtle"] == score
+        assert found.pairs["subtle"] == {"i": analysis.Paired(1, 1, 0, 0)}
+        assert found.pairs["combine"] == {"i": analysis.Paired(1, 1, 1, 1)}
+    assert "combine_naive" not in found.pairs and "seeds" not in found.pairs
 
 
 def test_each_set_falls_from_its_own_seeds() -> None:
@@ -153,9 +145,8 @@ def test_each_set_falls_from_its_own_seeds() -> None:
     found = analysis.measured(OFFICIAL, {"i": results}, {})
     changes = {name: one.change for name, one in found.changes.items()}
     assert changes == {"humaneval-pro": -50.0, "mbpp-pro": -100.0}
-    assert found.same_seeds["mbpp-pro"]["i"] == 100.0
-    assert found.paired("i", "mbpp-plus", "mbpp-pro") == analysis.Paired(0, 1, 0, 1)
-    assert found.paired("i", "humaneval", "mbpp-pro") is None
+    assert found.pairs["mbpp-pro"]["i"].drop == 100.0
+    assert found.pairs["mbpp-pro"]["i"] == analysis.Paired(0, 1, 0, 1)
 
 
 @pytest.mark.parametrize(("first", "second", "p_value"), [(6, 0, 0.03125), (8, 1, 0.0390625), (0, 0, 1.0)])

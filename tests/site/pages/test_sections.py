@@ -137,10 +137,10 @@ def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     helped = measured.by_kind["tool_use"]["instruct"]
     words = cells(found["What other words and helpers change"])
     assert words["tool use, instruct models"][1] == str(helped.models)
-    pair = measured.paired("strong", "seeds", "difficult")
+    pair = measured.pairs["difficult"]["strong"]
     pairs = found["Seed against change, problem by problem"]
     shown = cells(pairs)["strong"][pairs.head.index("difficult") - 1]
-    assert pair and shown == f"{pair.first_only} : {pair.second_only}"
+    assert shown == f"{pair.first_only} : {pair.second_only}"
 
 
 def test_a_share_carries_its_counts_and_interval() -> None:

@@ -1,6 +1,6 @@
 """The evolved discipline on the pages: the analyses of its sets (EvoEval, section 4)."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Final
 
@@ -100,7 +100,7 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
             means += [_mean_cell(drops.overall, drops.models)]
             means += [_mean_cell(fmean(drops.per_model.values()), drops.models)]
     ranges = [_range_cell(c.number for c in of.values() if c.number is not None) for of in columns.values()]
-    same_seeds = [_same_seeds_cell(analyses.same_seeds.get(name, {}).values()) for name in sets]
+    same_seeds = [_same_seeds_cell(analyses.pairs.get(name, {}).values()) for name in sets]
     others = "; ".join(
         f"{set_title(name)}: of {set_title(seed)}" for name, seed in seeds.items() if seed != analyses.seed
     )
@@ -125,8 +125,9 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     )
 
 
-def _same_seeds_cell(drops: Collection[float]) -> Value:
+def _same_seeds_cell(pairs: Iterable[analysis.Paired]) -> Value:
     """The mean over the models whose drop against the seeds of the set's own problems is known."""
+    drops = [pair.drop for pair in pairs if pair.drop is not None]
     return _mean_cell(fmean(drops), len(drops)) if drops else UNKNOWN
 
 
@@ -212,13 +213,9 @@ def _changes(_board: Board, analyses: analysis.Measured, _models: Models) -> Ite
 def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Problem by problem: a seed solved and its change not, and the reverse."""
     columns: dict[str, Cells] = {}
-    for entry in board.plan.suites:
-        name = entry.set_name
-        seed = analyses.seed_of(name)
-        if name != seed:
-            pairs = {m: pair for m in board.models if (pair := analyses.paired(m, seed, name))}
-            if any(pair.first_only or pair.second_only for pair in pairs.values()):
-                columns[set_title(name)] = {model: _pair_cell(pair) for model, pair in pairs.items()}
+    for name, pairs in analyses.pairs.items():
+        if any(pair.first_only or pair.second_only for pair in pairs.values()):
+            columns[set_title(name)] = {model: _pair_cell(pair) for model, pair in pairs.items()}
     text = (
         "Each changed problem beside the seeds that it came from: how often only the seeds were solved, and"
         " how often only the changed problem; small print: McNemar’s exact p, each by itself."
