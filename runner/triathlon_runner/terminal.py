@@ -95,18 +95,15 @@ def first_of(lines: Sequence[str], most: int, about_others: str = "") -> list[st
     return [*lines[:most], f"and {others} more{about_others}"] if others > 0 else list(lines)
 
 
-def table(
-    *columns: str, right: Collection[str] = (), whole: Collection[str] = (), titles: bool = True
-) -> Table:
+def table(*columns: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
     """A table without lines; cells too long for it are continued in the next line.
 
     Args:
         columns: the titles.
         right: titles of columns that stand on the right, such as numbers.
         whole: titles of columns whose cells stay in one line.
-        titles: whether they are shown.
     """
-    made = Table(box=None, pad_edge=False, header_style="bold", show_header=titles)
+    made = Table(box=None, pad_edge=False, header_style="bold")
     for title in columns:
         side: JustifyMethod = "right" if title in right else "left"
         made.add_column(title, justify=side, no_wrap=title in whole, overflow="fold")

@@ -11,7 +11,6 @@ and one product of matrices serves all pairs of models.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement, compress
@@ -86,11 +85,6 @@ class Differences:
     def better(self) -> NDArray[np.bool_]:
         """Whether the first is better for sure: its interval leaves out zero."""
         return self.low > 0
-
-    def among(self, rows: Sequence[int]) -> "Differences":
-        """Of these models alone, in this order."""
-        place = np.ix_(rows, rows)
-        return Differences(self.values[place], self.low[place], self.tasks[place])
 
     def of(self, first: int, second: int) -> Difference | None:
         """One of them; None where the two share no task."""
