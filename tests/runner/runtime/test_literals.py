@@ -96,7 +96,7 @@ def test_equal_values(truth: str, value: str, are_equal: bool) -> None:
         "lambda: 1", "x[0]", "a if b else c", "{**{}}", "f(*[1])", "f(**{})", "not True", "-'a'", "-True",
         "print(1)()", "[[]] * 10 ** 6", "{((0,) * 20_000,) * 20_000}", "[" + "[0] * 2, " * 300 + "]",
         str(10**400) + " + 1j", "(" * 300, "1" * 5000, "x = 1", "a; b", "\0",
-        "'" + "a" * MAX_TEXT + "'", "[" + "1," * 15_000 + "]",
+        "'" + "a" * MAX_TEXT + "'", "[" + "1," * 15_000 + "]", "{(0x" + "f" * 9_000 + ", 1)}",
     ],
 )  # fmt: skip
 def test_what_is_no_literal_is_refused(text: str) -> None:
@@ -113,7 +113,11 @@ def test_odd_escapes_are_read_without_a_warning() -> None:
 def test_calls_are_names_and_never_made() -> None:
     """A call that reads like a constructor is kept as one; nothing is looked up or called."""
     assert read_literal("os.system('rm -rf /')") == Named("system()", ("rm -rf /",))
-    assert read_literal("list(range(999999999))") == Named("list()", (range(999999999),))
+    endless = Named("range", range(10**11))
+    assert read_literal("list(range(10 ** 11))") == Named("list()", (endless,))
+    assert read_literal("deque(iterable=range(10 ** 11))") == Named("deque()", (("iterable", endless),))
+    assert read_literal("dict([range(10 ** 11)])") == Named("dict()", ([endless],))
+    assert read_literal("bytearray({})") == Named("bytearray()", ({},))
     assert read_literal("Fraction('1e99999999')") == Named("Fraction()", ("1e99999999",))
     assert read_literal("datetime.date(2024, 13, 1)") == Named("date()", (2024, 13, 1))
     assert read_literal("np.float64([1])") == Named("float64()", ([1],))
