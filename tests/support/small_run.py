@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from support.model_server import model_server_process
 from triathlon_runner.cli import add_commands, app
-from triathlon_runner.errors import UserError
+from triathlon_runner.errors import UserError, leaves
 
 add_commands()
 
@@ -51,8 +51,9 @@ class SmallRun:
     def says(self, *arguments: str) -> tuple[int, str]:
         """Exit code of a command, and all that a person reads of it."""
         result = self.call(*arguments)
-        if isinstance(result.exception, UserError):  # the entry point prints it and ends with 2
-            return 2, f"{result.output}{result.exception}"
+        error = next(leaves(result.exception or Exception()))
+        if isinstance(error, UserError):  # the entry point prints it and ends with 2
+            return 2, f"{result.output}{error}"
         return result.exit_code, result.output
 
     def listed(self, *options: str) -> dict[str, dict[str, Any]]:

@@ -149,7 +149,7 @@ def _open_units(summary: Summary) -> list[str]:
 
 
 def warnings_about(account: Account) -> Iterator[str]:
-    """Yields what to know of a server: tokens not counted, nothing to grade, a context that is full."""
+    """Yields what to know of a server: tokens not counted, nothing to grade, a full context, no replies."""
     stats, outcomes = account.stats, account.stats.outcomes
     if stats.uncounted:
         unknown = "the cost is estimated" if account.price else "so is the cost"
@@ -173,6 +173,8 @@ def warnings_about(account: Account) -> Iterator[str]:
             f" its server, {counted(stats.cut_by_context, 'reply')} cut because question and reply filled"
             f" it, {stats.truncated} cut at the token limit: see `context` and `max_tokens` in its row"
         )
+    if stats.retried_error:  # a stopped run gives its units no reason of their own
+        yield f"the last error of {account.model}: {stats.retried_error}"
 
 
 def about_cost(accounts: Sequence[Account]) -> str:

@@ -127,7 +127,7 @@ class ResultsFolder:
         """Whether a results file was written after its manifest, which a run always writes last."""
         try:
             lines, manifest = (path(model, suite).stat() for path in (self.lines, self.manifest))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return True
         return lines.st_mtime_ns > manifest.st_mtime_ns
 

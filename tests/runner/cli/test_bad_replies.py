@@ -9,6 +9,9 @@ import pytest
 
 from support.model_server import model_server_process
 from support.small_run import KEY, SmallRun
+from triathlon_runner.cli._report import warnings_about
+from triathlon_runner.llm import EndpointStats
+from triathlon_runner.schedule import Account
 
 SUITE = ("--suites", "evolved/core-seeds", "--limit", "3")
 MODEL, ID = "Qwen/Qwen2.5-Coder:7B", "qwen-qwen2.5-coder-7b"
@@ -160,6 +163,12 @@ def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
     assert [reason.partition(",")[0] for _, reason in counts] == ["413", "not asked"], result.output
     assert [int(count) for count, _ in counts] == [5, 15], "the fifth is one of those that met the error"
     assert "0 units finished, 20 open" in result.output
+
+
+def test_the_last_error_of_a_server_that_answers_nothing() -> None:
+    """The end says why nothing was finished, also where a stop came while all was tried again."""
+    account = Account("busy", EndpointStats(retried_error="429, Too many requests"), None)
+    assert list(warnings_about(account)) == ["the last error of busy: 429, Too many requests"]
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, url: str) -> None:

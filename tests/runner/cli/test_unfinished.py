@@ -4,6 +4,7 @@ import asyncio
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,14 @@ def test_a_damaged_line_stops_its_file(small: SmallRun) -> None:
     code, said = small.says("run", "--suites", "loop/core", "--limit", "2")
     assert code == 2 and "core.jsonl, line 1" in said
     assert lines.read_text() == '{"schema": 1, "suite": "loop/core"}\n'
+
+
+def test_a_file_in_the_place_of_a_folder_of_results(small: SmallRun) -> None:
+    """It is a sentence and exit code 2, also deep inside."""
+    shutil.rmtree(small.lines("loop/core").parent)
+    small.lines("loop/core").parent.write_text("")
+    code, said = small.says("run", "--suites", "loop/core", "--limit", "2")
+    assert code == 2 and "cannot open" in said and "core.jsonl" in said
 
 
 MANIFESTS: dict[str, Callable[[str], str]] = {
