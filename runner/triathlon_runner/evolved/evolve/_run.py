@@ -22,7 +22,7 @@ from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.store import replace_file, set_torn_line_aside
+from triathlon_runner.store import replace_file
 from triathlon_runner.syntax import call_text
 from triathlon_runner.terminal import shortened
 
@@ -148,10 +148,8 @@ class Workspace:
             for number, written in enumerate(problems, start=1)
         ]
         if new := [json.dumps(row) for row in rows if row["task_id"] not in known]:
-            stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
-            replace_file(path, "".join(f"{line}\n" for line in (stored, *new) if line))
-        with self._log.open("a", encoding="utf-8") as log:
-            log.write(f"{json.dumps({'job': job.id, **history})}\n")
+            _add(path, *new)
+        _add(self._log, json.dumps({"job": job.id, **history}))
 
     def check(self) -> None:
         """Checks that results can be written there, before a model is paid.
@@ -161,13 +159,12 @@ class Workspace:
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            self._log.touch()
-            set_torn_line_aside(self._log)
         except OSError as error:
             raise UserError(
                 f"--out expects a folder that can be written, got {str(self.root)!r} ({error.strerror});"
                 " name another one"
             ) from error
+        _add(self._log)
         self.decisions()
 
     def decisions(self) -> dict[Path, Counter[bool | None]]:
@@ -178,6 +175,12 @@ class Workspace:
         """
         files = sorted(self.root.glob("*.jsonl"))
         return {path: Counter(row.get(ACCEPTED, True) for row in _rows(path, "task_id")) for path in files}
+
+
+def _add(path: Path, *lines: str) -> None:
+    """Writes a file with more lines: all of it, or nothing where there is no room."""
+    stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
+    replace_file(path, "".join(f"{line}\n" for line in (stored, *lines) if line))
 
 
 def _rows(path: Path, key: str) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,10 @@
 """A run over many jobs: files, resuming, stops; its sets are sets that suites.yaml takes."""
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -170,13 +172,16 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
         Workspace(tmp_path).check()
 
 
-def test_a_torn_line_of_the_log_is_set_aside(tmp_path: Path) -> None:
-    """The job whose line a power cut tore is no error: it runs again."""
+def test_a_disk_that_is_full_is_said_and_tears_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log, too, is written whole or not at all."""
     _write(tmp_path, "subtle")
-    log = tmp_path / "jobs.log"
-    log.write_text(log.read_text() + '{"job": "subtle/Hum')
-    Workspace(tmp_path).check()
-    assert list(Workspace(tmp_path).ended()) == ["subtle/HumanEval-7"]
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr("os.fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(UserError, match=r"cannot write '.*jobs\.log' \(No space left on device\)"):
+        Workspace(tmp_path).write(Job("verbose", (PARENT,)), (), {"dropped": "why"})
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_parents_need_seeds(tmp_path: Path) -> None:
