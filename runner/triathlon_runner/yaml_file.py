@@ -94,7 +94,7 @@ class _Loader(yaml.SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
             value = super().construct_object(node, deep)
-        except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
+        except (ValueError, LookupError):  # such as 5,000 digits, `!!bool 7` or `!!int ''`
             value = math.nan
         if isinstance(value, float) and not math.isfinite(value):
             raise _fault(node, f"expected a finite number, got {node.value!r:.40}; put text in quotes")
@@ -105,8 +105,9 @@ class _Loader(yaml.SafeLoader):
         mapping = super().compose_mapping_node(anchor)
         lines: dict[str, int] = {}
         for key, _ in mapping.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _fault(key, "expected text as a key, got a list or mapping; put it in quotes")
+            if key.tag not in {f"{_TAG}str", f"{_TAG}merge"} or not isinstance(key, yaml.ScalarNode):
+                got = f"{key.value!r:.40}" if isinstance(key, yaml.ScalarNode) else "a list or mapping"
+                raise _fault(key, f"expected text as a key, got {got}; put it in quotes")
             if key.value in lines:
                 twin = f"{key.value!r} also stands in line {lines[key.value]}"
                 raise _fault(key, f"expected each key once, but {twin}")
