@@ -26,8 +26,8 @@ Place = tuple[int | str, ...]
 _MOST_VALUES: Final = 100_000
 """Thousands of models. Aliases of aliases can stand for more than any memory holds."""
 _TAG: Final = "tag:yaml.org,2002:"
-_PLAIN: Final = {None, *(_TAG + name for name in ("str", "int", "float", "bool", "null", "seq", "map"))}
-"""Tags of values that JSON has; PyYAML has the refusal of all others under None."""
+_PLAIN: Final = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "seq", "map"))
+"""Tags of values that JSON has."""
 _MAY_BE_SECRET: Final = re.compile(
     r"key|token(?!s)|secret|auth|cookie|passw|credential|header|env|url", re.IGNORECASE
 )
@@ -87,11 +87,11 @@ class _Loader(yaml.SafeLoader):
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
-    yaml_constructors = {  # noqa: RUF012
-        tag: make for tag, make in yaml.SafeLoader.yaml_constructors.items() if tag in _PLAIN
-    }
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node.tag not in _PLAIN:
+            kind = node.tag.removeprefix(_TAG)
+            raise _fault(node, f"expected a value that JSON has, too, got {kind!r}; put it in quotes")
         try:
             value = super().construct_object(node, deep)
         except (ValueError, LookupError):  # such as 5,000 digits, `!!bool 7` or `!!int ''`

@@ -79,7 +79,7 @@ def in_b(setting: str) -> str:
             ["line 3", "'reasoning_effort' is an option of provider openai, not of anthropic; remove it"],
         ),
         (api("body: {a: .nan}"), ["line 3", "a finite number", "'.nan'"]),
-        (api("body: {a: !!timestamp 2024-01-01}"), ["line 3", "tag", ":timestamp'"]),
+        (api("body: {a: !!timestamp 2024-01-01}"), ["line 3", "got 'timestamp'; put it in quotes"]),
         (api("body: {logit_bias: {50256: -1}}"), ["line 3", "text as a key", "'50256'", "in quotes"]),
         (api("body: {a: !!int ''}"), ["line 3", "a finite number", "''"]),
         (serve("env: {A: 1}"), ["line 3", "serve.env.A", "expected text", "in quotes"]),
