@@ -139,7 +139,8 @@ def scored_models(
 def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.float64], list[list[str]]]:
     """Of each model value, low and high on the scale of the choice, and as the boards show them.
 
-    Where no interval is known, it is that of a share of the column's tasks.
+    The value of a score that is only known as a range is its middle, and its text both ends. Where no
+    interval is known, it is that of a share of the column's tasks.
     """
     ends, texts = [], []
     for cell in (row.cells[score.id] for row in rows):
@@ -149,7 +150,8 @@ def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.floa
             span = Interval(share.low * cell.maximum, share.high * cell.maximum)
         value = float(np.round(score.maximum * cell.share, 9))
         ends.append((value, *(score.maximum * end / cell.maximum for end in (span.low, span.high))))
-        texts.append([formats.score(end, cell.maximum) for end in (cell.middle, span.low, span.high)])
+        shown = formats.known_range(cell.value, cell.upper, cell.maximum)
+        texts.append([shown, *(formats.score(end, cell.maximum) for end in (span.low, span.high))])
     return np.array(ends), texts
 
 

@@ -166,9 +166,10 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     assert 'title="measured, graded again here, ' in mine
 
 
-def test_a_range_of_scores_is_its_middle_everywhere(tmp_path: Path) -> None:
+def test_a_range_of_scores_counts_as_its_middle_everywhere(tmp_path: Path) -> None:
     """Loops without a judge score between two ends; a judged model just below their middle is behind, on the
-    board, in the index, in correlations, on the page for choosing and in the CSV, which has the ends, too.
+    board, in the index, in correlations, on the page for choosing and in the CSV. The ends stand in the CSV,
+    on the page for choosing and on the model's page.
     """
     (suite,) = entries(["loop/mbpp-plus"])
     for model, similarity in (("unjudged", None), ("judged", 0.4), ("weaker", 0.1)):
@@ -193,8 +194,16 @@ def test_a_range_of_scores_is_its_middle_everywhere(tmp_path: Path) -> None:
     assert list(found) == sorted(shares, key=lambda model: -shares[model]) == order
     assert float(found["unjudged"]["loop_upper"]) == pytest.approx(low.upper / 10, abs=1e-6)
     assert float(found["unjudged"]["loop_lower"]) == pytest.approx(low.value / 10, abs=1e-6)
-    choices = pages["data/choose.js"]
-    assert f"{low.middle:.2f} (" in choices and f'"{low.value:.2f} (' not in choices
+    ends = f"{low.value:.2f}–{low.upper:.2f}"
+    script = pages["data/choose.js"]
+    (chosen,) = (
+        score
+        for score in json.loads(script[script.index("{") : script.rindex("}") + 1])["scores"]
+        if score["id"] == "loop"
+    )
+    assert chosen["value"][0] == pytest.approx(low.middle) and chosen["shown"][0].startswith(f"{ends} (")
+    numbers = pages["models/unjudged.html"].partition('id="numbers"')[2].partition("</table>")[0]
+    assert f">{ends}</td>" in numbers
 
 
 def test_the_index_knows_how_many_tasks_a_score_rests_on(pages: dict[str, str]) -> None:
