@@ -63,7 +63,8 @@ def build_command(
         str,
         typer.Option(
             "--url",
-            help="Where the site will be published, for the addresses in its feed.",
+            help="Where the site will be published, for the addresses in its feed, its badges and the page"
+            " that a host shows for an address which leads nowhere.",
             envvar="TRIATHLON_URL",
         ),
     ] = "",

@@ -1,6 +1,7 @@
 """What moved between builds, and the file that remembers."""
 
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -130,7 +131,9 @@ def test_the_times_of_the_feed_are_whole(day: str, time: str) -> None:
 
 
 def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:
-    """With `url` every link is absolute; without it none pretends to be."""
+    """With `url` every link is absolute, those of the page for lost addresses, too, which a host shows in any
+    folder; without it none pretends to be.
+    """
     plain = ET.parse(twice / "_site/changes.xml").getroot()
     assert {link.get("href") for link in plain.iter(f"{ATOM}link")} == {"changes.xml", "changes.html"}
     build(twice / "results", twice / "_site", None, Options(url="https://example.org/board"))
@@ -138,6 +141,8 @@ def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:
     assert feed.get("{http://www.w3.org/XML/1998/namespace}base") == "https://example.org/board/"
     links = {link.get("href") for link in feed.iter(f"{ATOM}link")}
     assert links == {"https://example.org/board/changes.xml", "https://example.org/board/changes.html"}
+    lost = re.findall('href="([^"]*)"', (twice / "_site/404.html").read_text())
+    assert len(lost) > 10 and all(link.startswith(("https://example.org/board/", "#")) for link in lost)
     with pytest.raises(UserError, match=r"got 'example\.org'"):
         build(twice / "results", twice / "_site", None, Options(url="example.org"))
 

@@ -57,7 +57,8 @@ class Rendering:
             if isinstance(part, Page):
                 yield part
                 continue
-            root = "../" * part.path.count("/")
+            # Any address that leads nowhere shows that page, however deep it lies.
+            root = self.site.url if part.path == MISSING else "../" * part.path.count("/")
             values = {**self._frame, **part.values, "root": root, "here": part.path}
             yield Page(part.path, self.environment.render(part.template, **values))
             yield from part.files
