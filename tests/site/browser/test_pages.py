@@ -91,9 +91,15 @@ def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None
 
 
 def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> None:
-    """Tables are complete, figures are drawn, links lead on; no control that would do nothing."""
+    """Tables are complete, figures are drawn, links lead on; no control that would do nothing. The table of
+    all models fits its frame.
+    """
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()
+    opened.set_viewport_size({"width": 1440, "height": 900})
+    opened.goto((site / "index.html").as_uri())
+    expect(opened.locator("th", has_text="out, $/M")).to_be_visible()
+    assert opened.locator("#table").evaluate("frame => frame.scrollWidth <= frame.clientWidth")
     opened.goto((site / "overall-core.html").as_uri())
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
     controls = "button:not([popovertarget]):visible, input:visible, select:visible"  # those need no script
