@@ -245,33 +245,3 @@ def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) 
     for part in ("published/evaloop.html#evaloop_attacks", "runtime.html#outcomes"):
         visit(page, f"{site.as_uri()}/{part}")
         expect(page.locator(f"[id='{part.partition('#')[2]}'] h2")).to_be_in_viewport()
-
-
-SHIFTED = """table => [...table.rows].filter(row => row.cells.length === table.rows[0].cells.length)
-  .flatMap(row => [...row.cells].filter((cell, place) =>
-    !cell.getClientRects().length !== !table.rows[0].cells[place].getClientRects().length))
-  .map(cell => cell.outerHTML)"""
-"""The cells of a table that are seen without their heads, or the other way round."""
-
-
-@pytest.mark.parametrize(
-    "path", ["index.html", "choose.html", "evolved.html", "models/forgetful.html", "agreement.html"]
-)
-def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, path: str) -> None:
-    """On a sheet of A4 on its side; a visitor who chose dark prints dark on white all the same. Every cell
-    stands below its head.
-    """
-    page.set_viewport_size({"width": 1032, "height": 700})
-    page.goto((site / path).as_uri())
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.emulate_media(media="print", color_scheme="dark")
-    for table in page.locator("table:visible").all():
-        assert table.evaluate("table => table.getBoundingClientRect().right") <= 1032
-        assert table.evaluate(SHIFTED) == []
-    expect(
-        page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")
-    ).to_have_count(0)
-    if path == "index.html":
-        expect(page.locator("th", has_text="out, $/M").first).to_be_visible()
-    ink = page.evaluate("getComputedStyle(document.body).color")
-    assert max(map(int, re.findall(r"\d+", ink))) < 64

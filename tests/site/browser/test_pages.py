@@ -115,6 +115,39 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
     context.close()
 
 
+SHIFTED = """table => [...table.rows].filter(row => row.cells.length === table.rows[0].cells.length)
+  .flatMap(row => [...row.cells].filter((cell, place) =>
+    !cell.getClientRects().length !== !table.rows[0].cells[place].getClientRects().length))
+  .map(cell => cell.outerHTML)"""
+"""The cells of a table that are seen without their heads, or the other way round."""
+
+
+@pytest.mark.parametrize(
+    "path", ["index.html", "choose.html", "evolved.html", "models/alpha.html", "agreement.html"]
+)
+def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, path: str) -> None:
+    """On a sheet of A4 on its side, with long names; a visitor who chose dark prints dark on white all the
+    same. Every cell stands below its head.
+    """
+    page.set_viewport_size({"width": 1032, "height": 700})
+    visit(page, (site / path).as_uri())
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.evaluate(
+        "document.querySelectorAll('th.model a').forEach(a => a.append('-Coder-33B-Instruct, 4-bit'))"
+    )
+    page.emulate_media(media="print", color_scheme="dark")
+    for table in page.locator("table:visible").all():
+        assert table.evaluate("table => table.getBoundingClientRect().right") <= 1032
+        assert table.evaluate(SHIFTED) == []
+    expect(
+        page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")
+    ).to_have_count(0)
+    if path == "index.html":
+        expect(page.locator("th", has_text="out, $/M").first).to_be_visible()
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert max(map(int, re.findall(r"\d+", ink))) < 64
+
+
 def test_sorting_by_keyboard(page: Page, site: Path) -> None:
     """Heads are buttons: Enter sorts by a column, and turns the order; a missing size is last either way."""
     visit(page, (site / "overall-core.html").as_uri())
