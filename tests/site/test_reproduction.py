@@ -11,7 +11,7 @@ import pytest
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import add_published, entries, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.models_yaml import Registry
+from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_runner.records import known_protocols
 from triathlon_runner.schedule import Missing
 from triathlon_runner.terminal import Screen
@@ -124,14 +124,17 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
 
 
 def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the smallest suite to the largest: the mean of several has more tasks than any of them."""
+    """From the smallest suite to the largest: the mean of several has more tasks than any of them. The name
+    tells quantised weights.
+    """
     monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
     suites = [FakeSuite(entry, tasks=4) for entry in entries(["evolved/creative"])]
     suites += [FakeSuite(entry, tasks=6) for entry in entries(["evolved/difficult"])]
     write_results(tmp_path, [FakeModel("m", 0.0)], suites)
-    pages = rendered_texts(gather(add_published(tmp_path), None))
+    row = row_without_server("m", "instruct").model_copy(update={"bits": 4})
+    pages = rendered_texts(gather(add_published(tmp_path), Registry(models=(row,))))
     rows = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
-    assert [row["Tasks"] for row in rows if row["Model"] == "m"] == ["4–6"]
+    assert [row["Tasks"] for row in rows if row["Model"] == "m, 4-bit"] == ["4–6"]
 
 
 @pytest.mark.parametrize("paper", NAMES)

@@ -61,9 +61,9 @@ class ScoredModels(NamedTuple):
 
     score: FrontColumn
     frame: pd.DataFrame
-    """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
-    all three as pages show them as `shown`; whether it can be `recommended`; whether others `reported` the
-    score, or one that it is made of; each cost by its id, nan where it is not known."""
+    """A row a model: its name as `model`, its `label` and `page`, its score as `value` with the interval
+    `low` to `high`, all three as pages show them as `shown`; whether it can be `recommended`; whether others
+    `reported` the score, or one that it is made of; each cost by its id, nan where it is not known."""
     alike: NDArray[np.bool_]
     """Models × models: whether the second may be as good as the first, so that it cannot be told from it."""
 
@@ -122,6 +122,7 @@ def scored_models(
         value=ends[:, 0],
         low=ends[:, 1],
         high=ends[:, 2],
+        label=[row.info.label for row in rows],
         page=[row.info.page for row in rows],
         shown=[f"{value} ({low}–{high})" for value, low, high in texts],
         recommended=[row.info.usable is True and row.mostly_ran for row in rows],
@@ -181,7 +182,7 @@ def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
     for cost in (PRICE, SIZE):
         asked = frontier(scored, cost, scored.frame["recommended"])
         best = asked[asked["undominated"]].sort_values("cost", kind="stable")
-        rows = best[["model", "page", "cost", "shown"]].itertuples(index=False)
+        rows = best[["label", "page", "cost", "shown"]].itertuples(index=False)
         if len(asked) >= FEWEST:
             yield {
                 "title": f"{scored.score.name} by {cost.noun}",
@@ -198,7 +199,7 @@ def cost_text(cost: ChoiceCost, value: float) -> str:
 def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost]) -> dict[str, Any]:
     """What the page's script filters by and shows of a model."""
     return {
-        "name": row.name,
+        "name": row.info.label,
         "page": row.info.page,
         "license": row.info.license or "",
         "open": OPENNESS[row.info.open_weights],

@@ -211,7 +211,7 @@ def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | Non
     colours = {maker: place for place, (maker, _) in enumerate(makers.most_common(PALETTE - 2))}
     points = [
         PricePoint(
-            row.name,
+            row.info.label,
             row.info.page,
             row.info.price[1],
             cell.middle,

@@ -60,7 +60,7 @@ def _row(site: Gathered, columns: tuple[PublishedColumn, ...], row: Row) -> tupl
         if row.published and row.published.name != info.name:
             other = f"in the paper: {row.published.name}"
         thinking = ", chain of thought" if row.cot else ""
-        name = Value(f"{info.name}{thinking}", other, link=info.page)
+        name = Value(f"{info.label}{thinking}", other, link=info.page)
     cells = (_cell(cell, column) for cell, column in zip(row.cells, columns, strict=True))
     return (name, *cells, _tasks(row))
 
