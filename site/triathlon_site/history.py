@@ -145,7 +145,10 @@ def read_history(results: Path) -> tuple[History, list[Notice]]:
     except FileNotFoundError:
         return History(), []
     except (OSError, ValueError) as error:
-        message = f"cannot be read ({type(error).__name__}): what moved begins anew; delete the file"
+        message = (
+            f"cannot be read ({type(error).__name__}): what moved begins anew; a build with --history"
+            " (without --strict) writes it anew"
+        )
         return History(), [Notice(file=HISTORY_FILE, message=message)]
 
 
