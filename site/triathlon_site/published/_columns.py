@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from statistics import fmean
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -18,13 +19,13 @@ from numpy.typing import NDArray
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
 from triathlon_site.models import Record
-from triathlon_site.uncertainty import DRAWS, STEP, generator
+from triathlon_site.uncertainty import DRAWS, STEP, central, generator, share_interval
 
 Array = NDArray[np.float64]
 Places = tuple[tuple[str, str], ...]
 """Published tables and the column in each; the first that has a figure of a model counts."""
-ENDS: Final = ((0.5, 0.5), (0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
-"""Pseudo-tasks added to the solved and to the unsolved tasks: for `draws`, `low` and `high`."""
+ENDS: Final = ((0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
+"""Pseudo-tasks added to the solved and to the unsolved tasks for either end of an interval."""
 FROM_COUNTS: Final = "loops"
 Role = Literal["headline", "baseline", "column", "unranked", "text"]
 """headline: the score that the table ranks by. baseline: what shifts are counted from. column: another score.
@@ -181,16 +182,15 @@ def _decimals(column: PublishedColumn, rows: Sequence[Record]) -> int:
 
 
 class Spread(NamedTuple):
-    """Scores of one row under resampled tasks, as `uncertainty.draw` has them."""
+    """Scores of one row under resampled tasks, as `uncertainty.draw` has them; the ends of its interval."""
 
     draws: Array
-    low: Array
-    """For the lower end of the interval."""
-    high: Array
+    low: float
+    high: float
 
 
 def spread(column: PublishedColumn, columns: Mapping[str, PublishedColumn], record: Record) -> Spread | None:
-    """Draws of a row's score; None where the tasks behind it are not known.
+    """Draws of a row's score; None where the tasks behind it are not known, or there are none.
 
     The column's `tasks` are a whole number; the name of a column that has one; several columns, as `a+b`,
     whose mean this score is; or `loops`: the columns sustained_0, sustained_1 … count the tasks. Which tasks
@@ -206,14 +206,17 @@ def spread(column: PublishedColumn, columns: Mapping[str, PublishedColumn], reco
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             return None
-        low, high = (np.mean([np.sort(part[end]) for part in known], axis=0) for end in (1, 2))
+        low, high = (fmean(part[end] for part in known) for end in (1, 2))
         return Spread(np.asarray(np.mean([part.draws for part in known], axis=0)), low, high)
     stated = column.tasks.isdecimal()
     tasks = int(column.tasks) if stated else int(number_in(record, column.tasks, whole=True))
+    if not tasks:
+        return None
     passed = column.value(record) / column.maximum * tasks
     random = generator("published", column.id, record["model"])
-    shapes = ((passed + more, tasks - passed + less) for more, less in ENDS)
-    return Spread(*(column.maximum * random.beta(*shape, size=DRAWS) for shape in shapes))
+    draws = column.maximum * random.beta(passed + 0.5, tasks - passed + 0.5, size=DRAWS)
+    found = share_interval(passed, tasks)
+    return Spread(draws, column.maximum * found.low, column.maximum * found.high)
 
 
 def _asl(column: PublishedColumn, record: Record) -> Spread | None:
@@ -222,21 +225,23 @@ def _asl(column: PublishedColumn, record: Record) -> Spread | None:
     if not counts:
         return None
     score = number_in(record, column.id)
-    random = generator("published", column.id, record["model"])
     of_counts = asl_of_counts(counts, PAPER_LOOPS) if sum(counts) else 0.0
     if score and not of_counts:
         raise wrong_cell(record, f"{column.id} 0, since no task sustains a loop", record[column.id])
     factor = score / of_counts if of_counts else 1.0
     squares = np.arange(PAPER_LOOPS + 1) ** 2
 
-    def scores(more: float, less: float) -> Array:
+    def scores(name: str, more: float, less: float) -> Array:
+        random = generator("published", column.id, name)
         shapes = np.add(counts, [less, *[0.0] * (PAPER_LOOPS - 1), more])
         weights = np.column_stack(
             [random.gamma(shape, size=DRAWS) if shape else np.zeros(DRAWS) for shape in shapes]
         )
         return np.asarray(factor * (weights @ squares / PAPER_LOOPS / weights.sum(axis=1)))
 
-    return Spread(*(scores(*ends) for ends in ENDS))
+    # the same for all rows: equal counts have equal intervals
+    low, high = (central(scores("", *added))[end] for end, added in enumerate(ENDS))
+    return Spread(scores(record["model"], 0.5, 0.5), float(low), float(high))
 
 
 def sustained(record: Record) -> tuple[int, ...]:

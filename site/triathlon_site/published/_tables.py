@@ -26,7 +26,7 @@ from triathlon_site.published._columns import (
 from triathlon_site.published._read import Published, Snapshot, Source
 from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
-from triathlon_site.uncertainty import DRAWS, Interval, interval, rounded
+from triathlon_site.uncertainty import DRAWS, Interval, rounded
 
 IN_PAPER: Final = "in_paper"
 """A column with 1 in the rows of the paper's own table, where a file has others beside them."""
@@ -207,10 +207,9 @@ def _scores(
         for place in (place for place in drawn if not math.isnan(scores[place])):
             draws[:, place] = drawn[place].draws
         better = better_in_draws(draws, draws)
-        low = np.column_stack([each.low for each in drawn.values()])
-        high = np.column_stack([each.high for each in drawn.values()])
-        found = interval((low, high), values[list(drawn)])
-        intervals = dict(zip(drawn, found, strict=True))
+        for place, each in drawn.items():
+            value = float(values[place])
+            intervals[place] = Interval(min(each.low, value), max(each.high, value))
     places = ranks(scores, better)
     result: list[PublishedScore | None] = []
     for place, (record, value) in enumerate(zip(records, values.tolist(), strict=True)):

@@ -11,7 +11,6 @@ from triathlon_site.uncertainty._bootstrap import (
     central,
     draw,
     generator,
-    interval,
     rounded,
     score_intervals,
     share_interval,

@@ -233,13 +233,6 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     return [Interval(*pair) for pair in zip(*ends, strict=True)]
 
 
-def interval(draws: tuple[Draws, Draws], scores: Array) -> list[Interval]:
-    """One interval a model from draws × models, those for the lower and those for the upper ends."""
-    low, high = (central(end_draws)[end] for end, end_draws in enumerate(draws))
-    ends = np.minimum(low, scores).tolist(), np.maximum(high, scores).tolist()
-    return [Interval(*pair) for pair in zip(*ends, strict=True)]
-
-
 def share_interval(solved: float, tasks: float) -> Interval:
     """Of a share of pass/fail tasks, 0 to 1: what `score_intervals` gives for pass@1."""
     few, many = 0.5 - STEP, 0.5 + STEP

@@ -239,7 +239,7 @@ def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str
     names = [name.removesuffix(" †") for name in re.findall(r"<li><a [^>]*>([^<]+)<", loop)]
     assert names[:2] == ["Claude Opus 4", "Claude Opus 4.1"] and len(names) == 8
     opus = loop[loop.index(">Claude Opus 4") :].partition("</li>")[0]
-    assert 'class="hollow"' in opus and "7.79</b>" in opus and "(7.33–8.19), reported" in opus
+    assert 'class="hollow"' in opus and "7.79</b>" in opus and "(7.33–8.21), reported" in opus
     assert charts.count('class="chart ') == 6  # five columns, and prices against scores
     assert charts.index('data-by="loop"') < charts.index('data-by="runtime_output"')
 

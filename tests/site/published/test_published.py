@@ -23,6 +23,7 @@ from triathlon_site.published import (
     sustained,
 )
 from triathlon_site.ranking import shift_summary, shifts
+from triathlon_site.uncertainty import share_interval
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 
@@ -315,6 +316,30 @@ def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
         source = replace(found.sources["reval"], columns="coverage_accuracy||||headline")
         with pytest.raises(UserError, match=rf"'GPT-4-Turbo'.*coverage_accuracy.*'{cell}'"):
             published_boards(replace(found, sources=found.sources | {"reval": source}))
+
+
+def test_equal_figures_have_equal_intervals(published: Published, tables: dict[str, PublishedTable]) -> None:
+    """Whatever the models are called: over a known number of tasks it is that of a share."""
+    spans = {
+        (column.maximum, int(column.tasks), score.value): score.interval
+        for table in tables.values()
+        for column in table.columns
+        if column.tasks.isdecimal()
+        for row in table.rows
+        if (score := row.scores.get(column.id))
+    }
+    assert len(spans) > 500
+    for (maximum, tasks, value), span in spans.items():
+        of_share = share_interval(value / maximum * tasks, tasks)
+        assert span and (span.low, span.high) == pytest.approx(
+            (maximum * of_share.low, maximum * of_share.high)
+        )
+    (row,) = sustained_row({"asl": "1", "sustained_0": "340", "sustained_10": "38"})
+    rows = row, {**row, "model": "another name"}
+    found = replace(published, tables=published.tables | {"evaloop": rows})
+    board = next(one for one in published_boards(found) if one.id == "evaloop")
+    one, other = (row.scores["asl"].interval for row in board.rows)
+    assert one == other is not None
 
 
 def sustained_row(cells: Mapping[str, str]) -> tuple[Record, ...]:
