@@ -11,6 +11,7 @@ import pytest
 from support.results import FakeModel
 from support.site import files, small_results
 from triathlon_runner.errors import UserError
+from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.history import History, Snapshot, SuiteState, events_between, moves_between
 from triathlon_site.render.formats import timestamp
@@ -148,12 +149,13 @@ def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:
 
 
 def test_a_build_writes_nothing_into_the_results(twice: Path) -> None:
-    """Only `history` asks for that; what changed is shown either way."""
+    """Only `history` asks for that; what changed is shown either way, with the mark of quantised weights."""
     small_results(twice / "results", [FakeModel("four", 1.5)], tasks=6)
     before = files(twice / "results")
-    build(twice / "results", twice / "_site", None)
+    row = row_without_server("four", "instruct").model_copy(update={"bits": 4})
+    build(twice / "results", twice / "_site", Registry(models=(row,)))
     assert files(twice / "results") == before
-    assert "four</a> is new" in (twice / "_site/changes.html").read_text()
+    assert "four, 4-bit</a> is new" in (twice / "_site/changes.html").read_text()
 
 
 def test_building_again_changes_no_byte(twice: Path) -> None:

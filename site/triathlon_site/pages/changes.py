@@ -43,7 +43,7 @@ def _entry(site: Gathered, change: Change) -> dict[str, Any]:
 
 def _line(site: Gathered, model: str, text: str) -> tuple[str, str, str]:
     """The model's name, its page (empty for a model that is gone), and what is said of it."""
-    name = site.models[model].name if model in site.models else printable(model)
+    name = site.models[model].label if model in site.models else printable(model)
     return name, site.models[model].page if model in site.results.models else "", text
 
 

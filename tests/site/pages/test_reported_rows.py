@@ -67,7 +67,8 @@ def test_quantised_weights_are_marked_at_the_name(tmp_path: Path) -> None:
     pages = rendered_texts(site(tmp_path, published=True, bits=4))
     for path in ("loop-mbpp-plus", "models/gpt-5", "models/gpt-5-tasks", "evidence/gpt-5/loop-mbpp-plus"):
         assert "GPT-5, 4-bit" in pages[f"{path}.html"]
-    assert "GPT-5, 4-bit" in pages[TRUTH] and "GPT-5, 4-bit" in pages["data/choose.js"]
+    for path in (TRUTH, "data/choose.js", "all-models.html"):
+        assert "GPT-5, 4-bit" in pages[path]
     front = rendered_texts(site(tmp_path / "alone", published=False, bits=4))["index.html"]
     assert "GPT-5, 4-bit</a>" in front.partition('id="table"')[0]
     assert all("GPT-5, 4-bit" in pages[f"data/loop-mbpp-plus.{form}"] for form in ("json", "csv", "tex"))
