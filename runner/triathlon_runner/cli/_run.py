@@ -10,6 +10,7 @@ import signal
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -263,7 +264,8 @@ async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
     """Asks the planned models. The first Ctrl-C or SIGTERM stops new work, the second ends the run.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
-    may each send one. Where it is ignored, as under nohup, it stays ignored.
+    may each send one; so does an output that is lost (`run | head`). Where SIGHUP is ignored, as under
+    nohup, it stays ignored.
     """
     control, summary = runner.control, runner.summary
     errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
@@ -275,16 +277,18 @@ async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
         else:
             control.stop(name)
 
-    def hang_up(*_: object) -> None:
+    def lose_output(reason: str) -> None:
         _discard_lost_output()
         if not (control.stopped or loop.is_closed()):
-            loop.call_soon_threadsafe(control.stop, "SIGHUP")
+            loop.call_soon_threadsafe(control.stop, reason)
 
     loop = asyncio.get_running_loop()
     for number, name in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, "SIGTERM")):
         loop.add_signal_handler(number, interrupt, name)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, hang_up)  # discards output before the next line is printed
+        # Output is discarded before the next line is printed.
+        signal.signal(signal.SIGHUP, lambda *_: lose_output("SIGHUP"))
+    runner.progress.on_lost_output = partial(lose_output, "its output is lost")
     with runner.progress:
         try:
             await task

@@ -1,12 +1,14 @@
 """Progress of a run: a live panel on a terminal, plain lines elsewhere."""
 
 import asyncio
+import contextlib
 import math
 import os
 import re
 import time
 import traceback
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
@@ -62,6 +64,8 @@ class ConsoleProgress:
 
     errors: Path | None = None
     """The file that gets the tracebacks of errors in this program: who fixes one needs more than a line."""
+    on_lost_output: Callable[[], object] | None = None
+    """Called where nothing can be printed any more: the pipe's reader ended, the disk is full."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -100,7 +104,8 @@ class ConsoleProgress:
         """Redraws in the event loop, not in a thread: the counters change there."""
         self._print_errors_of_servers()
         if self._live:
-            self._live.refresh()
+            with self._printing():
+                self._live.refresh()
         self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
 
     def plan(self, model: str, *, planned: int, done: int) -> None:
@@ -233,14 +238,25 @@ class ConsoleProgress:
     def _print(self, message: str) -> None:
         is_terminal = self._console.is_terminal
         room = self._console.width - len("^C")  # a terminal prints that in front of what follows Ctrl-C
-        self._console.print(
-            f"{datetime.now():%H:%M:%S} {indented(visible(message))}",
-            width=room if is_terminal else None,
-            markup=False,
-            highlight=False,
-            emoji=False,
-            soft_wrap=not is_terminal,  # a terminal would break it inside a number
-        )
+        with self._printing():
+            self._console.print(
+                f"{datetime.now():%H:%M:%S} {indented(visible(message))}",
+                width=room if is_terminal else None,
+                markup=False,
+                highlight=False,
+                emoji=False,
+                soft_wrap=not is_terminal,  # a terminal would break it inside a number
+            )
+
+    @contextlib.contextmanager
+    def _printing(self) -> Iterator[None]:
+        """Keeps an output that is lost from ending the task that prints."""
+        try:
+            yield
+        except OSError:
+            if self.on_lost_output is None:
+                raise
+            self.on_lost_output()
 
 
 def _without_numbers(text: str) -> str:

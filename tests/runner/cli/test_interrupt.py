@@ -22,11 +22,18 @@ TASKS = 24
 
 
 async def start(
-    server: ModelServer, root: Path, *command: str, tasks: int = TASKS, terminal: int | None = None
+    server: ModelServer,
+    root: Path,
+    *command: str,
+    tasks: int = TASKS,
+    terminal: int | None = None,
+    output: int | None = None,
 ) -> asyncio.subprocess.Process:
-    """Starts the command; with its output in a pipe, or in a terminal of a session of its own."""
+    """Starts the command; its output goes to a pipe, `output`, or a terminal of a session of its own."""
     (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
     streams: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT}
+    if output is not None:
+        streams = {"stdout": output, "stderr": asyncio.subprocess.PIPE}
     if terminal is not None:
         streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal, "start_new_session": True}
         streams["preexec_fn"] = lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -42,8 +49,8 @@ async def start(
 async def said_by(process: asyncio.subprocess.Process) -> str:
     """What a process said until its end, which is near."""
     async with asyncio.timeout(50):
-        output, _ = await process.communicate()
-    return (output or b"").decode()
+        output, errors = await process.communicate()
+    return ((output or b"") + (errors or b"")).decode()
 
 
 async def until_asked(server: ModelServer, count: int) -> None:
@@ -109,6 +116,23 @@ async def test_sighup(tmp_path: Path, is_closed: bool) -> None:
             assert "SIGHUP: finishing what is in flight" in said and "stopped: SIGHUP" in said
             assert "and then at once" not in said and "units finished" in said
         assert 2 <= count_lines(tmp_path) == server.count < TASKS
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGINT], ids=["head", "tee that Ctrl-C ended"])
+async def test_the_reader_of_the_output_ends(tmp_path: Path, number: signal.Signals | None) -> None:
+    """The run goes on until it has something to print, and then finishes what is in flight, as at Ctrl-C."""
+    async with ModelServer(answer, latency=0.5) as server:
+        reader, end = os.pipe()
+        process = await start(server, tmp_path, output=end)
+        os.close(end)
+        await until_asked(server, 2)
+        os.close(reader)
+        if number is not None:
+            process.send_signal(number)
+        said = await said_by(process)
+        done = count_lines(tmp_path)
+        assert (process.returncode, "Traceback" in said) == (int(done < TASKS), False), said
+        assert 2 <= done == server.count
 
 
 async def test_sighup_under_nohup(tmp_path: Path) -> None:
