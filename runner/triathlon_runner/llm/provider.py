@@ -249,8 +249,8 @@ class ApiConfig(BaseModel):
         for name, text in value.items():
             if _SECRET.search(name):
                 raise ValueError(f"{name} may hold a key: use secret_headers and an environment variable")
-            if not text.isprintable():
-                raise ValueError(f"expected one line of text for the header {name!r}, got other characters")
+            if not _fits_a_header(text):
+                raise ValueError(f"expected one line of ASCII text for the header {name!r}, got {text!r}")
         return value
 
     @field_validator("body")
@@ -282,7 +282,7 @@ class ApiConfig(BaseModel):
 
     def missing_variables(self) -> list[str]:
         """Returns those of the row's environment variables that are not set."""
-        return [name for name in self.variables if not os.environ.get(name)]
+        return [name for name in self.variables if not os.environ.get(name, "").strip()]
 
     @property
     def shaping_headers(self) -> dict[str, str]:
@@ -315,6 +315,10 @@ class ApiConfig(BaseModel):
         return ServerInfo()
 
 
+def _fits_a_header(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
 def is_loopback(base_url: str) -> bool:
     """Whether the address is on this machine."""
     host = urlsplit(base_url).hostname or ""
@@ -340,15 +344,18 @@ class Secrets:
         """Reads the variables that the row names.
 
         Raises:
-            UserError: one of them is not set, or holds several lines.
+            UserError: one of them is not set, or holds what no header can.
         """
         if missing := config.missing_variables():
             names = ", ".join(f"${name}" for name in missing)
             raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
         values = {name: os.environ[name].strip() for name in config.variables}
         for name, value in values.items():
-            if not value.isprintable():
-                raise UserError(f"Expected one line of text in ${name} for {config.model!r}, got several.")
+            if not _fits_a_header(value):
+                raise UserError(
+                    f"Expected one line of ASCII text in ${name} for {config.model!r}, got others (not"
+                    " shown); copy the key again."
+                )
         self.key = values[config.key_env] if config.key_env else ""
         """Empty where the server wants none."""
         self.headers = {header: values[name] for header, name in config.secret_headers.items()}

@@ -127,6 +127,7 @@ async def test_anthropic_does_not_complete() -> None:
         {"body": {"stream": True}},
         {"headers": {"X Team": "a"}},
         {"headers": {"X-Team": "a\r\nX-Other: b"}},
+        {"headers": {"X-Title": "caf\xe9"}},
     ],
     ids=str,
 )
