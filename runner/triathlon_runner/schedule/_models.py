@@ -88,6 +88,8 @@ def why_not(row: ModelRow) -> str | None:
         return f"no key: set the environment variable {missing[0]}" if missing else None
     if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
         return "no GPU: nvidia-smi is not here"
+    if row.serve is not None and (path := row.serve.weights.path) and not path.expanduser().exists():
+        return f"no weights: nothing is at {str(path)!r}"
     return None
 
 

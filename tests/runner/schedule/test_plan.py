@@ -15,7 +15,7 @@ from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Completion, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.schedule import OpenModel, Wanted, choose, spread, work_for
+from triathlon_runner.schedule import OpenModel, Wanted, choose, spread, why_not, work_for
 from triathlon_runner.schedule._plan import ProfileName, same_as_baseline
 from triathlon_runner.suites import Task
 
@@ -43,6 +43,17 @@ def test_a_smaller_subset_is_part_of_a_larger_one(few: int, many: int) -> None:
     few, many = sorted((few, many))
     assert set(spread(TASKS, few)) <= set(spread(TASKS, many))
     assert len(spread(TASKS, many)) == min(many, len(TASKS))
+
+
+def test_weights_that_are_not_there(tmp_path: Path) -> None:
+    """A row whose weights' path has nothing cannot run here, which is known before vLLM is installed."""
+    (tmp_path / "models.yaml").write_text(
+        f"models:\n- {{id: a, serve: {{engine: vllm, weights: {{path: '{tmp_path}/m.gguf'}}}}}}\n"
+    )
+    (row,) = models_yaml.load(tmp_path / "models.yaml").models
+    assert why_not(row) == f"no weights: nothing is at '{tmp_path}/m.gguf'"
+    (tmp_path / "m.gguf").touch()
+    assert why_not(row) is None
 
 
 def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
