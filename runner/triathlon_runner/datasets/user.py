@@ -29,6 +29,12 @@ _CALLED_AS: Final = "candidate"
 """What HumanEval's tests call the function."""
 _SHOWN: Final = 5
 """Problems that one error names."""
+_TYPES: Final = {
+    **dict.fromkeys(("task_id", "entry_point", "prompt", "reference", "code", "text"), (str,)),
+    **dict.fromkeys(("canonical_solution", "test"), (str, type(None))),
+    **dict.fromkeys(("test_list", "base_input", "inputs", "parents"), (list,)),
+}
+"""Of the fields that a problem may have, where it has them; MBPP's own task_ids are numbers, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +201,12 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
                 " rename one"
             )
         places[problem.task_id] = place
-        tests, accepted = row.get("test", ""), row.get(ACCEPTED, True)
+        accepted = row.get(ACCEPTED, True)
         if not isinstance(accepted, bool | None):
             raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
         decisions.append(accepted)
         if accepted:
-            yield place, problem, tests if isinstance(tests, str) else ""
+            yield place, problem, row.get("test") or ""
     if not places:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
     if not any(decisions):
@@ -212,6 +218,13 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
 
 
 def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
+    for field, types in _TYPES.items():
+        is_number = field == "task_id" and "test_list" in row and isinstance(row.get(field), int)
+        if field in row and not isinstance(row[field], types) and not is_number:
+            wanted = "a list" if list in types else "text (in quotes)"
+            raise UserError(
+                f"{place}: expected {field!r} to be {wanted}, got {row[field]!r:.80}; fix the line"
+            )
     try:
         return _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:

@@ -162,6 +162,9 @@ def test_a_gate_takes_them(finished: Place) -> None:
         ),
         (RUNS, "line 2: expected a task_id of its own, got 'Mbpp/17', which mine.jsonl, line 1 has, too"),
         ({"task_id": "x"}, "mine.jsonl, line 2: expected a problem in the format of HumanEval"),
+        (SLUG | {"task_id": 5}, "mine.jsonl, line 2: expected 'task_id' to be text (in quotes), got 5"),
+        (SLUG | {"test": ["assert 1"]}, "mine.jsonl, line 2: expected 'test' to be text"),
+        (RUNS | {"task_id": "a", "test_list": "assert 1"}, "line 2: expected 'test_list' to be a list"),
         ({**RUNS, "task_id": 4, "test_list": ["assert 1"]}, "the tests call none of the functions runs"),
     ],
 )
