@@ -121,17 +121,18 @@ class ReplyCache:
         Returns:
             How many were dropped.
         """
-        with self._named("cannot be changed"), self._db:  # commits, or rolls back
-            self._db.execute("BEGIN IMMEDIATE")
-            dropped = 0
-            if model is not None:
-                dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
-            while max_bytes is not None and self._used_bytes() > max_bytes:
-                oldest = self._db.execute(_DELETE_OLDEST).rowcount
-                if not oldest:
-                    break
-                dropped += oldest
-            self._db.execute("PRAGMA incremental_vacuum").fetchall()
+        with self._named("cannot be changed"):
+            with self._db:  # commits, or rolls back
+                self._db.execute("BEGIN IMMEDIATE")
+                dropped = 0
+                if model is not None:
+                    dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+                while max_bytes is not None and self._used_bytes() > max_bytes:
+                    oldest = self._db.execute(_DELETE_OLDEST).rowcount
+                    if not oldest:
+                        break
+                    dropped += oldest
+            self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page of the file
             return dropped
 
     def _used_bytes(self) -> int:

@@ -49,7 +49,7 @@ def test_key_covers_everything() -> None:
 
 
 def test_prune(tmp_path: Path) -> None:
-    """Replies can be dropped by model, or oldest first until the file is small enough."""
+    """Replies can be dropped by model, or oldest first until the file is small enough, as it then is."""
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
         for n in range(400):
             cache.put(key(n), "ab"[n % 2], answer("x" * 1000))
@@ -62,6 +62,7 @@ def test_prune(tmp_path: Path) -> None:
         assert 0 < dropped < 200
         assert cache.info().replies == 200 - dropped
         assert cache.get(key(399)) is not None
+    assert (tmp_path / "replies.sqlite").stat().st_size <= 100_000
 
 
 @pytest.mark.parametrize("kind", ["folder", "no cache", "other format"])
