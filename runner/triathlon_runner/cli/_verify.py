@@ -35,7 +35,7 @@ from triathlon_runner.store import (
     recorded_files,
     replace_file,
 )
-from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines, table, write
+from triathlon_runner.terminal import Screen, console, counted, first_of, progress_lines, table
 from triathlon_runner.verify import FileReport, replayed, update_file, verify_file, work_of
 
 _SHOWN = 20
@@ -356,7 +356,7 @@ def check_command(
     if as_json:
         console().print_json(data=report.as_json())
     elif printed:
-        write(report.markdown().rstrip())
+        typer.echo(report.markdown(), nl=False)  # as a file has it: escaped already, for Markdown
     else:
         _show_submission(report, screen)
     raise typer.Exit(0 if report.accepted else 1)

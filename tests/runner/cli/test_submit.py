@@ -274,7 +274,8 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     """
     place.manifest("loop/core").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
     result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
-    assert result.exit_code == 1
+    place.call("submit", "check", "results/runs/m", "--markdown", "report.md")
+    assert (result.exit_code, result.stdout) == (1, (place.root / "report.md").read_text())
     assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
     code, said = place.says("submit", "check", "results/runs/m")
