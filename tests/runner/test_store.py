@@ -161,3 +161,5 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     code = f"{command}; replace_file(Path('/dev/stdout'), 'a report')"
     printed = subprocess.check_output([sys.executable, "-c", code], text=True)
     assert printed == "a report" and Path("/dev/stdout").is_symlink()
+    with pytest.raises(UserError, match=r"cannot write '\.'"):
+        replace_file(Path(), "a report")

@@ -172,7 +172,7 @@ def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
     A pipe, and what stands in /dev (such as /dev/stdout), is written into and never replaced.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = path.parent / f".{path.name}.{os.getpid()}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_fifo() or path.absolute().is_relative_to("/dev"):
