@@ -81,9 +81,9 @@ def evolve(
 
 def _read_seeds(entry: SuiteEntry, store: DataStore, screen: Screen) -> Sequence[Problem]:
     suite = entry.build(store)
-    if not isinstance(suite, Programs):
+    if not (entry.set_name and isinstance(suite, Programs)):
         raise UserError(
-            f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
+            f"expected a set of the evolved discipline at --seeds, got {entry.id!r}; see `triathlon suites`"
         )
     if entry.user_data is not None:
         problems = entry.user_data.read()

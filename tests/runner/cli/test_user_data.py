@@ -113,7 +113,8 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
     ],
 )
 def test_what_cannot_be_evolved_is_refused(place: Place, problem: dict[str, object], message: str) -> None:
-    """Before a model is asked: exit code 2, naming the problem."""
+    """Before a model is asked: exit code 2, naming the problem, or what suites.yaml takes as no `seeds:`."""
     write_problems(place.root / "mine.jsonl", problem)
-    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine", "--dry-run")
-    assert message in " ".join(place.call(*evolve, code=2).split())
+    evolve = ("evolve", "--model", "good", "--out", "new", "--dry-run", "--seeds")
+    assert message in " ".join(place.call(*evolve, "evolved/mine", code=2).split())
+    assert "at --seeds, got 'loop/mine'" in " ".join(place.call(*evolve, "loop/mine", code=2).split())
