@@ -228,7 +228,8 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
         )
     if plan.work and not (summary.finished or summary.exit_code or summary.other_protocol):
         summary.notes.append(
-            "all units had been measured before; another --results folder has them asked anew"
+            "all units had been measured before; `triathlon results archive --models ID` and then `triathlon"
+            " cache prune --model ID` have a model asked anew"
         )
     signal.signal(signal.SIGINT, lambda *_: None)  # the run has ended: Ctrl-C must not change its exit code
     show_summary(summary, runner.control, progress, runner.folder, screen)
