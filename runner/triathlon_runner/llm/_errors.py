@@ -34,7 +34,7 @@ def json_object(reply: HttpReply) -> dict[str, Any]:
     """
     if not reply.body.strip():
         raise Malformed("an empty reply")
-    if reply.body.lstrip().startswith(b"data:"):
+    if reply.body.lstrip().startswith((b"data:", b"event:", b": ")):
         raise ModelUnavailableError(
             "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
             " server, or ask it without the proxy that does so"
@@ -78,7 +78,7 @@ def read_failure(reply: HttpReply) -> Failure:
         body = body[0]
     error = body.get("error", body) if isinstance(body, dict) else body
     fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
-    message = str(fields.get("message") or fields.get("detail") or text)
+    message = str(fields.get("message") or fields.get("detail") or fields.get("msg") or text)
     metadata = fields.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
         message = f"{message}: {metadata['raw']}"
@@ -98,7 +98,7 @@ def read_failure(reply: HttpReply) -> Failure:
 
 
 _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_WAIT: Final = re.compile(r"(\d{1,9}(?:\.\d+)?)(ms|h|m|s)")
+_WAIT: Final = re.compile(r"(\d{1,9}(?:\.\d+)?) ?(ms|h|m(?!illi)|s)")
 _WAIT_IN_TEXT: Final = re.compile(
     rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
 )
@@ -209,7 +209,8 @@ RULES: Final = (
     ),
     Rule(
         "stop",
-        r"(?:4..|200) .*(?:system (?:role|message|prompt)s? (?:is |are )?not supported|"
+        r"(?:4..|200) .*(?:system'? (?:role|message|prompt)?s? ?(?:is |are )?not supported|"
+        r"(?:not|n[’']t) support (?:the )?'?system\b|"
         r"only user and assistant roles|developer instruction is not enabled|roles must alternate)",
         "{model} takes no message of the role `system`",
         "set `system_prompt: merge` in its row: the instructions then stand before the user's text",
@@ -217,7 +218,8 @@ RULES: Final = (
     Rule(
         "stop",
         r"(?:4..|200) .*(?:is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|"
-        r"chat template|not support (?:the )?(?:chat )?completions api)",
+        r"chat template|not support (?:the )?(?:chat )?completions api|only supported in v1/responses|"
+        r"does not work with the specified model)",
         "{model} cannot be asked in this way",
         "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
     ),
@@ -226,10 +228,10 @@ RULES: Final = (
         r"(?:200|400|404|422) .*(?:model_not_found|unknown model|invalid model|"
         r"model .{0,120}(?:does not exist|not found|not supported)|not a valid model|no such model|"
         r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|"
-        r"\bmodel: \S+$)|404 .*\bmodel\b",
+        r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|404 .*\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
-    Rule("again", r"200 |5(?!01)\d\d |408 |409 |425 "),
+    Rule("again", r"200 |5(?!01)\d\d |408 |409 |42[45] |49[89] "),
     Rule(
         "stop", "3.. ", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
@@ -245,7 +247,8 @@ RULES: Final = (
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
 _REFUSED_SETTING: Final = re.compile(
     r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
-    r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
+    r"not allowed|cannot both|not permitted|must be|may only be|only \S+ is allowed|requires temperature|"
+    r"only the default|too many|at most|does not support",
     re.IGNORECASE,
 )
 _SETTINGS: Final = {
@@ -321,7 +324,7 @@ _LENGTH: Final = re.compile(
     r"prompt (?:is )?too long|input (?:is )?too long|input token count .*exceeds|input tokens exceed|"
     r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
-    r"longer than the model's context",
+    r"longer than the model's context|range of input length|prompt exceeds max",
     re.IGNORECASE,
 )
 _CONTEXT_IS: Final = (
@@ -334,6 +337,7 @@ _CONTEXT_IS: Final = (
     r"> ?(\d+)",
     r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
     r"n_ctx\"?: ?(\d+)",
+    r"range of input length should be \[1, (\d+)",
 )
 _PROMPT_IS: Final = (
     r"(\d+)(?: tokens)? (?:in|from|of) (?:the |your )?(?:messages|prompt|input|text input)",
@@ -349,7 +353,6 @@ _PROMPT_IS: Final = (
     r"limit: (\d+) \+",
     r"n_prompt_tokens\"?: ?(\d+)",
 )
-_REQUESTED: Final = (r"requested (?:about |a total of )?(\d+) tokens",)
 _REPLY_WORDS: Final = re.compile(
     r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
 )
@@ -377,9 +380,10 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
             question leaves; or the server could be set to a larger context.
     """
     text = failure.text
-    of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
-    if prompt is None and total is not None and _REPLY_WORDS.search(text):
-        prompt = total - request.sampling.max_tokens
+    of_server, prompt = _number(_CONTEXT_IS, text), _number(_PROMPT_IS, text)
+    total = re.search(r"requested (?:about |a total of )?(\d+) tokens", text, re.IGNORECASE)
+    if prompt is None and total and _REPLY_WORDS.search(text):
+        prompt = int(total[1]) - request.sampling.max_tokens
     is_question = bool(_LENGTH.search(text))
     left = of_server - prompt if is_question and of_server and prompt and 0 < prompt < of_server else 0
     if left or not is_question or (prompt is None and _REPLY_LIMIT.search(text)):

@@ -216,7 +216,8 @@ class OpenModel:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
         if reply.status == 200:
             body = json_object(reply)
-            if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
+            is_error = not {"error", "detail", "message", "msg"}.isdisjoint(body)
+            if body.get("choices") or body.get("type") == "message" or not is_error:
                 return await in_other_process(len(reply.body), self.config.read, request, body)
         failure = read_failure(reply)
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)

@@ -24,13 +24,15 @@ _REASONS = {
     Finish.LENGTH: "length max_tokens max_output_tokens model_length max_length incomplete"
     " max_tokens_reached",
     Finish.CONTEXT_OVERFLOW: "context_length_exceeded model_context_window_exceeded",
-    Finish.REFUSED: "content_filter refusal safety recitation prohibited_content blocklist sensitive",
+    Finish.REFUSED: "content_filter content_filtered guardrail_intervened refusal safety recitation spii"
+    " prohibited_content blocklist sensitive error_toxic",
 }
 """Why a reply ended, in the words of all servers."""
 _FINISH = {reason: finish for finish, reasons in _REASONS.items() for reason in reasons.split()}
 _BROKEN = frozenset(
-    ["error", "abort", "cancelled", "timeout", "insufficient_system_resource", "malformed_function_call"]
-)
+    {"error", "abort", "cancelled", "timeout", "network_error", "insufficient_system_resource",
+     "malformed_function_call"}
+)  # fmt: skip
 """Finish reasons with which a server says that it failed, not the model."""
 _MOST_TOKENS = 100_000_000
 """Of one question or reply; a server that states more does not count them."""
@@ -96,6 +98,7 @@ class OpenAI(ApiConfig):
         choice = min(choices, key=lambda each: count(each.get("index")))
         usage = _usage(body.get("usage"))
         reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
+        reason = reason.partition(":")[0]  # Gemini's `content_filter: PROHIBITED_CONTENT`
         if reason in _BROKEN or isinstance(choice.get("error"), dict):
             shown = shortened(remove_keys(reason), 80) or "error"
             raise Retryable(f"the server broke off the reply ({shown})")
@@ -154,8 +157,9 @@ def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
 def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     """Returns a message with its reasoning apart; None where there is nothing in it."""
     message = choice.get("message")
-    if not isinstance(message, dict):
+    if not isinstance(message, dict) and finish is Finish.STOP:
         raise Malformed("a choice without a message")
+    message = _object(message)  # Gemini sends none with a refusal, or where the limit ended the reasoning
     content, inner = content_text(message.get("content"))
     fields = (message.get(name) for name in _REASONING_FIELDS)
     reasoning_apart = next((text for text in fields if isinstance(text, str) and text), inner)

@@ -63,6 +63,9 @@ ERRORS = [
     (400, "", "Your request was rejected as a result of our safety system.", "refused"),
     (400, "", "The prompt triggered Azure OpenAI's content management policy.", "refused"),
     (400, "invalid_type", "Invalid type for 'messages[0].content'.", "question", "messages"),
+    (404, "", "This model is only supported in v1/responses and not in v1/chat/completions.", KIND, "model"),
+    (400, "unsupported_value", "Unsupported value: 'messages[0].role' does not support 'system' with this"
+     " model.", MERGE, "messages[0].role"),
     # anthropic
     (401, "authentication_error", "invalid x-api-key", KEY),
     (403, "permission_error", "Your API key does not have permission to use the resource.", KEY),
@@ -74,6 +77,8 @@ ERRORS = [
     (400, "invalid_request_error", "Output blocked by content filtering policy", "refused"),
     (400, "invalid_request_error",
      "`temperature` and `top_p` cannot both be specified for this model.", "unsupported: [temperature]"),
+    (400, "invalid_request_error", "`temperature` may only be set to 1 when thinking is enabled.",
+     "unsupported: [temperature]"),
     (413, "request_too_large", "Request exceeds the maximum size", "question"),
     (429, "rate_limit_error", "This would exceed your organization's rate limit per minute", "throttled"),
     # gemini
@@ -125,6 +130,14 @@ ERRORS = [
     (400, "BadRequestError", "System role not supported", MERGE),
     (400, "", "Only user and assistant roles are supported!", MERGE),
     (400, "", "Developer instruction is not enabled for models/gemma-3-27b-it", MERGE),
+    # behind them Amazon's Bedrock
+    (400, "", "ValidationException: This model doesn't support system messages.", MERGE),
+    (400, "", "ValidationException: The provided model identifier is invalid.", MODEL),
+    (400, "", "Invocation of model ID m with on-demand throughput isn’t supported.", MODEL),
+    # xai
+    (400, "", "Argument not supported on this model: stop", "unsupported: [stop]"),
+    # moonshot
+    (400, "", "invalid temperature: only 1 is allowed for this model", "unsupported: [temperature]"),
     # any server
     (404, "", "404 page not found", "nothing there: is the path of 'https://api.example.com/v1' right?"),
     (422, "", "Extra inputs are not permitted: seed", "unsupported: [seed]"),
@@ -143,7 +156,7 @@ def test_what_servers_say(case: tuple[Any, ...]) -> None:
     assert means in meaning(status, {"error": error})
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504, 520, 529])
+@pytest.mark.parametrize("status", [408, 409, 424, 425, 498, 499, 500, 502, 503, 504, 520, 529])
 def test_tried_again(status: int) -> None:
     """Time-outs, conflicts and server errors are tried again; a page of megabytes is no message of one."""
     assert len(meaning(status, "<html>" + "x" * 1_000_000)) < 1000
@@ -155,6 +168,8 @@ UNDER_STATUS_200 = [
     ({"detail": "The model m does not exist."}, MODEL),
     ({"error": {"message": "You have run out of credits"}}, QUOTA),
     ({"error": {"message": "slow down", "code": 429}}, "throttled"),
+    ({"object": "error", "message": "The model `m` does not exist.", "code": 404}, MODEL),
+    ({"code": 401, "msg": "token expired"}, KEY),
     ({"error": {"message": "rate limit, add credits"}}, "again: 200, the server said 'rate limit"),
     ({"error": {"message": "upstream", "code": 502}}, "again: 502, the server said 'upstream'"),
     ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
@@ -189,6 +204,9 @@ def test_advice() -> None:
         ({"retry-after": "7"}, "", "7.0"),
         ({}, "Rate limit reached. Please try again in 1m20.5s.", "80.5"),
         ({}, '{"error": {"details": [{"retryDelay": "21s"}]}}', "21.0"),
+        ({}, "Please retry after 9 seconds.", "9.0"),
+        ({}, "Try again in 1 minute.", "60.0"),
+        ({}, "Try again in 250 milliseconds.", "None"),
         ({"retry-after": "Sat, 01 Jan 2050 00:00:30 GMT", "date": "Sat, 01 Jan 2050 00:00 GMT"}, "", "30.0"),
         ({}, "", "None"),
     ],
@@ -242,6 +260,8 @@ LENGTHS = [
      " length", None, 32768),
     (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
      None, 1048576),
+    (400, "Range of input length should be [1, 30720]", None, 30720),
+    (400, "Prompt exceeds max length", None, None),
     (400, "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
 ]
 # fmt: on

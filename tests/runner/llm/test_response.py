@@ -44,7 +44,8 @@ def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str,
         (["stop", "eos", "tool_calls"], 8, Finish.STOP),
         (["length", "MAX_TOKENS", "model_length", "incomplete"], 8, Finish.LENGTH),
         (["context_length_exceeded"], 8, Finish.CONTEXT_OVERFLOW),
-        (["content_filter", "SAFETY"], 8, Finish.REFUSED),
+        (["content_filter", "SAFETY", "SPII", "content_filter: OTHER"], 8, Finish.REFUSED),
+        (["guardrail_intervened", "content_filtered"], 8, Finish.REFUSED),
         ([None, "a_new_word"], 2, Finish.LENGTH),
         ([None, "a_new_word"], 3, Finish.STOP),
     ],
@@ -87,6 +88,11 @@ def test_usage(reasoning: int, total: int | None, output: int) -> None:
     assert (usage.output_tokens, usage.reasoning_tokens) == (output, reasoning)
 
 
+def without_message(finish: str) -> dict[str, Any]:
+    """As Gemini replies where it refuses."""
+    return {**chat(None), "choices": [{"index": 0, "finish_reason": finish}]}
+
+
 PARTS = [
     {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
     {"type": "text", "text": "one "},
@@ -107,6 +113,8 @@ NO_TEXT = {**TEXT, "choices": [{"finish_reason": "stop", "text": None}]}
         (chat(PARTS), "one two", "hm", Finish.STOP),
         (chat(None, "length", reasoning="hm"), "", "hm", Finish.LENGTH),
         (chat(None, "length"), "", "", Finish.LENGTH),
+        (without_message("content_filter: PROHIBITED_CONTENT"), "", "", Finish.REFUSED),
+        (without_message("length"), "", "", Finish.LENGTH),
         (chat(None, refusal="I can't help."), "I can't help.", "", Finish.REFUSED),
         ({**chat("x"), "choices": [SECOND, *chat("first")["choices"]]}, "first", "", Finish.STOP),
         (chat("a = 1\n[/ANSWER] and more", "length"), "a = 1\n", "", Finish.STOP),
@@ -114,7 +122,7 @@ NO_TEXT = {**TEXT, "choices": [{"finish_reason": "stop", "text": None}]}
         (TEXT, "    return 1\n", "", Finish.STOP),
         (json.dumps(chat("MARK")).replace("MARK", "a\\ud800b").encode(), "a\ufffdb", "", Finish.STOP),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish) -> None:
     """Reasoning stays out of the answer, wherever it stands; stop strings are applied here, too.
@@ -123,6 +131,23 @@ def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish)
     """
     reply = read(body, Completion("def f():\n") if body is TEXT else CHAT).reply
     assert (reply.text, reply.reasoning, reply.finish) == (text, reasoning, finish)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (without_message("stop"), "without a message"),
+        (chat("", "network_error"), "broke off the reply"),
+        ({"object": "error", "message": "the engine is gone"}, "the server said 'the engine is gone'"),
+        (b"event: message_start\ndata: {}\n\n", "streams its replies"),
+        (b": PROCESSING\n\ndata: {}\n\n", "streams its replies"),
+    ],
+    ids=str,
+)
+def test_what_is_no_reply(body: Any, why: str) -> None:
+    """A choice without a message, a reply that broke off, an error of any form in words, a stream."""
+    with pytest.raises((Retryable, EndpointError), match=why):
+        read(body)
 
 
 def test_a_completion_without_a_text_is_asked_again() -> None:
