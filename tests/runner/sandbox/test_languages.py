@@ -97,6 +97,25 @@ async def test_maps_and_special_numbers_cross(sandbox: Sandbox, language: Langua
         assert await shown(sandbox, UNBOUNDED[language], language, number) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("language", "program"),
+    [
+        (PHP, "<?php\ndeclare(strict_types=1);\nfunction f(int $x): int { return $x + 1; }\n?>\n"),
+        (PHP, "<?PHP function f($x) { return $x + 1; } ?>\ntext <?php echo f(2); ?>\n"),
+        (PHP, "declare(strict_types=1);\nfunction f(int $x): int { return $x + 1; }\n"),
+        (RUBY, "# frozen_string_literal: true\ndef f(x) = x + 1\n__END__\n(notes\n"),
+        (
+            JAVASCRIPT,
+            "#!/usr/bin/env node\n'use strict';\nconst f = (x) => x + 1;\nmodule.exports = { f };\n",
+        ),
+        (PERL, "#!/usr/bin/perl\nuse strict;\nsub f { return $_[0] + 1; }\n1;\n__END__\n(notes\n"),
+    ],
+)
+async def test_what_programs_begin_and_end_with(sandbox: Sandbox, language: Language, program: str) -> None:
+    """Declarations that have to stand first, what is behind a closing tag or an end mark, exports."""
+    assert await shown(sandbox, program, language, 1) == ["2"]
+
+
 @pytest.mark.parametrize("language", INTERPRETED)
 async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) -> None:
     """A test script passes an honest program and not one that returns something else."""

@@ -20,6 +20,8 @@ final class Harness
         }
         try {
             (static function (string $program): void {
+                // The tag goes: behind a closing one nothing is a first statement, as `declare` has to be.
+                $program = preg_replace('/^\s*<\?php(?=\s)/i', '', $program);
                 eval(str_starts_with(ltrim($program), '<?') ? '?>' . ltrim($program) : $program);
             })($program);
         } catch (\Throwable $error) {

@@ -155,6 +155,7 @@ package Triathlon::Program;
 sub run {
     no strict;
     no warnings;
+    $_[0] =~ s/^__(?:END|DATA)__\b.*//ms;
     eval "package main; $_[0]\n;1" or die $@;
 }
 
