@@ -35,13 +35,13 @@ _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
 """Small models open a second answer where they should close the first."""
 _END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
 _CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
-_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
+_FENCE: Final = re.compile(r"\A`{3,}[\w+-]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
 _PREFACE: Final = re.compile(
     r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
 )
 _WRAPPINGS: Final = ("**", "`", "'", '"')
-TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
-"""What some models write in place of Python's quotes and minus."""
+TYPOGRAPHIC: Final = str.maketrans("‘’“”−–‑\u00a0\u202f", "''\"\"---  ")
+"""What some models write in place of Python's quotes, minus and blank."""
 _UNFINISHED: Final = {
     Finish.REFUSED: "the model refused",
     Finish.CONTEXT_OVERFLOW: "the prompt did not fit the model's context",
@@ -170,10 +170,10 @@ def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
 
 # Path
 
-_MINUS_ONE: Final = re.compile(r"[`'\"*\[]*-\s?1[`'\"*\]]*(?:\s*[.,:;(].*)?")
-_NUMBERED: Final = re.compile(
-    r"(?:(?:line\s+|L)?\d+\s*[:.\t|)]|line\s+\d+\s|\d+\s{2})\s*(?=\S)", re.IGNORECASE
-)
+_MINUS_ONE: Final = re.compile(r"[`'\"*\[]*-\s?1[`'\"*\]]*(?:\s*[.,:;(—-].*)?")
+_NUMBERED: Final = re.compile(r"(?:(?:line\s+|L)?\d+\s*[:.|)]|(?:line\s+)?\d+\s)\s*(?=\S)", re.IGNORECASE)
+_IN_BACKTICKS: Final = re.compile(r"`([^`]+)`(?:\s[^`]*)?")
+"""A line, and perhaps a remark behind it."""
 
 
 def expected_path(program: str, question: StatementQuestion) -> tuple[str, ...]:
@@ -189,6 +189,8 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
     line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
     if _MINUS_ONE.fullmatch(line.translate(TYPOGRAPHIC)):
         line = "-1"
+    elif quoted := _IN_BACKTICKS.fullmatch(line):
+        line = quoted[1].strip()
     elif line.startswith(("`", "**")):
         line = unwrapped(line)
     if not line:
@@ -196,7 +198,8 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
     right = expected_path(program, question)
     number = _NUMBERED.match(line)
     texts = [line, *([line[number.end() :]] if number else [])]
-    options = {_without_comment(option) for text in texts for option in (text, unwrapped(text))}
+    forms = [form for text in texts for form in (text, text.translate(TYPOGRAPHIC))]
+    options = {_without_comment(option) for form in forms for option in (form, unwrapped(form))}
     return Graded.of("another line is next", right=not options.isdisjoint(map(_without_comment, right)))
 
 
@@ -214,7 +217,7 @@ _VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
 _TYPE_LABEL: Final = re.compile(r"\A(?:type\s*[:=]|type |class )\s*", re.IGNORECASE)
 _MAX_TYPE: Final = 300
 """Characters; no type's name is longer, and patterns are not run over whole replies."""
-_REMARK: Final = re.compile(r"(?<=[\w\])}>`'\"*])\s+\(.*\)\Z", re.DOTALL)
+_REMARK: Final = re.compile(r"(?<=[\w\])}>`'\"*])\s+(?:\(.*\)|[#–—-].*)\Z", re.DOTALL)
 _SAME_TYPES: Final = {
     "string": "str", "text": "str", "integer": "int", "boolean": "bool", "none": "nonetype",
     "dictionary": "dict", "double": "float", "np.array": "ndarray", "array": "ndarray",
@@ -230,7 +233,7 @@ def grade_state(question: StatementQuestion, answer: str) -> Graded:
 
     The variable's own name may stand in front: `total = 5; int`.
     """
-    unnamed = re.sub(rf"\A\s*{re.escape(question.variable)}\s*=(?!=)", "", answer)
+    unnamed = re.sub(rf"\A\s*{re.escape(question.variable)}\s*[=:](?!=)", "", answer)
     answers = [state for text in dict.fromkeys((answer, unnamed)) for state in read_states(text)]
     if any(matches(true, value, kind) for true in question.states for value, kind in answers):
         return Graded(Outcome.PASSED)
@@ -248,7 +251,7 @@ def grade_state(question: StatementQuestion, answer: str) -> Graded:
 
 def is_nil(text: str) -> bool:
     """Whether a text means that there is no value."""
-    return text.strip().strip("[]'\"`*.").strip().lower() == "nil"
+    return text.translate(TYPOGRAPHIC).strip().strip("[]'\"`*.").strip().lower() == "nil"
 
 
 def read_states(answer: str) -> Iterator[tuple[str, str]]:
@@ -281,7 +284,7 @@ def read_type(text: str) -> str:
         outside, count = _INSIDE.subn("", outside)
     if (name.startswith("(") and name.endswith(")")) or re.fullmatch(r"[\w.]+(\s*,\s*[\w.]+)+,?", outside):
         return "tuple"
-    name = re.split(r"\[| of ", name, maxsplit=1)[0].rpartition(".")[2].strip().lower()
+    name = re.split(r"\[| of\b|(?<!\Atype)\(", name, maxsplit=1)[0].rpartition(".")[2].strip().lower()
     return _SAME_TYPES.get(name, name)
 
 

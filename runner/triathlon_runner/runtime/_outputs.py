@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import AnswerRecord, Outcome
+from triathlon_runner.replies import code_blocks
 from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
 from triathlon_runner.runtime._expressions import (
     METHODS_OF_FUNCTIONS,
@@ -24,6 +25,7 @@ from triathlon_runner.runtime._masked import MASK, Masked, hole_name
 from triathlon_runner.runtime._programs import FUNCTION, Side, output_question
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._sandboxed import run_calls
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 from triathlon_runner.sandbox import Call, Ended, Execution, Raised, Returned, Sandbox
 from triathlon_runner.syntax import parse_expression
 
@@ -36,14 +38,16 @@ def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Fil
     """The test with what an answer states for its masks.
 
     Where it cannot be read as it stands, it is read with Python's quotes for typographic ones, then also
-    without bold type around it, and with `list` for the `<class 'list'>` of a `repr`.
+    without bold type around it, with `list` for the `<class 'list'>` of a `repr`, and its only code block.
 
     Raises:
         InvalidAnswerError: it does not state what was asked, or says something else.
     """
     plain = answer.translate(TYPOGRAPHIC)
     bare = unwrapped(plain) if plain.startswith("**") else plain
-    *forms, last = dict.fromkeys((answer, plain, CLASS.sub(r"\1", bare)))
+    blocks = code_blocks(plain) if len(plain) <= MAX_TEXT else []
+    in_block = [blocks[0].code] if len(blocks) == 1 else []
+    *forms, last = dict.fromkeys((answer, plain, CLASS.sub(r"\1", bare), *in_block))
     for form in forms:
         with suppress(InvalidAnswerError):
             return read(question, form)
@@ -173,16 +177,18 @@ def read_arguments(question: Masked, answer: str) -> Filled:
 
 
 def _call_in(text: str) -> ast.Call | None:
-    """The call in `assert f(1) == 2`, `f(1) == 2` or `f(1)`; None of other texts."""
+    """The call in `assert f(1) == 2`, `2 == f(1)` or `f(1)`; None of other texts."""
     try:
         expression = parse_expression(text.strip().removeprefix("assert "))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
+    sides = [expression]
     if isinstance(expression, ast.Compare):
-        expression = expression.left
-    match expression:
-        case ast.Call(ast.Name(name)) if name == FUNCTION:
-            return expression
+        sides = [expression.left, *(expression.comparators if isinstance(expression.ops[0], ast.Eq) else [])]
+    for side in sides:
+        match side:
+            case ast.Call(ast.Name(name)) if name == FUNCTION:
+                return side
     return None
 
 

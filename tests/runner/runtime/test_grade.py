@@ -25,6 +25,8 @@ DIRECT = {
     "YES\n[/ANSWER]\n[PYTHON]\ndef g(): pass": "YES",
     "Sure!\n[ANSWER]\n```python\nassert f(1) == 2\n```\n[/ANSWER]": "assert f(1) == 2",
     "[ANSWER]\n`x = 1`\n[/ANSWER]": "x = 1",
+    "[ANSWER]\n```python\nx = 1\n[/ANSWER]": "x = 1",
+    "````\n5; int\n````": "5; int",
     "[ANSWER]\n[1, 2]; list\n[/ANSWER]": "[1, 2]; list",
     "[ANSWER]\n[]; list": "[]; list",
     "[THOUGHT]\nwell\n[/THOUGHT]\n[ANSWER]\n-1\n[/ANSWER]": "-1",
@@ -156,8 +158,10 @@ LINE_5 = [
     "if total > 3:", "  if total > 3:  ", "5\tif total > 3:", "5: if total > 3:", "Line 5: if total > 3:",
     "`if total > 3:`", "if total > 3:\nreturn total", "'if total > 3:'", "**if total > 3:**",
     "Line 5: `if total > 3:`", "line 5 if total > 3:", "L5: if total > 3:", "5) if total > 3:",
+    "5 if total > 3:", "`if total > 3:` (line 5)", "if total > 3:",
 ]  # fmt: skip
-MINUS_ONE = ["-1", "- 1", "`-1`", "-1.", "'-1'", "−1", "**-1**", "-1 (it ends)", "[-1]: it ends"]
+MINUS_ONE = ["-1", "- 1", "`-1`", "-1.", "'-1'", "−1", "**-1**", "-1 (it ends)", "[-1]: it ends",
+             "–1", "‑1", "-1 — it ends"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -172,6 +176,8 @@ MINUS_ONE = ["-1", "- 1", "`-1`", "-1.", "'-1'", "−1", "**-1**", "-1 (it ends)
         ((8,), ["return total"], True),
         ((4,), ["total += x", "total += x  # add"], True),  # a comment need not be repeated
         ((7,), ["s = '"], False),  # a hash inside quotes is none
+        ((7,), ["s = ‘# not a comment’"], True),
+        ((5, 4), ["`return total` or `if total > 3:`"], False),
     ],
 )
 def test_paths(next_lines: tuple[int, ...], answers: list[str], right: bool) -> None:
@@ -192,8 +198,8 @@ RIGHT = {
     ("5", "int"): ["5; int", "5;int", "5; <class 'int'>", "5; Integer", "5; `int`", "**5; int**",
         "**5**; **int**", "`5`; `int`", "'5; int'", "5; int.", "5; int;", "5; int (since x is 4)",
         "5; int\nbecause x is 4; it was 3", "Value: 5; Type: int", "5; class int",
-        "v = 5; int", "v=5; int"],
-    ("-5", "int"): ["-5; int", "−5; int"],
+        "v = 5; int", "v=5; int", "v: 5; int", "5; int  # since x is 4", "5; int — x is 4"],
+    ("-5", "int"): ["-5; int", "−5; int", "‑5; int"],
     ("5.0", "float"): ["5.0; float", "5; float"],
     ("0.1", "float"): ["0.10000001; float"],
     ("nan", "float"): ["nan; float"],
@@ -206,7 +212,10 @@ RIGHT = {
     ("'it’s'", "str"): ["'it’s'; str"],
     ("''", "str"): ["''; str"],
     ("[1, 2]", "list"): ["[1, 2]; list", "[1,2]; List[int]", "[1, 2]; list[int]", "[1, 2]; list of int"],
-    ("(1, 'a')", "tuple"): ["(1, 'a'); tuple", "(1, 'a'); Tuple[int, str]", "(1, 'a'); (int, str)"],
+    ("(1, 'a')", "tuple"): ["(1, 'a'); tuple", "(1, 'a'); Tuple[int, str]", "(1, 'a'); (int, str)",
+        "(1, 'a'); tuple of (int, str)"],
+    ("defaultdict({'a': [1]})", "collections.defaultdict"): ["{'a': [1]}; defaultdict(list)",
+        "defaultdict(list, {'a': [1]}); collections.defaultdict(<class 'list'>)"],
     ("(1, 2)", "tuple"): ["(1, 2); int, int", "1, 2; int, int", "1, 2; tuple"],
     ("([1], {})", "tuple"): ["([1], {}); list[int], dict[str, tuple[int, int]]"],
     ("[1, True, 'a', 1.0]", "list"): ["[1, True, 'a', 1.0000001]; list"],
@@ -305,7 +314,7 @@ def test_wrong_states(state: tuple[str, str], answers: list[str]) -> None:
     "answer",
     ["Nil", "nil", "NIL", "[Nil]", "'Nil'", "Nil; Nil", "Nil; NoneType", "Nil\nIt is not executed; x is 4.",
      "Nil\nx = 5; int", "**Nil**\n\nIt is not reached.", "Nil (line 4 is not executed)", "Nil, it never runs",
-     "`Nil` - the loop is empty", "Nil."],
+     "`Nil` - the loop is empty", "Nil.", "“Nil”"],
 )  # fmt: skip
 def test_nil(answer: str) -> None:
     """Right where the line is not executed, or runs and leaves the variable without a value."""
