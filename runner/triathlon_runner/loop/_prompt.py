@@ -138,13 +138,18 @@ def summary_in(text: str, *, completes: bool, as_written: bool) -> tuple[str, bo
     (`completes`), which goes on with other examples, the first line. `as_written`: fences and quotes stay.
     """
     sentence = visible_text(text).strip()
+    forms = [sentence]
     if completes:
-        sentence = sentence.partition("\n")[0].strip()
+        forms = [sentence := sentence.partition("\n")[0].strip()]
     elif not as_written:
-        sentence = _without_wrapping(final_answer(sentence).strip())
-    blocks = code_blocks(sentence)
-    is_block = len(blocks) == 1 and sentence.startswith(("```", "~~~"))
-    return sentence, is_definition(blocks[0].code if is_block else sentence)
+        forms.append(sentence := _without_wrapping(final_answer(sentence).strip()))
+    return sentence, any(map(_is_program, forms))
+
+
+def _is_program(text: str) -> bool:
+    blocks = code_blocks(text)
+    is_block = len(blocks) == 1 and text.startswith(("```", "~~~"))
+    return is_definition(blocks[0].code if is_block else text)
 
 
 def _without_wrapping(sentence: str) -> str:

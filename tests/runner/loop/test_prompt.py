@@ -29,6 +29,7 @@ PROMPTS = load_prompts("loop")
         ("def add(a, b):\n    return a + b\n    ...", True),
         ("if True:\n    def add(a, b):\n        return a + b", True),
         ("add = lambda a, b: a + b", True),
+        ('"""Add both."""\ndef add(a, b):\n    return a + b', True),
         ("def add(a, b): ...", False),
         ('def add(a, b):\n    """Add two numbers."""', False),
         ("Write a function add(a, b) that returns a + b.", False),
