@@ -56,7 +56,8 @@ WRAPPERS: Final = (
 END_TOKENS: Final = (
     r"<\|(?:endoftext|im_end|eot_id|eom_id|end_of_text|end|return|EOT|END_OF_TURN_TOKEN)\|>",
     r"<\|(?:im_start|start_header_id|user|system)\|>",
-    r"</s>|<eos>|<end_of_turn>|<start_of_turn>|<turn\|>|<\|turn>|<end_of_utterance>",
+    r"</s>|<eos>|<EOT>|<file_sep>|<fim_(?:prefix|middle|suffix|pad)>",
+    r"<end_of_turn>|<start_of_turn>|<turn\|>|<\|turn>|<end_of_utterance>",
     r"\[/?INST\]|\[e~\[",
     r"<｜[^｜\n]{1,40}｜>",
 )

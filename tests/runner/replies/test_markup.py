@@ -34,6 +34,7 @@ PAIRS = (
 END_TOKENS = (
     "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|return|>",
     "<｜end▁of▁sentence｜>", "<eos>", "<|EOT|>", "<|END_OF_TURN_TOKEN|>", "[INST]",
+    "<EOT>", "<file_sep>", "<fim_pad>",
 )  # fmt: skip
 WRAPPERS = (
     ("<answer>", "</answer>"),
