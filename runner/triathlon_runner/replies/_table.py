@@ -19,13 +19,14 @@ class Pair(NamedTuple):
 
 NEVER: Final = r"(?!)"
 """Matches nothing."""
+_THINK = r"(?:(?:mm:|seed:|longcat_)?think(?::opensource)?|ifm\|think\w{0,9})"
 _HARMONY = r"(?:<\|start\|>\w+)?<\|channel\|>{}[^<\n]{{0,80}}(?:<\|constrain\|>\w+)?<\|message\|>"
 
 HARMONY_TURN: Final = r"(?-i:assistant(?:analysis|commentary|final))"
 """What is left of the head of a message of Harmony after a server dropped its special tokens."""
 
 REASONING: Final = (
-    Pair(r"<(?:mm:|seed:)?think>", r"</(?:mm:|seed:)?think>"),
+    Pair(rf"<{_THINK}>", rf"</{_THINK}>"),
     Pair(r"<thinking>", r"</thinking>"),
     Pair(r"<thought>", r"</thought>"),
     Pair(r"<reasoning>", r"</reasoning>"),
@@ -34,6 +35,8 @@ REASONING: Final = (
     Pair(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
     Pair(r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     Pair(r"<\|channel>thought\b", r"<channel\|>"),
+    Pair(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+    Pair(r"<\|think\|>", r"<\|end\|>(?:<\|begin\|>assistant)?<\|content\|>"),
     Pair(NEVER, r"(?:<\|end\|>\s*)?" + _HARMONY.format("final")),
     Pair(_HARMONY.format("(?:analysis|commentary)"), r"<\|end\|>|<\|call\|>", lone_end=False),
     # Harmony without its special tokens.

@@ -23,6 +23,9 @@ DROPPED = ("analysis", "assistantfinal")
 PAIRS = (
     *((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought", "reasoning")),
     *(("<Think>", "</THINK>"), ("<mm:think>", "</mm:think>"), ("<seed:think>", "</seed:think>")),
+    *((f"<{name}>", f"</{name}>") for name in ("longcat_think", "think:opensource", "ifm|think_fast")),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<|START_THINKING|>", "<|END_THINKING|>"),
