@@ -13,7 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, reading, stated_value
+from triathlon_runner.runtime._expressions import (
+    InvalidAnswerError,
+    is_number,
+    names_in,
+    reading,
+    stated_value,
+)
 from triathlon_runner.runtime._masked import (
     MASK,
     Definitions,
@@ -120,6 +126,10 @@ def _pair(subject: ast.expr, value: ast.expr, known: Definitions) -> ast.Tuple:
     return ast.Tuple([subject, value], ast.Load())
 
 
+def _is_number(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Constant) and is_number(expression.value)
+
+
 def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yields what a statement claims: `result = 3` as `assert result == 3`."""
     if assigned := assignment(statement):
@@ -176,12 +186,21 @@ class _Reader:
         return None
 
     def _in_claim(self, statement: ast.stmt) -> Mapping[int, ast.expr] | None:
-        """Another form of a claim that the test makes; an assignment claims no more than its value."""
+        """Another form of a claim that the test makes; an assignment claims no more than its value.
+
+        `assert result` says of no number which it is, though 1 equals true.
+        """
         known = {**self._question.known, **self._own}
-        made = [_pair(*claim, known) for claim in _claims_in(statement)]
+        written = set(map(id, ast.walk(statement)))
+        made = [(_pair(*claim, known), id(claim[1]) in written) for claim in _claims_in(statement)]
         for hole, expected in self._expected:
             is_open = hole >= self._next and (hole_of(expected.elts[1]) == hole or not assignment(statement))
-            fillings = (match_trees(expected, actual) for actual in made if is_open)
+            of_number = any(map(_is_number, self._question.original_trees[hole : hole + 1]))
+            fillings = (
+                match_trees(expected, actual)
+                for actual, is_written in made
+                if is_open and (is_written or not of_number)
+            )
             if filling := next(filter(None, fillings), None):
                 return filling
         return None

@@ -143,13 +143,13 @@ async def test_right_answers(sandbox: Sandbox, masked: Masked, answers: list[str
 
 NAMES_OF_NAMES = "a = [1, 1]\n" + "\n".join(f"{name} = [{old}, {old}]" for old, name in pairwise("abcdeghi"))
 WRONG = [
-    (CALL, "AssertionError", ["4", "assert f(1, y=2) == 4", "assert f(1, y=2)",
+    (CALL, "AssertionError", ["4", "assert f(1, y=2) == 4",
         "assert f(1, y=2) == 3\nassert f(1, y=2) == 4", "assert f(1, y=2) == 3\nassert f(4) == 5",
         "'assert f(1, y=2) == 3'"]),
     (CALL, "statement that the question does not have", ["3\n4"]),
     (CALL, "states nothing for mask 1", ["assert f(1, y=3) == 4"]),
     (CALL, "states nothing", ["assert f(1, y=2.0) == 3", "assert f(1, y=2) != 4", "assert 3 == 3", "",
-        "# assert f(1, y=2) == 3", "assert f(4) == 4\n\nThis is because it adds."]),
+        "assert f(1, y=2)", "# assert f(1, y=2) == 3", "assert f(4) == 4\n\nThis is because it adds."]),
     (CALL, "does not parse", ["assert f(1, y=2) == ??", "(" * 5000, "assert f(1, y=2) == 3\x00",
         "assert f(1, y=2) == 3\nassert f(4) == (", "3\n\nThis is because 1 + 2 is 3.",
         "```\n3\n```\n```\n4\n```"]),
@@ -170,7 +170,7 @@ WRONG = [
     (RESULT, "does not have", ["self.box = None\nassertEqual(result, 1)"]),
     (RESULT, "AssertionError", ["assertEqual(result, 1)\nassertEqual(self.box.put('b'), 1)",
         "assertEqual(result, 2)"]),
-    (RESULT, "states nothing", ["assertEqual(self.box.put('b'), 1)"]),
+    (RESULT, "states nothing", ["assertEqual(self.box.put('b'), 1)", "assertTrue(result)", "assert result"]),
     (RESULT, "reads the value off the program", ["assertEqual(result, result)",
         "result = self.box.put('b')\nassertEqual(result, 1)"]),
     (TWO, "AssertionError", ["[{'name': 'a'}]\n1"]),
