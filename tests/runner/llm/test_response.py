@@ -109,6 +109,7 @@ NO_TEXT = {**TEXT, "choices": [{"finish_reason": "stop", "text": None}]}
     [
         (chat("<think>b</think>answer", reasoning_content="a"), "answer", "a\nb", Finish.STOP),
         (chat("answer", reasoning="a"), "answer", "a", Finish.STOP),
+        (chat("<think>b</think>YES\n</think>"), "<think>b</think>YES\n</think>", "", Finish.STOP),
         (chat("answer", thinking="a", reasoning=None), "answer", "a", Finish.STOP),
         (chat(PARTS), "one two", "hm", Finish.STOP),
         (chat(None, "length", reasoning="hm"), "", "hm", Finish.LENGTH),
@@ -122,7 +123,7 @@ NO_TEXT = {**TEXT, "choices": [{"finish_reason": "stop", "text": None}]}
         (TEXT, "    return 1\n", "", Finish.STOP),
         (json.dumps(chat("MARK")).replace("MARK", "a\\ud800b").encode(), "a\ufffdb", "", Finish.STOP),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish) -> None:
     """Reasoning stays out of the answer, wherever it stands; stop strings are applied here, too.

@@ -92,6 +92,13 @@ def test_nested_and_repeated_reasoning(begin: str, end: str) -> None:
     assert split_reasoning(f"One\n{begin}never ended")[0] == "One"
 
 
+def test_an_end_behind_an_answer_takes_nothing() -> None:
+    """As small models write it that were told not to think: the program in front of it is executed."""
+    assert program(f"<think>\n\n</think>\n{ADD}</think>") == ADD
+    text = "<think>\n\n</think>\n[ANSWER]\nYES\n[/ANSWER]\n</think>"
+    assert extract_answer(Reply(text=text), "direct") == "YES"
+
+
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-1])
 @pytest.mark.parametrize(
     "shape",
