@@ -1,4 +1,5 @@
-/* Tables that sort, search and filter. Without this file they are in the order of their ranks, and complete but for long ones. */
+/* Tables that sort, search and filter. Without this file they are in the order of their ranks, and complete but for long
+   ones and for the optional columns of the table of all models. */
 "use strict";
 (() => {
   const { make, button, setQuery, bare } = window.triathlon;
