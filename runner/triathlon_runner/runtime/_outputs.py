@@ -45,7 +45,7 @@ def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Fil
     """
     plain = answer.translate(TYPOGRAPHIC)
     bare = unwrapped(plain) if plain.startswith("**") else plain
-    blocks = code_blocks(plain) if len(plain) <= MAX_TEXT else []
+    blocks = code_blocks(plain) if "```" in plain and len(plain) <= MAX_TEXT else []
     in_block = [blocks[0].code] if len(blocks) == 1 else []
     *forms, last = dict.fromkeys((answer, plain, CLASS.sub(r"\1", bare), *in_block))
     for form in forms:
