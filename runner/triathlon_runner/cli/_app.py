@@ -134,7 +134,7 @@ AsJson = Annotated[bool, Option("--json", help="For machines.")]
 ModelName = Annotated[
     str | None, Option("--model", help="One model without a row: its name at --base-url, and its id.")
 ]
-BaseUrl = Annotated[str | None, Option(help="Server of --model, such as http://127.0.0.1:11434/v1.")]
+BaseUrl = Annotated[str | None, Option(help="Server of --model, such as http://127.0.0.1:8000/v1.")]
 KeyEnv = Annotated[str | None, Option(help="Environment variable with the key of --model, never the key.")]
 PriceOfModel = Annotated[
     str | None, Option(help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4.")

@@ -25,18 +25,20 @@ from triathlon_runner.schedule import ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted
 
-_TRANSFORMATIONS = ",".join(evolving.TRANSFORMATIONS)
+_TRANSFORMATIONS = ", ".join(evolving.TRANSFORMATIONS)
 
 
 @cli.command(
     "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
-    "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
+    "triathlon evolve --model gpt-4-turbo --seeds evolved/humaneval --transformations decompose --out new",
 )
 def evolve(
     model: Annotated[str, Option(help="Id of the model in models.yaml that evolves.")],
     out: Annotated[Path, Option(help="Folder for the sets, and a log of the jobs that ended.")],
     seeds: Annotated[str, Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
-    transformations: Annotated[str, Option(help="Separated by commas.")] = _TRANSFORMATIONS,
+    transformations: Annotated[
+        str, Option(help=f"Separated by commas; left out: {_TRANSFORMATIONS}.", show_default=False)
+    ] = ",".join(evolving.TRANSFORMATIONS),
     limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
     dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,

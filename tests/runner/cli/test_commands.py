@@ -67,11 +67,13 @@ def parse(line: str) -> None:
 
 @pytest.mark.parametrize("command", HELPS)
 def test_every_command_has_help(command: str) -> None:
-    """`-h` and `--help` of each command and group say the same, and more than its name."""
+    """`-h` and `--help` of each command and group say the same, more than its name, and cut nothing off."""
     long, short = (CliRunner().invoke(app, [*command.split(), option]) for option in ("--help", "-h"))
     assert long.exit_code == short.exit_code == 0
     assert long.output == short.output
     assert len(long.output.splitlines()) > 5
+    narrow = CliRunner().invoke(app, [*command.split(), "-h"], env={"COLUMNS": "80", "NO_COLOR": "1"})
+    assert "…" not in narrow.output.replace("FILE…", "")
 
 
 @pytest.mark.parametrize("command", HELPS)
