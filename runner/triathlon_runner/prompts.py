@@ -63,10 +63,10 @@ class PromptSet:
         """
         try:
             return _template(self.templates[name]).render(values)
-        except TemplateError as error:
-            names = ", ".join(sorted(values))
+        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            names, why = ", ".join(sorted(values)), str(error).rstrip(".")
             raise UserError(
-                f"prompt {name!r} of the set {self.name!r}: {error}. It may use {names}; fix the template."
+                f"prompt {name!r} of the set {self.name!r}: {why}. It may use {names}; fix the template."
             ) from error
 
 
@@ -121,7 +121,8 @@ def _read(path: Path, ours: Mapping[str, str]) -> str:
         text = path.read_text("utf-8")
         used = find_undeclared_variables(_ENVIRONMENT.parse(text))
     except (OSError, UnicodeDecodeError, TemplateError) as error:
-        raise UserError(f"the prompt {str(path)!r} is no template: {error}. Fix it.") from None
+        why = str(error).rstrip(".")
+        raise UserError(f"the prompt {str(path)!r} is no template: {why}. Fix it.") from None
     allowed = find_undeclared_variables(_ENVIRONMENT.parse(our_text))
     if unknown := sorted(used - allowed):
         may = f"it may use {', '.join(sorted(allowed))}" if allowed else "it takes no values"

@@ -74,6 +74,15 @@ def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str
         catalogue.check_prompts(template(tmp_path / "mine", name, text))
 
 
+@pytest.mark.parametrize("text", ["{{ task + 1 }}", "{{ task[1 // 0] }}", "{{ range(10 ** 9) }}{{ task }}"])
+def test_a_template_that_fails_with_its_values(tmp_path: Path, text: str) -> None:
+    """What its expressions raise is the template's fault, and a user's error that names it."""
+    with pytest.raises(
+        UserError, match=r"prompt 'generate' of the set 'mine': .*[^.]\. It may use task; fix"
+    ):
+        load_prompts("loop", template(tmp_path / "mine", "loop/generate", text)).render("generate", task="x")
+
+
 def test_a_broken_set_costs_nothing(tmp_path: Path) -> None:
     """The command refuses it before anything is asked of a server, which here is away."""
     api = "{base_url: 'http://127.0.0.1:9/v1', model: m}"
