@@ -191,5 +191,5 @@ def about_cost(accounts: Sequence[Account]) -> str:
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
     if reasons:
         usd = sum(account.usd_estimated for account in priced)
-        parts.append(f"{usd:.4f} of it estimated {' and '.join(reasons)}")
+        parts.append(f"{usd:.4f} of it estimated {'; and '.join(reasons)}")
     return "; ".join(parts)
