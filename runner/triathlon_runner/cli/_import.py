@@ -163,7 +163,7 @@ def _show(report: imports.ImportReport, log: Path, screen: Screen) -> None:
         )
         score = f"{report.score} over " if report.score else ""
         rest = report.tasks_in_suite - report.tasks
-        missing = f": {rest} have no sample in the log" if rest else ""
+        missing = f": {rest} have no graded sample" if rest else ""
         screen.print_message(f"{score}{report.tasks} of {counted(report.tasks_in_suite, 'task')}{missing}")
     else:
         screen.print_message("nothing was imported")

@@ -53,11 +53,11 @@ def inspect_log(path: Path, samples: list[dict[str, Any]], status: str = "succes
 def test_samples(place: ImportPlace, tmp_path: Path) -> None:
     """EvalPlus samples are judged as they are, in the suite's order, and marked with their origin.
 
-    The command says the score, of how many tasks it is, and how many have no sample.
+    The command says the score, of how many tasks it is, and how many have no sample that was graded.
     """
     log = write_lines(tmp_path / "s.jsonl", *SOLUTIONS[::-1])
     shown = place.bring("evalplus", log, *TO_SUITE, "ep")
-    assert f"pass@1 0.6667 over 3 of {TASKS} tasks: {TASKS - 3} have no sample in the log" in shown
+    assert f"pass@1 0.6667 over 3 of {TASKS} tasks: {TASKS - 3} have no graded sample" in shown
     assert place.outcomes("ep") == RIGHT
     assert (place.origin("ep")["format"], place.origin("ep")["file"]) == ("evalplus", "s.jsonl")
     assert not (place.results / "runs/ep").exists()
