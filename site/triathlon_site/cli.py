@@ -152,6 +152,7 @@ def scores_command(
 
     Ranks are among all models, whichever are shown. Imported results stand apart and have none.
     A column of several suites is shown where --suites names all of them.
+    Variants (SUITE@VARIANT) stand on the site alone, below the board of their suite.
     """
     from triathlon_site.build import about_commands, cache_folder, gather  # noqa: PLC0415  see above
     from triathlon_site.exports import imported_records, noise_records, records, score_frame  # noqa: PLC0415  see above
