@@ -38,7 +38,7 @@ def evolve(
     seeds: Annotated[str, Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
     transformations: Annotated[
         str, Option(help=f"Separated by commas; left out: {_TRANSFORMATIONS}.", show_default=False)
-    ] = ",".join(evolving.TRANSFORMATIONS),
+    ] = _TRANSFORMATIONS,
     limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
     dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
