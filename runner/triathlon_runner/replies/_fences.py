@@ -9,7 +9,7 @@ from itertools import accumulate
 from textwrap import dedent
 
 from triathlon_runner.languages import LANGUAGES
-from triathlon_runner.replies._table import AFTER_A_FENCE, HARMONY_TURN
+from triathlon_runner.replies._markers import AFTER_A_FENCE, HARMONY_TURN
 
 _FENCE = re.compile(
     r"(?P<before>.*?)(?P<fence>`{3,}|(?<![^\s])~{3,})[ \t]*"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from triathlon_runner.replies._fences import code_blocks
-from triathlon_runner.replies._table import ENDS, HEAD, NEVER, REASONING, REASONING_MARKERS, WRAPPER_MARKERS
+from triathlon_runner.replies._markers import ENDS, HEAD, NEVER, REASONING, REASONING_MARKERS, WRAPPER_MARKERS
 
 _WORD = re.compile(r"\s*\S")
 _LIKE_A_MARKER = re.compile(
