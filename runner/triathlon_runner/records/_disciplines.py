@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo
@@ -69,6 +70,8 @@ class LoopRecord(UnitRecord):
     """
 
     conversation: ClassVar[bool] = True
+    has_steps: ClassVar[bool] = True
+    """Whether a line holds its loops, which the number of those sustained follows from."""
     max_loops: Number
     """M."""
     sustained_loops: Annotated[Count, AfterValidator(_at_most_all)]
@@ -92,9 +95,9 @@ class LoopRecord(UnitRecord):
         for step in self.loops:
             if fault := _fault_of_verdict(f"loops[{step.loop - 1}].outcome", step.outcome, step.verdict):
                 return fault
-        passed = sum(step.outcome is Outcome.PASSED for step in self.loops)
-        if self.loops and self.sustained_loops != passed:
-            return f"sustained_loops: {self.sustained_loops}, but {passed} of its loops passed"
+        passed = len(list(takewhile(lambda step: step.outcome is Outcome.PASSED, self.loops)))
+        if self.has_steps and self.sustained_loops != passed:
+            return f"sustained_loops: {self.sustained_loops}, but {passed} of its loops passed in a row"
         last = self.loops[-1].outcome if self.loops else Outcome.PASSED
         passed_all = self.sustained_loops == self.max_loops
         if passed_all != (self.outcome is Outcome.PASSED) or last not in (Outcome.PASSED, self.outcome):

@@ -103,6 +103,7 @@ _WITH_TEXTS: Final = frozenset(
 class RecordedLoop(RecordedUnit, LoopRecord):
     """A line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
 
+    has_steps: ClassVar[bool] = False
     loops: tuple[LoopStep, ...] = ()
     from_programs: Annotated[Count, Field(alias="loops_from_programs")] = 0
     """Sustained loops whose prompt was a program instead of a description of one."""

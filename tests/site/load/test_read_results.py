@@ -149,6 +149,7 @@ IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
     (SEEDS_ID, "verdict.passed", 3, "outcome: 'passed', but its verdict counts 3 of 12 tests"),
     (SEEDS_ID, "verdict", None, "outcome: 'passed' without a verdict"),
     (LOOP_ID, "sustained_loops", 9, "sustained_loops: 9, but 10 of its loops passed"),
+    (LOOP_ID, "loops", [], "sustained_loops: 10, but 0 of its loops passed in a row"),
     (LOOP_ID, "outcome", "failed", "outcome: 'failed', but 10 of 10 loops passed"),
     (RUNTIME_ID, "outcome", "failed", "outcome: 'failed', but every answer is right"),
     (RUNTIME_ID, "output.correct", False, "output.outcome: 'passed', but `correct` says False"),
