@@ -138,8 +138,10 @@ def logs_at(log_format: Format, paths: Sequence[Path]) -> list[Path]:
 def _logs_at(log_format: Format, path: Path) -> list[Path]:
     if not path.exists():
         raise UserError(f"expected {log_format.about} at {str(path)!r}, there is nothing")
-    if not path.is_dir():
+    if path.is_file():
         return [path]
+    if not path.is_dir():  # its SHA-256 could not be taken: it can be read once
+        raise UserError(f"expected a file or a folder at {str(path)!r}, got a pipe or device; save it first")
     files = list(files_below(path))  # refuses links
     of_programs = log_format.read is read_evalplus
     if log_format.is_folder or (of_programs and any(file.suffix == ".py" for file in files)):

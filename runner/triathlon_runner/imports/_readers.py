@@ -118,7 +118,10 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
                 prompt = part(cycle, f"{where}, {task_id}", "summary_output").strip()
                 inside = prompt.removeprefix('"""').removesuffix('"""').strip("\n")
                 sentences.append(inside.removesuffix(assertions).strip())
-            yield ForeignLoop(task_id, tuple(programs), tuple(sentences), sustained_loops)
+            if programs:
+                yield ForeignLoop(task_id, tuple(programs), tuple(sentences), sustained_loops)
+            else:
+                yield ForeignSample(task_id, "", error="it has no program: its cycles are empty")
 
 
 def read_reval(path: Path) -> Iterator[Foreign]:

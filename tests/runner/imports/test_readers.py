@@ -63,9 +63,17 @@ def test_an_odd_log_of_reval_is_a_users_error(tmp_path: Path, generation: str) -
 
 def test_loops_of_5000_digits_are_unknown(tmp_path: Path) -> None:
     """EVALOOOP's counts of loops are the keys of an object."""
-    page = {"9" * 5000: [{"task_id": "a", "initial_prompt": "", "cycles": []}]}
+    cycle = {"code_output": "", "summary_output": ""}
+    page = {"9" * 5000: [{"task_id": "a", "initial_prompt": "", "cycles": [cycle]}]}
     (loop,) = read("evaloop", write_json(tmp_path / "page.json", page))
     assert loop.sustained_loops is None
+
+
+def test_a_loop_without_a_program_is_left_out(tmp_path: Path) -> None:
+    """It ended the command with a traceback: no record has no loop."""
+    page = {"0": [{"task_id": "a", "initial_prompt": "", "cycles": []}]}
+    (unit,) = read("evaloop", write_json(tmp_path / "page.json", page))
+    assert unit.error == "it has no program: its cycles are empty"
 
 
 @pytest.mark.parametrize(
