@@ -188,7 +188,7 @@ def diff_command(
     second: Annotated[Path, Argument(help="Another.")],
     as_json: cli.AsJson = False,
 ) -> None:
-    """Units whose outcome differs, and units that stand in one of them only.
+    """Units that ended differently, also in loops or answers alone, and units that one of them lacks.
 
     Exit code 0: no difference; 1: differences.
     """
@@ -240,16 +240,17 @@ def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]
     rows = [_stored(folder, names, states.get(names, ())) for names in folder.files()]
     rows += [_stored(imported, names, [_Finding("imported")]) for names in imported.files()]
     for file in recorded_files(folder.root):
-        names, units = (file.model, file.suite), count_lines(file.lines)[0]
+        names = file.model, file.suite
         try:
             manifest = file.read_manifest()
         except UserError as error:
-            rows.append(_row(names, units, [_Finding(_UNREADABLE, str(error))]))
+            rows.append(_row(names, 0, [_Finding(_UNREADABLE, str(error))]))
             continue
         engine, receipt = graded_otherwise(manifest.engine_versions), manifest.receipt
         findings = [_Finding("recorded"), *([_Finding("other version", engine)] if engine else [])]
         about = {"protocol": str(manifest.protocol), "ended": receipt.date, "open": 0}
-        rows.append(_row(names, units, findings, about, f"{receipt.source}, {receipt.file}"))
+        units, origin = count_lines(file.lines)[0], f"{receipt.source}, {receipt.file}"
+        rows.append(_row(names, units, findings, about, origin))
     for old in archived(folder):
         about, units = {"protocol": old.lines.stem}, count_lines(old.lines)[0]
         rows.append(_row((old.model, old.suite), units, [_Finding("archived")], about, str(old.lines)))

@@ -102,17 +102,17 @@ def verify(
             f"--tasks: expected ids of tasks with stored results, got {tasks!r}; see the site's lists"
         )
     all_good = all(report.good for report in reports)
-    if as_json:
-        document = {"schema": 1, "follows": all_good, "files": [_as_json(report) for report in reports]}
-        console().print_json(data=document)
-    elif reports:
-        _sum_up(reports, screen)
     for file in recorded:
         try:
             file.read()
         except UserError as error:
             all_good = False
             screen.print_message(str(error))
+    if as_json:
+        document = {"schema": 1, "follows": all_good, "files": [_as_json(report) for report in reports]}
+        console().print_json(data=document)
+    elif reports:
+        _sum_up(reports, screen)
     if recorded:
         screen.print_message(
             f"{counted(len(recorded), 'recorded file')} with outcomes only: nothing is stored to grade again;"

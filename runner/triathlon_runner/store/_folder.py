@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import parse_json, why_not_plain
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
-from triathlon_runner.store._lines import Head, Unit, read_records, replace_file, validation_fault
+from triathlon_runner.store._lines import Ended, Head, Unit, read_records, replace_file, validation_fault
 
 M = TypeVar("M", bound=Manifest)
 _DEFAULT_ROOT: Final = Path("results")
@@ -62,7 +62,8 @@ class ResultsFolder:
 
     def archive_command(self, model: str, suite: str) -> str:
         """The command that archives the results of one model and suite."""
-        return f"`triathlon results archive --models {model} --suites {suite}{self.option}`"
+        names = f"--models {shlex.quote(model)} --suites {shlex.quote(suite)}"
+        return f"`triathlon results archive {names}{self.option}`"
 
     def check_is_there(self) -> None:
         """Raises a UserError where there is no such folder."""
@@ -262,7 +263,7 @@ def archived(folder: ResultsFolder) -> Iterator[Archived]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A unit with different outcomes in two files; None for a file without the unit."""
+    """A unit that ended differently in two files, in words; None for a file without the unit."""
 
     task_id: str
     sample: int
@@ -279,9 +280,9 @@ def compare_files(first: Path, second: Path) -> list[Change]:
     before, after = dict[Unit, str](), dict[Unit, str]()
     suites = set()
     for path, outcomes in ((first, before), (second, after)):
-        for head in read_records(path, Head):
-            outcomes[head.task_id, head.sample] = head.outcome.value
-            suites.add(head.suite.partition("@")[0])
+        for record in read_records(path, Ended):
+            outcomes[record.task_id, record.sample] = str(record)
+            suites.add(record.suite.partition("@")[0])
     if len(suites) > 1:
         raise UserError(
             f"expected two files of one suite, got those of {' and '.join(map(repr, sorted(suites)))}"

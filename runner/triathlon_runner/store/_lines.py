@@ -8,11 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Generic, Self, TypeVar
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import in_words, parse_json
-from triathlon_runner.records import SCHEMA_VERSION, ProtocolHashes, UnitRecord, Usage
+from triathlon_runner.records import SCHEMA_VERSION, Outcome, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.terminal import counted, first_of, shortened
 
 Unit = tuple[str, int]
@@ -43,6 +43,39 @@ class Head(UnitRecord):
     """The fields that all kinds of record share; others in a line are ignored."""
 
     model_config = ConfigDict(extra="ignore")
+
+
+class _Answer(BaseModel):
+    outcome: Outcome
+
+
+class _Statement(BaseModel):
+    coverage: _Answer
+    state: _Answer
+    path: _Answer
+
+
+class Ended(Head):
+    """How a unit ended: its outcome, and what else its scores count."""
+
+    sustained_loops: int | None = None
+    similarity: float | None = None
+    statements: tuple[_Statement, ...] = ()
+    output: _Answer | None = None
+
+    def __str__(self) -> str:
+        """Returns `failed after 3 loops`, or `failed (wrong: answer 2, 5 of 7)`, or the outcome."""
+        ended = self.outcome.value
+        if self.sustained_loops is not None:
+            ended += f" after {counted(self.sustained_loops, 'loop')}"
+        if self.similarity is not None:
+            ended += f", similarity {self.similarity:g}"
+        if self.output is not None:
+            answers = [each for one in self.statements for each in (one.coverage, one.state, one.path)]
+            answers.append(self.output)
+            wrong = [str(n) for n, answer in enumerate(answers, 1) if answer.outcome is not Outcome.PASSED]
+            ended += f" (wrong: answer {', '.join(wrong)} of {len(answers)})" if wrong else ""
+        return ended
 
 
 def read_lines(

@@ -81,6 +81,13 @@ def test_diff(small: SmallRun, finished: SmallRun) -> None:
     small.edit(LOOP, outcome="refused")
     code, said = small.says(*diff)
     assert code == 1 and "→ refused" in said and "1 unit differs" in said
+    small.edit(LOOP, outcome=finished.records(LOOP)[0]["outcome"], sustained_loops=4)
+    code, said = small.says(*diff)
+    assert code == 1 and " after 4 loops" in said
+    small.write(LOOP, finished.records(LOOP))
+    small.edit("runtime/core", output=finished.records("runtime/core")[0]["output"] | {"outcome": "passed"})
+    code, said = small.says(*diff)
+    assert code == 1 and "(wrong: answer 1, " in said
     small.write(LOOP, finished.records(LOOP)[:1])
     code, said = small.says(*diff)
     assert code == 1 and f", only in {finished.results}" in said

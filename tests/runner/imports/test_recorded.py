@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +217,34 @@ def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Pat
     result = place.call("verify", "--models", "model-a")
     assert result.exit_code == 1
     assert "sustained_loops: expected 0 to 10, got 11" in result.output
+
+
+@pytest.mark.parametrize(
+    ("replace", "what"),
+    [
+        (lambda path, secret: path.symlink_to(secret), "a link"),
+        (lambda path, secret: os.mkfifo(path), "a pipe"),
+        (lambda path, secret: path.mkdir(), "a folder"),
+    ],
+    ids=["link", "pipe", "folder"],
+)
+def test_recorded_lines_that_are_no_file(
+    tmp_path: Path, replace: Callable[[Path, Path], object], what: str
+) -> None:
+    """A link is not followed, since an error quotes what it reads; a pipe is not waited for."""
+    place = place_with_sources(tmp_path)
+    place.bring("evaloop", two_models(tmp_path), "--recorded", "tiny")
+    path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
+    path.unlink()
+    secret = tmp_path / "secret"
+    secret.write_text("password\n")
+    replace(path, secret)
+    verified = place.call("verify", "--json", "--models", "model-a")
+    listed = place.call("results", "list", "--no-check")
+    assert (verified.exit_code, listed.exit_code) == (1, 0)
+    assert not json.loads(verified.stdout)["follows"]
+    for result in (verified, listed):
+        assert what in result.output and "password" not in result.output
 
 
 def test_make_recorded(tmp_path: Path) -> None:
