@@ -251,6 +251,9 @@ def _is_other_protocol(check: FileCheck, work: Work, manifest: Manifest) -> bool
     elif manifest.protocol != work.protocol:
         remedy = "prompts or settings are not those of this version: archive them and run again"
         facts.append(("protocol", str(work.protocol), str(manifest.protocol), remedy))
+    elif "graded" not in manifest.settings:
+        remedy = "archive these results and run again: replies in the cache are not asked for again"
+        facts.append(("settings", "those of this version", "an earlier version's", remedy))
     else:
         settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
         remedy = "hand in the manifest as the run wrote it"
@@ -277,8 +280,13 @@ def _check_plan(check: FileCheck, tasks: int, records: Sequence[UnitRecord], man
     if missing:
         message = (
             f"expected {planned} units ({counted(tasks, 'task')}, {counted(samples, 'sample')} each), got"
-            f" {counted(len(records), 'line')} and {manifest.open_units} open: {missing} are"
-            " neither in the file nor open; `triathlon run --profile standard` makes what is missing"
+            f" {counted(len(records), 'line')} and {manifest.open_units} open: "
+        )
+        message += (
+            f"{missing} are neither in the file nor open; `triathlon run --profile standard` makes what is"
+            " missing"
+            if missing > 0
+            else f"{-missing} too many; hand in both files as the run wrote them"
         )
         check.refuse(message, manifest=True)
     used = sum((record.usage for record in records), Usage())

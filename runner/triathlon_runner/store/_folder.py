@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import parse_json, why_not_plain
+from triathlon_runner.foreign_files import as_utf8, parse_json, why_not_plain
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._lines import Ended, Head, Unit, read_records, replace_file, validation_fault
 
@@ -192,7 +192,7 @@ def read_manifest_file(path: Path, root: Path, model: str, suite: str, schema: t
     if why := why_not_plain(path, root) or ("a folder" if path.is_dir() else ""):
         return f"it is no plain file ({why})"
     try:
-        content = path.read_bytes()
+        content = as_utf8(path.read_bytes())
         document = parse_json(content)
         if not isinstance(document, dict):
             raise ValueError(f"got {str(document)[:40]!r}")

@@ -1,6 +1,7 @@
 """Reading and writing lines of results so that a line is complete or not there, and their faults in words."""
 
 import os
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -93,7 +94,7 @@ def read_lines(
             if not line.endswith(b"\n"):
                 return
             try:
-                record = parse(line)
+                record = parse(line.removeprefix(BOM_UTF8))  # as some editors write one
             except ValueError as error:
                 yield number, len(line), _fault_of_line(line, error, remedy)
                 continue

@@ -95,6 +95,14 @@ def test_every_good_line_counts(tmp_path: Path, lines: Path) -> None:
     assert found.skipped == {"keyless": "no key in OPENAI_API_KEY"}
 
 
+def test_a_byte_order_mark_costs_no_line(tmp_path: Path, lines: Path) -> None:
+    """Some editors write one; the first line, and the conditions of all, were lost by it."""
+    for path in (lines, lines.with_name("core-seeds.manifest.json")):
+        path.write_text(path.read_text(), encoding="utf-8-sig")
+    found = read(tmp_path)
+    assert len(found.files[0].tasks) == 6 and found.files[0].manifest and not found.notices
+
+
 BAD_LINES: dict[str, tuple[int, str | dict[str, Any], str]] = {
     "broken": (3, '{"schema": 1, ', "expected a JSON object, got '{\"schema\": 1,'; delete the line, and "),
     "torn": (6, "torn", "the line was cut before its end; the next run makes its unit again"),
