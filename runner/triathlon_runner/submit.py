@@ -41,7 +41,6 @@ _SUITE_NAME: Final = re.compile(r"[a-z0-9._@+/-]{1,200}")
 """Names of suites as the catalogue and `run` make them."""
 SHOWN: Final = 20
 """Problems of a file that are printed; the JSON has all."""
-_ENDINGS: Final = (".manifest.json", ".jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     if not suites:
         raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
     named = tuple(suite for suite in suites if _SUITE_NAME.fullmatch(suite))
-    known = {VERIFIED, *(f"{suite}{ending}" for suite in named for ending in _ENDINGS)}
+    known = {VERIFIED, *(f"{suite}{ending}" for suite in named for ending in (".manifest.json", ".jsonl"))}
     leave_out = "expected only results and their manifests here; leave this file out"
     strangers = [names[file] for file in files if file.is_file() and names[file] not in known]
     return Submission(folder, model, named), [Problem(name, leave_out) for name in strangers]
@@ -161,11 +160,9 @@ async def check_suite(
     mismatches = verified.mismatches + verified.differing
     for each in mismatches:
         if each.sentence == COUNTS_DIFFER:
-            message = f"expected the counts of its lines: {each.in_words()}"
-            check.refuse(message, manifest=True, place=each.what)
+            check.refuse(f"expected the lines' counts: {each.in_words()}", manifest=True, place=each.what)
         else:
-            message = f"expected {each.expected} (graded again), got {each.stored}"
-            check.refuse(message, place=each.what)
+            check.refuse(f"expected {each.expected} (graded again), got {each.stored}", place=each.what)
     for place, why in verified.unverified.items():
         check.refuse(why, place=place)
     differing = {mismatch.unit for mismatch in mismatches}
@@ -252,8 +249,7 @@ def _is_other_protocol(check: FileCheck, work: Work, manifest: Manifest) -> bool
         remedy = "prompts or settings are not those of this version: archive them and run again"
         facts.append(("protocol", str(work.protocol), str(manifest.protocol), remedy))
     elif "graded" not in manifest.settings:
-        remedy = "archive these results and run again: replies in the cache are not asked for again"
-        facts.append(("settings", "those of this version", "an earlier version's", remedy))
+        facts.append(("settings", "this version's", "an earlier one's", "archive the results and run again"))
     else:
         settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
         remedy = "hand in the manifest as the run wrote it"
@@ -278,15 +274,11 @@ def _check_plan(check: FileCheck, tasks: int, records: Sequence[UnitRecord], man
     if manifest.tasks_in_suite != tasks:
         check.refuse(f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}", manifest=True)
     if missing:
+        what = "neither in the file nor open" if missing > 0 else "too many"
         message = (
             f"expected {planned} units ({counted(tasks, 'task')}, {counted(samples, 'sample')} each), got"
-            f" {counted(len(records), 'line')} and {manifest.open_units} open: "
-        )
-        message += (
-            f"{missing} are neither in the file nor open; `triathlon run --profile standard` makes what is"
-            " missing"
-            if missing > 0
-            else f"{-missing} too many; hand in both files as the run wrote them"
+            f" {counted(len(records), 'line')} and {manifest.open_units} open: {abs(missing)} are {what};"
+            " `triathlon run --profile standard` writes both files whole"
         )
         check.refuse(message, manifest=True)
     used = sum((record.usage for record in records), Usage())

@@ -119,7 +119,7 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
         (30, {"open_units": 9}, "got 30 lines and 9 open: 1 are neither"),
         (1, {"tasks_planned": 1}, "got 1 line and 0 open: 39 are neither"),
         (0, {"tasks_planned": 0}, "got 0 lines and 0 open: 40 are neither"),
-        (40, {"open_units": 5}, "and 5 open: 5 too many"),
+        (40, {"open_units": 5}, "and 5 open: 5 are too many"),
         (41, {}, "expected 80 units (40 tasks, 2 samples each), got 41 lines"),
     ],
 )
@@ -192,7 +192,7 @@ def edit_the_reply(line: Line) -> Line:
         ({}, {"ended": "2999-01-01T00:00:00+00:00"}, "expected a time that has passed"),
         ({}, {"ended": ""}, "expected a run that came to its end"),
         ({}, {"settings": {"graded": {}}}, "settings.api: expected "),
-        ({}, {"settings": {}}, 'got "an earlier version\'s"; archive these results and run again'),
+        ({}, {"settings": {}}, 'got "an earlier one\'s"; archive the results and run again'),
         ({}, {"private": True}, "got those of a private one"),
         ({}, {"origin": {"format": "evalplus", "file": "f", "sha256": "0"}}, "got an import"),
         ({"usage": NOW | {"requests": 0}}, {}, "usage.requests: expected 1 or more"),
