@@ -81,13 +81,15 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     return await suite.run(UnitRun(record.task_id, record.sample, model, grader, work.protocol, judge))
 
 
-def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
-    """Returns the work that a manifest describes; without one, that of an instruct model.
+def work_of(
+    model: str, built: BuiltSuite, manifest: Manifest | None, unknown_kind: ModelKind = "instruct"
+) -> Work:
+    """Returns the work that a manifest describes; without one, that of a model of `unknown_kind`.
 
     Reads no models.yaml, as its rows may have been removed. An import's settings are its log's checksum.
     """
     if manifest is None:
-        return Work(row_without_server(model, "instruct"), built, all_settings(built.suite, "instruct"))
+        return Work(row_without_server(model, unknown_kind), built, all_settings(built.suite, unknown_kind))
     if manifest.origin is not None:
         kind: ModelKind = "base" if manifest.identity.get("kind") == "base" else "instruct"
         hashes = manifest.protocol.model_dump()

@@ -1,10 +1,12 @@
 """Commands that look at results: verify, results list, archive, compact, diff; also at damaged ones."""
 
+import json
 from collections.abc import Callable
 
 import pytest
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
+from support.import_place import CHECKOUT
 from support.model_server import model_server_process
 from support.small_run import ROWS, SUITES, SmallRun
 from triathlon_runner import catalogue
@@ -91,6 +93,15 @@ def test_diff(small: SmallRun, finished: SmallRun) -> None:
     small.write(LOOP, finished.records(LOOP)[:1])
     code, said = small.says(*diff)
     assert code == 1 and f", only in {finished.results}" in said
+
+
+def test_a_base_models_lines_follow_without_a_manifest(small: SmallRun) -> None:
+    """Its kind stands in the manifest: its prompts were taken for changed ones of an instruct model."""
+    committed = (CHECKOUT / f"results/runs/gemma-3-270m/{SEEDS}.jsonl").read_text().splitlines()[:3]
+    small.write(SEEDS, [json.loads(line) | {"model": "m"} for line in committed])
+    small.manifest(SEEDS).unlink()
+    code, said = small.says("verify", "--suites", SEEDS)
+    assert code == 1 and "3/3 units, could not be checked" in said and "no manifest beside" in said
 
 
 LINES = f"results/runs/m/{SEEDS}.jsonl"
