@@ -31,12 +31,11 @@ from triathlon_runner.cli._report import notices, show_estimates, show_summary
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import estimate
-from triathlon_runner.llm import Limits, ReplyCache
+from triathlon_runner.llm import Limits, ModelUnavailableError, ReplyCache
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import (
     CTRL_C,
     STOP_SECONDS,
-    Account,
     ConsoleProgress,
     Control,
     ModelOpener,
@@ -111,7 +110,7 @@ class Session:
             timeout_seconds=self.timeout_seconds,
         )
         runner = Runner(self.folder, grader, opener, progress, self.control)
-        judge = await _open_judge(stack, runner, self.listed)
+        judge = await _open_judge(stack, runner, self.listed) if self.wanted.asks else None
         return runner, await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
 
 
@@ -237,6 +236,11 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
 
 
 async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> OpenModel | None:
+    """Opens the judge; returns None where the models file names none, or its key is missing.
+
+    Raises:
+        UserError: the judge cannot be asked, or the run is to stop before its server answers.
+    """
     if listed.judge is None:
         return None
     row, progress = listed.row(listed.judge), runner.progress
@@ -244,10 +248,17 @@ async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -
     if reason is not None:
         progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
         return None
-    opened = await stack.enter_async_context(runner.opener.open(row))
-    account = Account(f"{row.id} (judge)", opened.stats, row.price)
-    runner.control.accounts.append(account)
-    progress.attach(account)
+    try:
+        opened = await stack.enter_async_context(runner.open_model(row, f"{row.id} (judge)"))
+    except ModelUnavailableError as error:
+        raise UserError(
+            f"the judge {row.id} cannot be asked: {error}; without `judge:` in the models file ASL is an"
+            " interval"
+        ) from None
+    except asyncio.CancelledError:
+        if not runner.control.stopped:
+            raise
+        raise UserError(f"stopped before the judge {row.id} answered: {runner.control.stopped}") from None
 
     def say_lost(why: str) -> None:
         message = (

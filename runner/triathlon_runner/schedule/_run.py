@@ -149,7 +149,7 @@ class Runner:
             opened: OpenModel | None = None
             try:
                 if any(file.left for file in files) and not self.control.stopped:
-                    async with self._open_model(works[0].row) as opened:
+                    async with self.open_model(works[0].row, model) as opened:
                         await self._ask([file for file in files if self._begin(file, opened)], opened)
             except* _ENDS_THE_MODEL as errors:
                 for message in dict.fromkeys(f"{model}: {cause}" for cause in leaves(errors)):
@@ -199,8 +199,8 @@ class Runner:
         return OpenFile(work, lines, left)
 
     @contextlib.asynccontextmanager
-    async def _open_model(self, row: ModelRow) -> AsyncIterator[OpenModel]:
-        """Opens a model that is about to be asked; a stop ends the wait for its server."""
+    async def open_model(self, row: ModelRow, account_name: str) -> AsyncIterator[OpenModel]:
+        """Opens a model that is about to be asked; a stop cancels the task that waits for its server."""
         task = asyncio.current_task()
         assert task is not None
         async with contextlib.AsyncExitStack() as stack:
@@ -209,7 +209,7 @@ class Runner:
                 opened = await stack.enter_async_context(self.opener.open(row))
             finally:
                 self.control.on_stop.remove(task.cancel)
-            account = Account(row.id, opened.stats, row.price)
+            account = Account(account_name, opened.stats, row.price)
             self.control.accounts.append(account)
             self.progress.attach(account)
             yield opened

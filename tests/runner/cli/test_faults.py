@@ -122,6 +122,21 @@ async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure:
     await call("verify")
 
 
+def test_a_judge_that_cannot_be_asked(tmp_path: Path) -> None:
+    """Nothing is asked of any model: the message names the judge; a dry run asks no judge at all."""
+    nobody = "http://127.0.0.1:9/v1"
+    (tmp_path / "models.yaml").write_text(JUDGED.format(url=nobody, judge=nobody))
+    place, options = SmallRun(tmp_path), ("run", "--models", "m", "--suites", "loop/core", "--limit", "1")
+    for more, says in (
+        ((), "the judge the-judge cannot be asked: no answer from the server"),
+        (("--deadline", "1s"), "stopped before the judge the-judge answered: the deadline is here"),
+    ):
+        code, output = place.says(*options, *more)
+        assert code == 2 and says in output
+    code, output = place.says(*options, "--dry-run")
+    assert code == 0 and "the-judge" not in output
+
+
 IMPATIENT = """
 models:
   - id: m
