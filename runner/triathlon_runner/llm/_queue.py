@@ -421,6 +421,7 @@ class RequestQueue:
             self._requests.spend(now, 1)
             self._tokens.spend(now, slot.tokens)
             slot.admitted.set_result(None)
+            self._report()  # whether one more may be sent depends on how many are in flight
         self._report()
 
     def _report(self) -> None:

@@ -251,6 +251,20 @@ async def test_a_request_that_ended_is_not_in_flight() -> None:
     assert in_flight[0] == 0
 
 
+async def test_each_request_is_asked_for_with_those_before_it_in_flight() -> None:
+    """Where many may be sent at one moment, a budget that three use up lets no fourth go."""
+    queue: RequestQueue
+    is_held = False
+    queue = make(8, lambda: not is_held and queue.stats.in_flight < 3)
+    async with queue.slot(queue.place(), 1):
+        is_held = True
+        waiting = [asyncio.create_task(send(queue, 0.01)) for _ in range(8)]
+        await asyncio.sleep(0)
+        is_held = False
+    await asyncio.gather(*waiting)
+    assert queue.stats.most_in_flight == 3
+
+
 async def test_first_come_first_served_also_when_tried_again() -> None:
     """A question that is tried again goes before all that came after it."""
     queue, order = make(1), list[str]()
