@@ -69,9 +69,10 @@ class Anthropic(ApiConfig):
         uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
         fields = body.get("usage")
         fields = fields if isinstance(fields, dict) else {}
-        inputs, outputs = sum(count(fields.get(name)) for name in _INPUTS), fields.get("output_tokens")
+        inputs = sum(count(fields.get(name)) for name in _INPUTS)
+        outputs = count(fields.get("output_tokens"))
         usage = Usage(requests=1, uncounted=1)
-        if inputs and isinstance(outputs, int):  # no question has 0
-            usage = Usage(requests=1, input_tokens=inputs, output_tokens=count(outputs))
+        if inputs and (outputs or not (text or reasoning)):  # no question and no text has 0
+            usage = Usage(requests=1, input_tokens=inputs, output_tokens=outputs)
         is_empty = not content and finish is Finish.STOP
         return Answer(cut_at_stop(uncut, request.sampling.stop), usage, 0.0, served, is_empty=is_empty)

@@ -98,6 +98,14 @@ async def test_anthropic_replies(
     assert len(server.asked) == requests
 
 
+@pytest.mark.parametrize(("outputs", "uncounted"), [(5, 0), (0, 1), (None, 1), ("5", 1)], ids=str)
+async def test_anthropic_usage(outputs: object, uncounted: int) -> None:
+    """A text of 0 tokens was not counted, as with the other protocol: its cost is estimated."""
+    said = message(text("hello"), usage={"input_tokens": 7, "output_tokens": outputs})
+    answer, _ = await ask_anthropic(said, Sampling(64))
+    assert answer.usage.uncounted == uncounted
+
+
 async def test_anthropic_does_not_complete() -> None:
     """A text to go on with cannot be asked: the row is told what to set."""
     with pytest.raises(ModelUnavailableError, match="kind: instruct"):
