@@ -77,12 +77,12 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
         SandboxError: the sandbox failed.
     """
     manifests = list(folder.manifests())
-    probed: dict[tuple[str, str], Cost] = {}
+    probed: dict[tuple[object, ...], Cost] = {}
     estimates = []
     for works in plan.work.values():
         suites = []
         for work in works:
-            cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind)
+            cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind, *_limits(work))
             if cost is None:
                 cost = probed[kind] = probed.get(kind) or await highest_cost(work, grader)
             left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
@@ -140,6 +140,10 @@ class DryRunModel:
 
     id: str
     kind: ModelKind
+    max_tokens: int | None = None
+    """The row's own token limit; None: the suites'."""
+    reasoning_max_tokens: int = 0
+    """That the row adds to the limit of each reply."""
     requests: int = 0
     characters: int = 0
     limit: int = 0
@@ -150,8 +154,14 @@ class DryRunModel:
         self.requests += 1
         messages = [prompt.text] if isinstance(prompt, Completion) else [m.content for m in prompt.messages]
         self.characters += sum(map(len, messages))
-        self.limit += sampling.max_tokens
+        self.limit += (self.max_tokens or sampling.max_tokens) + self.reasoning_max_tokens
         return Answer(Reply(text=""), Usage(), 0.0, self.id)
+
+
+def _limits(work: Work) -> tuple[int | None, int]:
+    """Returns `max_tokens` and `reasoning_max_tokens` with which the row's model is asked."""
+    reasoning = 0 if work.row.api is None else work.row.api.reasoning_max_tokens
+    return work.settings.get("max_tokens"), reasoning
 
 
 async def highest_cost(work: Work, grader: Grader) -> Cost:
@@ -160,7 +170,7 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     Replies are taken at their token limit; a suite that goes on from a reply (a loop) is seen up to its first
     question, which stands for all that may follow.
     """
-    model = DryRunModel(work.row.id, work.row.kind)
+    model = DryRunModel(work.row.id, work.row.kind, *_limits(work))
     suite, tasks = work.built.suite, spread(work.built.chosen, _PROBED_TASKS)
     for task in tasks:
         await suite.run(UnitRun(task.task_id, 0, model, grader, work.protocol, work.judge))

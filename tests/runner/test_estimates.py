@@ -64,3 +64,14 @@ async def test_limits_a_minute_are_time(tmp_path: Path) -> None:
     limited = made.row.api.model_copy(update={"requests_per_minute": 1})
     made.row = made.row.model_copy(update={"api": limited})
     assert (await one(made)).hours == pytest.approx(10 / 60)
+
+
+async def test_the_row_s_token_limits_count(tmp_path: Path) -> None:
+    """Replies are taken at the limit that is sent: the row's own, with what it adds for reasoning."""
+    made = bench(tmp_path)
+    assert made.row.api is not None
+    api = made.row.api.model_copy(update={"reasoning_max_tokens": 100})
+    longer = made.row.model_copy(update={"id": "longer", "max_tokens": 50, "api": api})
+    made.rows = [made.row, longer]
+    plain, long = await estimate(made.plan(), made.folder, GRADER)
+    assert (plain.cost.output_tokens, long.cost.output_tokens) == (50, 10 * 150)
