@@ -32,6 +32,7 @@ from triathlon_runner.llm._api import (
     TimedOut,
     UnexplainedError,
     Unreachable,
+    estimated_tokens,
     request_in_flight,
 )
 from triathlon_runner.llm._cache import ReplyCache, reply_key
@@ -46,7 +47,8 @@ stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reporte
 _EMPTY: Final = 5
 """After so many empty replies in a row to one question the empty reply counts as the model's answer."""
 _UNREADABLE: Final = 12
-"""Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
+"""Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong. After
+this many replies in a row by another model its server has changed: each of them may be charged for."""
 _BY_ANOTHER_MODEL: Final = 3
 """Stop the model after this many replies by another model if none was by the one asked for."""
 _UNEXPLAINED: Final = 5
@@ -193,9 +195,13 @@ class OpenModel:
                 tries["empty"] = 0
             self._note_failure(request, error, slot, tries)
             raise
+        except asyncio.CancelledError:  # a stop that gives up what is in flight
+            self.stats.count_lost_reply(request.asked_tokens)
+            raise
         answer = replace(parsed, seconds=self.queue.now() - slot.sent_at)
         self.queue.answered(slot, answer.usage.input_tokens + answer.usage.output_tokens)
         self._unexplained.clear()
+        self._useless.clear()
         self.stats.count_answer(answer, request.asked_tokens, request.sampling.max_tokens)
         if self.stats.answered <= _LOOKED_AT and reply.status == 200:
             reading = Reading(request, json_object(reply), answer)
@@ -234,7 +240,7 @@ class OpenModel:
             self.stats.count_lost_reply(request.asked_tokens)
         if isinstance(error, TimedOut):
             self.queue.timed_out(slot)
-        if isinstance(error, Malformed) and not self.stats.answered:
+        if isinstance(error, Malformed) and (isinstance(error, OtherModel) or not self.stats.answered):
             self._check_useless(error)
         if isinstance(error, Throttled):
             self.stats.throttled += 1
@@ -250,17 +256,17 @@ class OpenModel:
         return self.queue.limits.is_own_server and isinstance(error, Unreachable)
 
     def _check_useless(self, error: Malformed) -> None:
-        """Raises the error that stops a model of which no reply could ever be used."""
+        """Raises the error that stops a model of which no reply can be used, or none any more."""
         self._useless[type(error)] += 1
         is_alias = isinstance(error, OtherModel) and error.served in self.server.listed
         by_another = is_alias or self._useless[OtherModel] >= _BY_ANOTHER_MODEL
-        if by_another or self._useless.total() >= _UNREADABLE:
+        if (by_another and not self.stats.answered) or self._useless.total() >= _UNREADABLE:
             raise self.useless_error(error) from None
 
     def useless_error(self, error: Malformed) -> ModelUnavailableError:
         """Returns what to do about a server none of whose replies can be used."""
         if isinstance(error, OtherModel):
-            return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
+            return ModelUnavailableError(f"replies are not by the model that was asked for: {error.reason}")
         return ModelUnavailableError(
             f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
             f" {error.reason}; look at base_url and provider in the model's row (most addresses end with"
@@ -320,7 +326,10 @@ class OpenModel:
                     raise type(error)(self.secrets.scrub_message(str(error))) from None
                 except Retryable as error:
                     reason = error.reason
-                    self.queue.reached |= isinstance(error, Lost)
+                    if isinstance(error, Lost):
+                        self.queue.reached = True
+                        if body is not None:
+                            self.stats.count_lost_reply(estimated_tokens(str(body)))
                 self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=True)
                 self.queue.raise_if_stopped()
             await asyncio.sleep(self.queue.limits.first_wait * jitter())

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from triathlon_runner.foreign_files import parse_json
-from triathlon_runner.llm._api import Answer, Chat, Completion, Malformed, OtherModel, Retryable, Sampling
+from triathlon_runner.llm._api import Answer, Chat, Completion, Lost, Malformed, OtherModel, Sampling
 from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
@@ -101,7 +101,7 @@ class OpenAI(ApiConfig):
         reason = reason.partition(":")[0]  # Gemini's `content_filter: PROHIBITED_CONTENT`
         if reason in _BROKEN or isinstance(choice.get("error"), dict):
             shown = shortened(remove_keys(reason), 80) or "error"
-            raise Retryable(f"the server broke off the reply ({shown})")
+            raise Lost(f"the server broke off the reply ({shown})")
         is_full = usage.output_tokens >= request.sampling.max_tokens
         finish = _FINISH.get(reason, Finish.LENGTH if is_full else Finish.STOP)
         is_chat = isinstance(request.prompt, Chat)

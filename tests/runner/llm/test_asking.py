@@ -85,7 +85,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("nothing again and again", [Said(None)], "stop: ", 5),
     ("a page in place of an API", [Raw(b"<html>welcome</html>", "text/html")],
      STOP + "expected replies of the openai protocol", 12),
-    ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "no reply was by the model", 3),
+    ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "replies are not by the model", 3),
     ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
     ("an odd 400", [Status(400, "odd")], "EndpointError: 400, the server said 'odd'; look at", 1),
     ("no reply in time", [Reset(30)], "EndpointError: no whole reply within 0.3 s (allow more with --", 12),
@@ -117,6 +117,41 @@ async def test_an_error_that_passed_explains_no_open_units() -> None:
     async with opened(one_by_one([too_many(), "good"]), limits=QUICK) as (_, model):
         await model.ask(chat("q"), GREEDY)
         assert "429" in model.stats.last_error and not model.stats.retried_error
+
+
+async def test_a_model_that_is_replaced_in_the_middle() -> None:
+    """Replies by another model in a row stop it: each may be charged for."""
+    responses: list[Response | str] = ["first", Said("x", model="gpt-5-cheap")]
+    async with opened(one_by_one(responses), limits=Limits(first_wait=0.001)) as (server, model):
+        await model.ask(chat("q"), GREEDY)
+        with pytest.raises(ModelUnavailableError, match="replies are not by the model that was asked for"):
+            await model.ask(chat("another"), GREEDY)
+        assert (server.count, model.stats.lost) == (13, 12)
+
+
+async def test_a_reply_that_the_server_broke_off_may_be_charged_for() -> None:
+    """It counts as lost, so that the cost of a run is not shown too low."""
+    responses: list[Response | str] = [Said("half an ans", finish="error"), "good"]
+    async with opened(one_by_one(responses), limits=QUICK) as (_, model):
+        await model.ask(chat("q"), GREEDY)
+        assert (model.stats.answered, model.stats.lost) == (1, 1)
+
+
+async def test_a_request_that_is_given_up_may_be_charged_for() -> None:
+    """A stop does not wait for it: what it costs is estimated, not left out."""
+    is_sent = asyncio.Event()
+
+    async def never(asked: Asked) -> str:
+        is_sent.set()
+        await asyncio.sleep(30)
+        return "too late"
+
+    async with opened(never) as (_, model):
+        asked = asyncio.create_task(model.ask(chat("q"), GREEDY))
+        await is_sent.wait()
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+        assert model.stats.lost == 1
 
 
 async def test_a_page_in_place_of_replies_stops_its_model_after_one_question() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from support.model_server import ModelServer, Script, model_server_process
 from support.opened import opened
-from support.server_replies import Asked, Raw, Response, Said, Status, too_many
+from support.server_replies import Asked, Half, Raw, Response, Said, Status, too_many
 from support.small_run import SmallRun
 from triathlon_runner.llm import (
     Anthropic,
@@ -194,6 +194,15 @@ async def test_the_budget_ends_the_questions() -> None:
     report, server = await probed(good, may_ask=lambda: next(left, False))
     assert len(server.requests) == 3
     assert report.found["two greedy answers"].seen == "not asked"
+
+
+async def test_lost_replies_count() -> None:
+    """A reply that never came whole may be charged for: the cost that is shown contains it."""
+    replies = iter([Half(), Half()])
+    async with opened(lambda asked: next(replies, good(asked)), paths=LISTED, limits=LIMITS) as (_, model):
+        await probe(model)
+        assert (model.stats.answered, model.stats.lost) == (6, 2)
+        assert model.stats.estimated_input_tokens > 0
 
 
 async def test_another_provider() -> None:
