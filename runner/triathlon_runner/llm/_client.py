@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 import openai
@@ -47,7 +48,11 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send
     What it yields raises `Unreachable` or `Lost` where no whole reply came, `Malformed` where the reply is
     larger than any answer, and a `ModelUnavailableError` where no try can reach the server for now.
     """
-    server = "://".join(urlsplit(config.base_url)[:2])
+    address = urlsplit(config.base_url)
+    server = f"{address.scheme}://{address.netloc}"
+    proxies = {} if is_loopback(config.base_url) else getproxies()
+    has_proxy = bool({address.scheme, "all"} & proxies.keys()) and not proxy_bypass(address.hostname or "")
+    peer = f"the proxy on the way to {server} (HTTPS_PROXY, HTTP_PROXY)" if has_proxy else server
     was_connected = False
     async with _package_client(config, secrets) as api:
 
@@ -65,7 +70,7 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send
                     " `timeout_seconds` in the api block of its row)"
                 )
             except openai.APIConnectionError as error:
-                failure = _failure(error, server, is_first=not was_connected)
+                failure = _failure(error, server, peer, is_first=not was_connected)
             if failure is not None:
                 raise failure  # not inside `except`: the error would carry the request and its key along
             was_connected = True
@@ -160,10 +165,10 @@ async def _sent(api: openai.AsyncOpenAI, path: str, body: dict[str, Any] | None)
     return await api.post(path, cast_to=httpx2.Response, body=body)
 
 
-def _failure(error: BaseException, server: str, *, is_first: bool) -> Exception:  # noqa: PLR0911  a line a cause
+def _failure(error: BaseException, server: str, peer: str, *, is_first: bool) -> Exception:  # noqa: PLR0911  a line a cause
     """Returns what failed in words, and by its type whether another try can do better.
 
-    `is_first`: no connection to the server was ever made.
+    `peer` is what is connected to: the server or a proxy. `is_first`: no connection was ever made.
     """
     causes = list(_causes(error))
     words = " ".join(str(causes[-1]).split())
@@ -184,12 +189,12 @@ def _failure(error: BaseException, server: str, *, is_first: bool) -> Exception:
             case socket.gaierror() if is_first:
                 is_temporary = cause.errno == socket.EAI_AGAIN  # this machine's network or name service
                 return (ServerUnreachableError if is_temporary else ModelUnavailableError)(
-                    f"the host of {server} cannot be found ({cause.strerror}): is its name right?"
+                    f"the host of {peer} cannot be found ({cause.strerror}): is its name right?"
                 )
             case ConnectionRefusedError():
-                return Unreachable(f"{server} refused the connection (is it running, and is the port right?)")
+                return Unreachable(f"{peer} refused the connection (is it running, and is the port right?)")
             case httpx2.ConnectTimeout():
-                return Unreachable(f"no connection to {server} in time")
+                return Unreachable(f"no connection to {peer} in time")
             case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
                 hint = "; should it be https:// ?" if is_first and server.startswith("http:") else ""
                 return Lost(f"{server} closed the connection before its reply was whole{hint}")

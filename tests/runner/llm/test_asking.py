@@ -288,6 +288,18 @@ async def test_nobody_listens(host: str, first: str, says: str, unused_tcp_port:
         assert len(lines) == 1 and "no answer from the server" in lines[0]
 
 
+async def test_a_proxy_where_nobody_listens(monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int) -> None:
+    """It is the proxy that is named, and not the server behind it, of which nothing is known."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused_tcp_port}")
+    config = OpenAI(base_url="http://server.invalid/v1", model="x")
+    limits = Limits(first_wait=0.01, first_contact_seconds=0.1)
+    async with open_model("m", "instruct", config, limits=limits) as model:
+        with pytest.raises(ServerUnreachableError, match=r"the proxy on the way to \S+ .* refused the conn"):
+            await model.ask(chat("q"), GREEDY)
+
+
 async def test_a_wait_that_the_server_asks_for() -> None:
     """One 429 holds its own question back alone; how long is measured on a virtual clock (test_queue.py)."""
     refused = asyncio.Event()
