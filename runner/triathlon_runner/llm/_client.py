@@ -165,7 +165,9 @@ async def _sent(api: openai.AsyncOpenAI, path: str, body: dict[str, Any] | None)
     return await api.post(path, cast_to=httpx2.Response, body=body)
 
 
-def _failure(error: BaseException, server: str, peer: str, *, is_first: bool) -> Exception:  # noqa: PLR0911  a line a cause
+def _failure(  # noqa: PLR0911  a line a cause
+    error: BaseException, server: str, peer: str, *, is_first: bool
+) -> Exception:
     """Returns what failed in words, and by its type whether another try can do better.
 
     `peer` is what is connected to: the server or a proxy. `is_first`: no connection was ever made.
@@ -186,6 +188,8 @@ def _failure(error: BaseException, server: str, peer: str, *, is_first: bool) ->
                     f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
                     " of the authority that signed it in SSL_CERT_FILE"
                 )
+            case ssl.SSLError() if is_first:
+                return Unreachable(f"no TLS connection to {server} ({words}); should it be http:// ?")
             case socket.gaierror() if is_first:
                 is_temporary = cause.errno == socket.EAI_AGAIN  # this machine's network or name service
                 return (ServerUnreachableError if is_temporary else ModelUnavailableError)(

@@ -300,6 +300,18 @@ async def test_a_proxy_where_nobody_listens(monkeypatch: pytest.MonkeyPatch, unu
             await model.ask(chat("q"), GREEDY)
 
 
+async def test_https_to_a_server_without_it() -> None:
+    """The message says what is probably wrong: the address's scheme."""
+    limits = Limits(first_wait=0.01, first_contact_seconds=0.1)
+    async with ModelServer(echo) as server:
+        config = OpenAI(base_url=server.base_url.replace("http:", "https:"), model="x")
+        async with open_model("m", "instruct", config, limits=limits) as model:
+            with pytest.raises(
+                ServerUnreachableError, match=r"no TLS connection to .* should it be http:// "
+            ):
+                await model.ask(chat("q"), GREEDY)
+
+
 async def test_a_wait_that_the_server_asks_for() -> None:
     """One 429 holds its own question back alone; how long is measured on a virtual clock (test_queue.py)."""
     refused = asyncio.Event()
