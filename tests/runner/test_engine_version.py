@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "b5abde542e95333fb8d34f13be36b243ff959f2b1ad76b771be10219a630d0da")
+DECIDED = (2, "7db5dabede7542a5e79bd1a0275d4febe7735c9827030c69dd0b4f2f1bd1ed01")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
