@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import gammaln, logit, logsumexp
 
@@ -104,6 +103,8 @@ class Columns:
 
 def fit_columns(cells: Cells, start: Columns | None = None) -> Columns:
     """The columns' parameters at the largest posterior density; a near `start` saves time."""
+    from scipy.optimize import minimize  # noqa: PLC0415  a fifth of a second, which most commands do not need
+
     if start is None:
         count = np.maximum(1, np.bincount(cells.column, minlength=cells.columns))
         means = np.bincount(cells.column, cells.logits, minlength=cells.columns) / count

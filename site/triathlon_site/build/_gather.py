@@ -5,9 +5,11 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,6 +40,7 @@ from triathlon_site.scores import (
     with_baselines,
 )
 from triathlon_site.uncertainty import forget_weights
+from triathlon_site.workers import PROCESSES
 
 
 def gather(
@@ -163,6 +166,8 @@ def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tu
 
 def _score(entries: Sequence[SuiteEntry], results: Results) -> list[Board]:
     """The boards that there are results for."""
-    boards = [board for plan in plan_boards(entries) if (board := score_board(plan, results))]
+    with ThreadPoolExecutor(PROCESSES) as pool:  # most of the time is numpy's, which lets others compute
+        found = pool.map(partial(score_board, results=results), plan_boards(entries))
+        boards = [board for board in found if board]
     forget_weights()
     return boards

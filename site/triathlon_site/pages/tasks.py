@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from markupsafe import escape
+
 from triathlon_runner.unit_pages import suite_slug, unit_anchor
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
@@ -99,7 +101,7 @@ def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
     suite = page.found.entry.id
     apart = {file.model: file for file in site.results.files if file.suite == suite}
     for model, file in {**page.board.of_suite(suite), **apart}.items():
-        label = site.models[model].label
+        label = escape(site.models[model].label)  # once, not at each of its tasks
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
             by_task[task][outcome].append((address, label))
     return {task: dict(sorted(groups.items(), key=_place)) for task, groups in by_task.items()}
