@@ -4,7 +4,7 @@ A unit's cost is known by earlier results, else by the suite's first prompts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
@@ -77,14 +77,15 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
         SandboxError: the sandbox failed.
     """
     manifests = list(folder.manifests())
-    probed: dict[tuple[object, ...], Cost] = {}
+    probed: dict[tuple[str, str], Cost] = {}
     estimates = []
     for works in plan.work.values():
         suites = []
         for work in works:
-            cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind, *_limits(work))
+            cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind)
             if cost is None:
-                cost = probed[kind] = probed.get(kind) or await highest_cost(work, grader)
+                probed[kind] = probed.get(kind) or await highest_cost(work, grader)
+                cost = _at_limits_of_row(probed[kind], work)
             left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
             suites.append(SuiteEstimate(work.suite_id, work.built.count, left, cost.times(left)))
         if works:
@@ -140,10 +141,6 @@ class DryRunModel:
 
     id: str
     kind: ModelKind
-    max_tokens: int | None = None
-    """The row's own token limit; None: the suites'."""
-    reasoning_max_tokens: int = 0
-    """That the row adds to the limit of each reply."""
     requests: int = 0
     characters: int = 0
     limit: int = 0
@@ -154,14 +151,8 @@ class DryRunModel:
         self.requests += 1
         messages = [prompt.text] if isinstance(prompt, Completion) else [m.content for m in prompt.messages]
         self.characters += sum(map(len, messages))
-        self.limit += (self.max_tokens or sampling.max_tokens) + self.reasoning_max_tokens
+        self.limit += sampling.max_tokens
         return Answer(Reply(text=""), Usage(), 0.0, self.id)
-
-
-def _limits(work: Work) -> tuple[int | None, int]:
-    """Returns `max_tokens` and `reasoning_max_tokens` with which the row's model is asked."""
-    reasoning = 0 if work.row.api is None else work.row.api.reasoning_max_tokens
-    return work.settings.get("max_tokens"), reasoning
 
 
 async def highest_cost(work: Work, grader: Grader) -> Cost:
@@ -170,7 +161,7 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     Replies are taken at their token limit; a suite that goes on from a reply (a loop) is seen up to its first
     question, which stands for all that may follow.
     """
-    model = DryRunModel(work.row.id, work.row.kind, *_limits(work))
+    model = DryRunModel(work.row.id, work.row.kind)
     suite, tasks = work.built.suite, spread(work.built.chosen, _PROBED_TASKS)
     for task in tasks:
         await suite.run(UnitRun(task.task_id, 0, model, grader, work.protocol, work.judge))
@@ -180,3 +171,10 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     input_tokens = model.characters / CHARACTERS_A_TOKEN
     seen = Cost(model.requests, input_tokens, model.limit, "first prompts; at most")
     return seen.times(requests, model.requests)
+
+
+def _at_limits_of_row(cost: Cost, work: Work) -> Cost:
+    """Returns the same with replies at the limit that is sent: the row's own, if any, and its reasoning."""
+    own, reasoning = work.settings.get("max_tokens"), work.row.api.reasoning_max_tokens if work.row.api else 0
+    limits = cost.output_tokens if own is None else own * cost.requests
+    return replace(cost, output_tokens=limits + reasoning * cost.requests)
