@@ -250,6 +250,11 @@ def why_not_plain(path: Path, root: Path) -> str:
     return ""
 
 
+def why_no_file(path: Path, root: Path) -> str:
+    """Returns what keeps a path from being read as a file, as `why_not_plain` does; a folder is none."""
+    return why_not_plain(path, root) or ("a folder" if path.is_dir() else "")
+
+
 def _bounded(stream: _Stream) -> bytes:
     content = BytesIO()
     while piece := stream.read(_PIECE):

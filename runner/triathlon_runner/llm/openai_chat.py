@@ -168,7 +168,8 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     if content is None and finish is Finish.STOP and not reasoning_apart and not message.get("tool_calls"):
         return None
     answer, tagged = split_reasoning(content or "")
-    if split_reasoning(answer)[0] != answer:  # a second end, which would take the answer when it is read
+    # A second end would take the answer when it is read; where nothing was split off there is none.
+    if answer != content and split_reasoning(answer)[0] != answer:
         answer, tagged = content or "", ""
     reasoning = "\n".join(part for part in (reasoning_apart, tagged) if part)
     return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)

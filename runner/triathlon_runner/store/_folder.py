@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import as_utf8, parse_json, why_not_plain
+from triathlon_runner.foreign_files import as_utf8, parse_json, why_no_file, why_not_plain
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._lines import Ended, Head, Unit, read_records, replace_file, validation_fault
 
@@ -189,7 +189,7 @@ def manifest_or_fault(path: Path, model: str, suite: str) -> Manifest | str | No
 def read_manifest_file(path: Path, root: Path, model: str, suite: str, schema: type[M]) -> M | str:
     """Returns the manifest in a file of a folder, or why it cannot be used, in words."""
     # a link leads anywhere, and reading a pipe would wait for ever
-    if why := why_not_plain(path, root) or ("a folder" if path.is_dir() else ""):
+    if why := why_no_file(path, root):
         return f"it is no plain file ({why})"
     try:
         content = as_utf8(path.read_bytes())

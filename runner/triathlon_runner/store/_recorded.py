@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import why_not_plain
+from triathlon_runner.foreign_files import why_no_file
 from triathlon_runner.records import RECORDED, RecordedManifest, RecordedUnit
 from triathlon_runner.store._folder import read_manifest_file
 from triathlon_runner.store._lines import DamagedLineError, read_lines, replace_file
@@ -47,7 +47,7 @@ class RecordedFile:
 
     def read_manifest(self) -> RecordedManifest:
         """Returns the receipt of lines that can be read: a link leads anywhere, a pipe waits."""
-        if why := why_not_plain(self.lines, self.root) or ("a folder" if self.lines.is_dir() else ""):
+        if why := why_no_file(self.lines, self.root):
             raise UserError(f"expected a plain file at {str(self.lines)!r}, got {why}; move it away")
         manifest = read_manifest_file(self.manifest, self.root, self.model, self.suite, RecordedManifest)
         if isinstance(manifest, str):

@@ -247,9 +247,10 @@ def columns_of(records: Sequence[UnitRecord], scores: Mapping[str, Sequence[floa
     ]
     tasks, samples, outcomes = map(list, zip(*units, strict=True)) if units else ([], [], [])
     has_parents = bool(records) and PARENTS in type(records[0]).model_fields
-    finishes = [[reply.finish for reply in record.replies()] for record in records]
     if any(isinstance(record, RecordedUnit) for record in records[:1]):
-        finishes = [[] for _ in units]  # outcomes alone, of several units a record
+        finishes: list[list[Finish]] = [[] for _ in units]  # outcomes alone, of several units a record
+    else:
+        finishes = [[reply.finish for reply in record.replies()] for record in records]
     return Columns(
         task=tasks,
         sample=np.array(samples, np.int64),

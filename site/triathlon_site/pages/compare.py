@@ -196,17 +196,16 @@ def _differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str
     difference shown. Nothing stands between two `;` where the two models share no task.
     """
     row_of = {model: row for row, model in enumerate(column.samples[0].models)}
-    values, lows = (
-        column.differences.values.tolist(),
-        column.differences.low.tolist(),
-    )  # faster than arrays, one by one
+    found = column.differences
+    # As lists: numbers are read out of arrays one by one several times as slowly.
+    values, lows, highs = (ends.tolist() for ends in (found.values, found.low, found.high))
     signed = partial(formats.signed, maximum=column.column.maximum)
 
     def text(model: str, rival: str) -> str:
         if rival not in row_of:
             return ""
         row, other = row_of[model], row_of[rival]
-        value, low, high = values[row][other], lows[row][other], -lows[other][row]
+        value, low, high = values[row][other], lows[row][other], highs[row][other]
         if math.isnan(value):
             return ""
         result = "b" if low > 0 else "w" if high < 0 else "n"

@@ -82,6 +82,11 @@ class Differences:
     tasks: NDArray[np.int32]
 
     @property
+    def high(self) -> NDArray[np.float32]:
+        """Upper ends of the intervals."""
+        return -self.low.T
+
+    @property
     def better(self) -> NDArray[np.bool_]:
         """Whether the first is better for sure: its interval leaves out zero."""
         return self.low > 0
