@@ -140,12 +140,13 @@ def test_scores_with_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setenv("NO_COLOR", "1")
     suites = [FakeSuite(SEEDS, tasks=6), FakeSuite(SUBTLE, tasks=6, open_units=7)]
-    write_results(tmp_path / "results", [FakeModel("a", 0.0), FakeModel("b", 1.0)], suites)
+    models = [FakeModel(name, place) for place, name in enumerate("abcde")]
+    write_results(tmp_path / "results", models, suites)
     wide = call("scores").output
     assert "None" not in wide and "tasks" in wide and "Left out" not in wide
     assert "A score with open units leaves them out, and has no rank until they are there" in wide
     opened = {(row["model"], *row["suites"]): (row["open_units"], row["rank"]) for row in scores()}
-    assert opened["a", "evolved/core-seeds"] == (0, 2) and opened["b", "evolved/core-seeds"] == (0, 1)
+    assert opened["a", "evolved/core-seeds"] == (0, 5) and opened["b", "evolved/core-seeds"] == (0, 4)
     assert opened["a", "evolved/core-subtle"] == opened["b", "evolved/core-subtle"] == (7, None)
     narrow = call("scores", "--suites", "evolved/core-subtle", width=80).output
     heading = next(line for line in narrow.splitlines() if line.startswith("model "))

@@ -10,7 +10,7 @@ from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.models import ModelInfo
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
-from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
+from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.render import formats
 from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score, middle
 from triathlon_site.uncertainty import DIGITS, Interval
@@ -188,7 +188,7 @@ def score_in(column: ColumnScores, model: str) -> ShownScore | None:
 
 
 def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScore | None:
-    """The cell of one model in one column of a board, without a rank among few models.
+    """The cell of one model in one column of a board.
 
     It links its receipt where the column has scores that are recorded or were graded again, where it is
     `marked`, or where the score is in no ranking; elsewhere no cell needs a mark of its grade.
@@ -196,10 +196,6 @@ def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScor
     score = score_in(column, model)
     if score is None:
         return None
-    if len(column.scores) < FEWEST_RANKED:  # among a few models a place says nothing
-        score = replace(score, rank=None, tier=None)
-    if score.shift and not score.shift.told:
-        score = replace(score, shift=None)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
     return score if has_marks or score.apart else replace(score, link="")
 

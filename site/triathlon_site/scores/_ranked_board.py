@@ -14,7 +14,16 @@ from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
-from triathlon_site.ranking import DrawnRanks, Rank, RankShift, drawn_ranks, rank_shifts, ranks, tiers
+from triathlon_site.ranking import (
+    FEWEST_RANKED,
+    DrawnRanks,
+    Rank,
+    RankShift,
+    drawn_ranks,
+    rank_shifts,
+    ranks,
+    tiers,
+)
 from triathlon_site.scores._boards import (
     OTHER_PROTOCOL,
     UNITS_ARE_OPEN,
@@ -85,8 +94,16 @@ class ColumnScores:
     """Scores of models without rank, tier and test: of another protocol, or with open units."""
 
     def shown(self, model: str) -> Score | None:
-        """The score that a table shows of a model."""
-        return self.scores.get(model) or self.apart.get(model)
+        """The score that a table shows of a model: among few models without rank, tier and shift."""
+        score = self.scores.get(model) or self.apart.get(model)
+        if score and not self.has_ranks:
+            score = replace(score, rank=None, tier=None)
+        return replace(score, shift=None) if score and score.shift and not score.shift.told else score
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether it has models enough for their ranks to say anything."""
+        return len(self.scores) >= FEWEST_RANKED
 
     def values(self, models: Sequence[str]) -> NDArray[np.float64]:
         """What the scores of these models are ordered by; nan where one has none."""

@@ -40,10 +40,11 @@ def reported(published: Published) -> AllModels:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
-    """Published tables, a model of theirs that was measured, and one that they do not have."""
+    """Published tables, a model of theirs that was measured, and four that they do not have."""
     root = tmp_path_factory.mktemp("measured")
     suites = ["loop/mbpp-plus", "runtime/dreval", *(f"evolved/{name}" for name in EVOEVAL)]
     models = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5)]
+    models += [FakeModel(name, -9.0, 0.1) for name in ("weak", "weaker", "weakest")]
     write_results(root, models, [FakeSuite(entry, tasks=6) for entry in entries(suites)])
     write_results(root, [FakeModel("ours")], [FakeSuite(entry, tasks=3) for entry in entries(["loop/core"])])
     handed_in = FileCheck(
@@ -151,7 +152,7 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     """
     found = lines(pages)
     in_index = [row for row in reported.rows if row.index]
-    assert len(found) == len(in_index) + 1  # `mine`; `ours` has no column of the index
+    assert len(found) == len(in_index) + 4  # `mine` and weak ones; `ours` has no column of the index
     own = measured.boards[[board.plan.id for board in measured.boards].index("loop-mbpp-plus")].headline
     assert float(found["GPT-5"]["loop"]) == pytest.approx(own.scores["gpt-5"].value / 10, abs=1e-6)
     assert found["GPT-5"]["loop_grade"] == found["mine"]["evolved_grade"] == "measured"

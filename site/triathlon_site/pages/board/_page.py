@@ -21,7 +21,6 @@ from triathlon_site.pages.board._parts import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
-from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Link
 from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
 
@@ -116,9 +115,8 @@ def _in_order(board: Board, rows: Sequence[BoardModel]) -> list[BoardModel]:
     keyed: list[tuple[tuple[bool, float, bool], BoardModel]] = []
     for row in rows:
         if score := scores.get(row.id):
-            # among a few models a place says nothing
-            ranked = score.rank if len(scores) >= FEWEST_RANKED else None
-            place = Place(ranked.rank, ranked) if ranked else None
+            rank = score.rank if board.headline.has_ranks else None
+            place = Place(rank.rank, rank) if rank else None
             keyed.append(((False, -score.middle, False), replace(row, place=place)))
         elif figure := row.figures.get(column):
             place = place_beside(figure.value, middles, reported)
