@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from triathlon_runner.records import Outcome, Question, Reply, UnitRecord, sampling_of
+from triathlon_runner.records import Outcome, Question, Reply, UnitRecord
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
 from triathlon_site.load import Parts
 from triathlon_site.scores import Column, Score
@@ -103,7 +103,7 @@ def _model(source: Source) -> _Row:
 
 
 def _result(source: Source, column: Column, score: Score) -> _Row:
-    """One score. What the model's row calls an unsupported setting was not sent, and is left out."""
+    """One score."""
     _, metric = column.parts[0]
     manifest = source.manifest
     data_facts = {
@@ -115,11 +115,9 @@ def _result(source: Source, column: Column, score: Score) -> _Row:
         "rank": score.rank.rank if score.rank else None,
         "tier": score.tier,
         "score_upper": score.upper,
+        "not_ranked": score.apart,
     }
-    not_sent = manifest.identity.get("unsupported", ())
-    sampling = {key: value for key, value in sampling_of(manifest.settings).items() if key not in not_sent}
-    known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
-    known = {name: value for name, value in known.items() if value is not None}
+    known = source.sampling
     return {
         "evaluation_result_id": f"{source.id}#{metric.id}",
         "evaluation_name": source.entry.id,
@@ -150,7 +148,7 @@ def _result(source: Source, column: Column, score: Score) -> _Row:
                     "lower": score.interval.low,
                     "upper": score.interval.high,
                     "confidence_level": 0.95,
-                    "method": "bootstrap over clusters of tasks",
+                    "method": "Beta quantiles for clusters of tasks (Korn and Graubard 1998)",
                 },
                 "num_samples": score.tasks,
             },

@@ -14,7 +14,7 @@ from inspect_ai import log as inspect_log
 from inspect_ai.model import ChatMessageUser, ContentReasoning, ContentText, GenerateConfig, ModelOutput
 from inspect_ai.scorer import Score
 
-from triathlon_runner.records import Outcome, ProgramRecord, sampling_of
+from triathlon_runner.records import Outcome, ProgramRecord
 from triathlon_site.exchange._source import Source, uuid_of
 
 _SCORER: Final = "triathlon"
@@ -49,7 +49,9 @@ def _log(source: Source, records: Sequence[ProgramRecord]) -> Any:
         status="success",
         eval=_spec(source, records),
         results=inspect_log.EvalResults(
-            total_samples=len(records), completed_samples=len(records), scores=[score]
+            total_samples=len(records) + source.file.open_units,
+            completed_samples=len(records),
+            scores=[score],
         ),
         stats=inspect_log.EvalStats(
             started_at=manifest.started or _NEVER, completed_at=manifest.ended or _NEVER
@@ -61,8 +63,6 @@ def _log(source: Source, records: Sequence[ProgramRecord]) -> Any:
 def _spec(source: Source, records: Sequence[ProgramRecord]) -> Any:
     """What was evaluated, with ids made of its names: inspect_ai would draw new ones each time."""
     manifest, tasks = source.manifest, list(dict.fromkeys(record.task_id for record in records))
-    sampling = sampling_of(manifest.settings)
-    known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
     return inspect_log.EvalSpec(
         eval_id=uuid_of(f"eval {source.id}"),
         run_id=uuid_of(f"run {source.id}"),
@@ -73,7 +73,7 @@ def _spec(source: Source, records: Sequence[ProgramRecord]) -> Any:
             name=f"{manifest.data.name} {manifest.data.version}", samples=len(tasks), sample_ids=tasks
         ),
         model=source.repository,
-        model_generate_config=GenerateConfig(**known),
+        model_generate_config=GenerateConfig(**source.sampling),
         config=inspect_log.EvalConfig(epochs=max((record.sample + 1 for record in records), default=1)),
         packages={"triathlon-leaderboard": manifest.runner_version or "unknown"},
         metadata={"protocol": str(manifest.protocol), "data_sha256": manifest.data.sha256},

@@ -33,7 +33,7 @@ def _no_programs(source: Source) -> str:
     if not source.with_texts:
         return "programs that are others' work, or tasks that are private"
     is_program = issubclass(source.entry.record, ProgramRecord)
-    return "" if is_program else "units that are no single programs, as those of evolved and translation are"
+    return "" if is_program else "units that are no single programs, as those of evolved are"
 
 
 def _evalplus(source: Source) -> Iterator[tuple[str, str]]:
@@ -77,6 +77,8 @@ def _no_hub_file(source: Source) -> str:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
     if source.entry.id.partition("/")[2] not in DATA_SETS:
         return f"the hub has no data set for {source.entry.id!r}"
+    if source.file.open_units:
+        return "units are open: what is missing may be what the model failed"
     has_headline = any(column.parts[0][1].headline for column, _ in source.scores)
     return "" if has_headline else "it has no score of its own on a board"
 
@@ -91,13 +93,16 @@ def _hub_files(source: Source) -> Iterator[tuple[str, str]]:
     for column, score in source.scores:
         if not column.parts[0][1].headline:
             continue
-        about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
+        unit = " %" if column.maximum == 1 else ""  # the value is a share
+        about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}{unit}"
         if score.upper is not None:
             known = formats.known_range(score.value, score.upper, column.maximum)
-            about += f"; only known as {known}, since some loops had no judge: the value is the lower end"
+            about += f"; only known as {known}{unit}, as some loops had no judge: the value is the lower end"
         tasks = f"{score.tasks} tasks"
         if manifest.tasks_planned < manifest.tasks_in_suite:
             tasks += f" ({manifest.tasks_planned} of the suite's {manifest.tasks_in_suite} were asked)"
+        if score.apart:
+            tasks += f"; {score.apart}"
         entry: dict[str, Any] = {
             "dataset": {"id": DATA_SETS[source.entry.id.partition("/")[2]], "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),

@@ -1,6 +1,7 @@
 """Exports keep to the schemas, hold no texts that are not ours to give, and come back with equal scores."""
 
 import json
+import re
 import shutil
 import sys
 from collections import Counter
@@ -23,6 +24,7 @@ from triathlon_runner.store import read_records
 from triathlon_site.build import gather
 from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, sources_of, write_export
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
@@ -139,6 +141,7 @@ def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
     assert score["score"] == pytest.approx(share) and len(rows) == 6
     interval = score["uncertainty"]["confidence_interval"]
     assert interval["lower"] <= score["score"] <= interval["upper"]
+    assert interval["method"].startswith("Beta quantiles")  # as docs/statistics.md says, no bootstrap
     expected = (share * (1 - share) / 5) ** 0.5
     assert score["uncertainty"]["standard_error"]["value"] == pytest.approx(expected)
     assert {row["evaluation_result_id"] for row in rows} == {headline["evaluation_result_id"]}
@@ -180,7 +183,8 @@ def test_programs_are_written_as_samples(results: Path, tmp_path: Path) -> None:
     """One line a sample for the evolved suites; others are left out with the reason."""
     done = export("evalplus", results, tmp_path / "out")
     assert done.sources == 2 * len([e for e in entries() if e.discipline == "evolved"]) + 10
-    assert any("no single programs" in why for why in done.left_out.values())
+    whole = "units that are no single programs, as those of evolved are"
+    assert {name for name, why in done.left_out.items() if why == whole and "translation" in name}
     lines = (tmp_path / "out/strong/evolved/core-seeds.jsonl").read_text().splitlines()
     assert len(lines) == 6 and all(set(json.loads(text)) == {"task_id", "solution"} for text in lines)
 
@@ -203,6 +207,10 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     (entry,) = found["triathlon_loop_mbpp-plus"]
     assert entry["date"] == "2026-01-02" and 0 <= entry["value"] <= 10
     assert "95 % interval" in entry["notes"] and "source" not in entry
+    assert {name for name, (one,) in found.items() if re.search(r"[0-9] %;", one["notes"])} == {
+        "triathlon_evolved_humaneval",
+        "triathlon_evolved_difficult",
+    }  # of a share; the value is one
     wanted = Wanted(["strong"], ["loop/mbpp-plus"])
     export("hf-eval-results", official, tmp_path / "url", wanted, url="https://example.org/board/")
     (path,) = (tmp_path / "url").rglob("*.yaml")
@@ -212,6 +220,30 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     done = export("hf-eval-results", official, tmp_path / "two", rows=both)
     assert (done.files, done.sources) == (3, 3)
     assert Counter("one link, two rows" in why for why in done.left_out.values()) == {True: 3}
+
+
+def test_results_without_a_rank_have_scores(tmp_path: Path) -> None:
+    """What another protocol asked is exported and says so; what has open units gets no file for the hub."""
+    models = (*MODELS, FakeModel("third", 0.0, 0.5))
+    folder = on_official(tmp_path, "evolved/humaneval", models=models) / "runs"
+    for path in (folder / "strong/evolved").iterdir():
+        text = path.read_text()
+        path.write_text(re.sub(r'"asked": ?"[0-9a-f]{16}"', f'"asked": "{"0" * 16}"', text))
+    path = folder / "third/evolved/humaneval.manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"open_units": 2}))
+    done = export("every-eval-ever", folder.parent, tmp_path / "out")
+    assert (done.sources, done.left_out) == (3, {})
+    found = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("*.json")]
+    details = {
+        one["model_info"]["name"]: one["evaluation_results"][0]["score_details"]["details"] for one in found
+    }
+    said = {name: of_model.get("not_ranked") for name, of_model in details.items()}
+    assert said == {"Strong": OTHER_PROTOCOL, "weak": None, "third": UNITS_ARE_OPEN}
+    rows = ROWS + ROWS.partition("models:")[2].replace("Strong", "Third").replace("id: strong", "id: third")
+    done = export("hf-eval-results", folder.parent, tmp_path / "hub", rows=rows)
+    (path,) = (tmp_path / "hub").rglob("*.yaml")
+    assert OTHER_PROTOCOL in yaml.safe_load(path.read_text())[0]["notes"]
+    assert any(why.startswith("units are open") for why in done.left_out.values())
 
 
 @pytest.mark.parametrize(
@@ -271,15 +303,27 @@ def test_an_export_never_overwrites(results: Path, tmp_path: Path, monkeypatch: 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the many packages that inspect_ai imports
 def test_inspect_reads_its_log(results: Path, tmp_path: Path) -> None:
-    """inspect_ai's own API reads the log: every sample with prompt, reply, program and verdict."""
+    """inspect_ai's own API reads the log: every sample with prompt, reply, program and verdict, how many are
+    open, and the sampling that was sent.
+    """
     inspect_log = pytest.importorskip(
         "inspect_ai.log", reason="needs inspect_ai: pip install -e '.[inspect]'"
     )
-    export("inspect", results, tmp_path, Wanted(["strong"], ["evolved/core-seeds"]))
-    (path,) = tmp_path.rglob("*.eval")
+    own = tmp_path / "results"
+    shutil.copytree(results, own)
+    path = own / "runs/strong/evolved/core-seeds.manifest.json"
+    more = {"open_units": 2, "identity": {"unsupported": ["temperature"]}}
+    content = json.loads(path.read_text())
+    content["settings"]["sampling"] = {"temperature": 0.0, "max_tokens": 64}
+    path.write_text(json.dumps(content | more))
+    export("inspect", own, tmp_path / "out", Wanted(["strong"], ["evolved/core-seeds"]))
+    (path,) = (tmp_path / "out").rglob("*.eval")
     found = inspect_log.read_eval_log(str(path))
     about = (found.status, found.eval.task, found.eval.model)
     assert about == ("success", "evolved/core-seeds", "some/Strong")
+    assert (found.results.total_samples, found.results.completed_samples) == (8, 6)
+    sent = found.eval.model_generate_config
+    assert (sent.temperature, sent.max_tokens) == (None, 64)
     assert len(found.samples) == 6 and all(one.input and one.output.completion for one in found.samples)
     values = [sample.scores["triathlon"].value for sample in found.samples]
     assert set(values) <= {"C", "I"}
