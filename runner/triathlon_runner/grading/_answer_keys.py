@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from triathlon_runner.datasets import Comparison, Problem
+from triathlon_runner.errors import UserError
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
@@ -134,12 +135,23 @@ async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) ->
 
     Raises:
         SandboxError: the sandbox, or the reference, failed.
+        UserError: the folder cannot be read or written.
     """
     if folder is None:
         with tempfile.TemporaryFile() as file:
             await write_key(sandbox, problem, file)
             return AnswerKey(file)
-    path = folder / memo_key(_KIND, problem)
+    try:
+        return await _stored_key(sandbox, folder / memo_key(_KIND, problem), problem)
+    except OSError as error:
+        raise UserError(
+            f"cannot use the cache {str(folder)!r} ({error.strerror}); make room there, make it writable, or"
+            " name another in TRIATHLON_CACHE"
+        ) from error
+
+
+async def _stored_key(sandbox: Sandbox, path: Path, problem: Problem) -> AnswerKey:
+    """The key in this file; made and stored where there is none, or a damaged one."""
     absent_or_damaged = (FileNotFoundError, MalformedError, ValueError, TypeError)
     with contextlib.suppress(*absent_or_damaged), path.open("rb") as stored:
         return AnswerKey(stored)

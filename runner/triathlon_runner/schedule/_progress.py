@@ -145,7 +145,9 @@ class ConsoleProgress:
     def broke(self, unit: str, error: Exception) -> None:
         """A unit met an error in this program."""
         trace = "".join(traceback.format_exception(error))
-        if self.errors is not None:
+        if self.errors is None:
+            return
+        with contextlib.suppress(OSError):  # a full disk: the unit stays open, with the error as its reason
             self.errors.parent.mkdir(parents=True, exist_ok=True)
             with self.errors.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {unit}\n{trace}")

@@ -10,6 +10,7 @@ from typing import IO
 import pytest
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _answer_keys, _program_grader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox, _pipes, decode, open_sandbox
@@ -46,6 +47,13 @@ async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
             key.write_bytes(key.read_bytes()[:40])
     opened = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
     assert not [path for path in opened if path.startswith(str(tmp_path))]
+
+
+async def test_a_folder_that_takes_no_key_ends_the_command(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A cache that cannot be written is for the user to fix, and named; else every unit would stay open."""
+    (tmp_path / "keys").write_text("")
+    with pytest.raises(UserError, match=r"cannot use the cache .*keys.*TRIATHLON_CACHE"):
+        await ProgramGrader(sandbox, tmp_path / "keys").grade(SMALL.reference, SMALL)
 
 
 async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

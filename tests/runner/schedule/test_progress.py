@@ -1,6 +1,7 @@
 """What a run shows of itself: the panel of a terminal, lines elsewhere, each error once."""
 
 import io
+from pathlib import Path
 
 from rich.console import Console
 
@@ -38,6 +39,14 @@ def test_panel() -> None:
     heading, row = shown(progress, screen)
     assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
     assert {"m", "2/4", "16", "2.5000"} <= set(row)
+
+
+def test_a_log_of_errors_that_cannot_be_written_ends_no_run(tmp_path: Path) -> None:
+    """As on a full disk: the unit stays open, with its error as the reason."""
+    (tmp_path / "logs").write_text("")
+    progress = ConsoleProgress(Console(file=io.StringIO()))
+    progress.errors = tmp_path / "logs/errors.log"
+    progress.broke("m evolved/x", ValueError("ours"))
 
 
 def test_time_left() -> None:
