@@ -1,6 +1,7 @@
 """Small groups of commands: `triathlon cache`, `triathlon questions`, `triathlon translation`."""
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -52,7 +53,7 @@ def prune(
         if model is not None:
             known = list(replies.info().replies_by_model)
             check_names([model], known, what="model", command="triathlon cache info")
-        max_bytes = None if max_megabytes is None else int(max_megabytes * 1e6)
+        max_bytes = None if max_megabytes is None else int(min(max_megabytes * 1e6, sys.maxsize))
         removed = replies.prune(max_bytes=max_bytes, model=model)
     console().print(f"{counted(removed, 'reply')} removed")
 

@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS replies (
 );
 CREATE INDEX IF NOT EXISTS replies_by_model ON replies (model);
 """
+_UNREADABLE: Final = "cannot be read; where it is damaged, move it away"
 _DELETE_OLDEST = "DELETE FROM replies WHERE id IN (SELECT id FROM replies ORDER BY id LIMIT 50)"
 
 
@@ -84,7 +85,7 @@ class ReplyCache:
 
     def get(self, key: bytes) -> Answer | None:
         """Returns the stored answer, with the usage and seconds of the original request."""
-        with self._named("cannot be read"):
+        with self._named(_UNREADABLE):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -109,8 +110,9 @@ class ReplyCache:
 
     def info(self) -> CacheInfo:
         """Returns how much it holds."""
-        counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
-        by_model = {str(model): int(count) for model, count in counts}
+        with self._named(_UNREADABLE):
+            counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
+            by_model = {str(model): int(count) for model, count in counts}
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
         size = sum(file.stat().st_size for file in files if file.exists())
         return CacheInfo(self.path, sum(by_model.values()), size, by_model)

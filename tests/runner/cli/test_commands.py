@@ -162,6 +162,13 @@ def test_the_readmes_other_lines_exist(line: str) -> None:
         assert line in by_hand
 
 
+@pytest.mark.parametrize("size", ["inf", "1e300"])
+def test_a_cache_may_be_of_any_size(tmp_path: Path, size: str) -> None:
+    """A bound that no file reaches removes nothing."""
+    shown = SmallRun(tmp_path).call("cache", "prune", "--max-megabytes", size)
+    assert (shown.exit_code, shown.output) == (0, "0 replies removed\n")
+
+
 @pytest.mark.slow
 def test_the_readmes_commands_work_as_typed(tmp_path: Path) -> None:
     """Those that ask nobody, in a folder with models.yaml and results."""

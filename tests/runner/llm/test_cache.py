@@ -97,6 +97,20 @@ def test_full_disk(tmp_path: Path) -> None:
         cache.put(key(2), "m", answer("x" * 100_000))
 
 
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    """Pages that were overwritten: every look at them says which file it is."""
+    path = tmp_path / "replies.sqlite"
+    with ReplyCache(path) as cache:
+        for number in range(100):
+            cache.put(key(number), "m", answer("x" * 1000))
+    content = path.read_bytes()
+    path.write_bytes(content[:8192] + bytes([7]) * (len(content) - 8192))
+    with ReplyCache(path) as cache:
+        for look in (cache.info, lambda: cache.prune(model="m"), lambda: cache.get(key(50))):
+            with pytest.raises(CacheError, match=r"replies\.sqlite"):
+                look()
+
+
 ASKER = Path(__file__).with_name("asker.py")
 QUESTIONS, SLOTS = 200, 8
 
