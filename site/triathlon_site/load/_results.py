@@ -139,11 +139,14 @@ def file_state(path: Path | os.DirEntry[str]) -> str:
 
 @cache
 def code_fingerprint() -> str:
-    """Hash of both packages' sources: after any change of the code, everything is read again."""
+    """Hash of both packages' files: after any change of code, tables, prompts or problems, everything is read
+    again.
+    """
     digest = hashlib.sha256()
     for package in (triathlon_runner, triathlon_site):
-        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
-            digest.update(path.read_bytes())
+        for path in sorted(Path(package.__path__[0]).rglob("*")):
+            if path.suffix != ".pyc" and path.is_file():
+                digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -17,7 +17,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import EvidenceExtractor
-from triathlon_site.load import AggregateCache, Results, read_results
+from triathlon_site.load import AggregateCache, Results, code_fingerprint, read_results
 from triathlon_site.render import installed_environment
 
 SEEDS = entries(["evolved/core-seeds"])
@@ -319,6 +319,19 @@ def test_only_changed_files_are_read_again(tmp_path: Path, lines: Path) -> None:
     (tmp_path / "results").rename(tmp_path / "elsewhere")
     read_results(tmp_path / "elsewhere", SEEDS, AggregateCache(tmp_path / "cache"), extractor)
     assert extractor.calls == 4
+
+
+def test_a_changed_file_of_a_package_changes_what_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables and prompts, too: pages are made of them; compiled code is none of it."""
+    (tmp_path / "__pycache__").mkdir()
+    monkeypatch.setattr("triathlon_runner.__path__", [str(tmp_path)])
+    prints = set()
+    for name in ("a.py", "fields.csv", "solve.txt", "__pycache__/a.pyc"):
+        (tmp_path / name).write_text(name)
+        prints.add(code_fingerprint.__wrapped__())
+    assert len(prints) == 3
 
 
 def test_half_an_aggregate_is_read_over(tmp_path: Path, lines: Path) -> None:
