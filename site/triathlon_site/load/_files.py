@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.engine_version import graded_otherwise
+from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import LINK, why_not_plain
 from triathlon_runner.records import MEASURED_HERE, RECORDED, Manifest, Strict, UnitRecord
 from triathlon_runner.store import (
@@ -164,6 +166,30 @@ def unreadable(path: Path, root: Path) -> str:
     if not path.is_file():
         return "is no plain file"
     return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
+
+
+@contextmanager
+def only_writer(cache: Path) -> Iterator[None]:
+    """Waits for other builds: two that write one aggregate at once would leave half of either's.
+
+    Raises:
+        UserError: the cache cannot be written.
+    """
+    from filelock import FileLock  # noqa: PLC0415  most builds write nothing
+
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(cache / ".lock").acquire()
+    except OSError as error:
+        raise not_writable(cache, error) from None
+    with lock:
+        yield
+
+
+def not_writable(cache: Path, error: OSError) -> UserError:
+    """The error that says so, and what to do."""
+    place = f"{str(cache)!r} ({error.strerror or error})"
+    return UserError(f"cannot write to the cache {place}; make room, or name another in TRIATHLON_CACHE")
 
 
 def read_records(file: RunFile, record: type[UnitRecord]) -> tuple[list[UnitRecord], list[Notice]]:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -46,6 +47,8 @@ from triathlon_site.load._files import (
     RunFile,
     contradictions,
     find_files,
+    not_writable,
+    only_writer,
     read_manifest,
     read_records,
     readable,
@@ -107,10 +110,7 @@ class AggregateCache:
             pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states, texts=texts)))
             _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
-            place = f"{str(self.folder)!r} ({error.strerror or error})"
-            raise UserError(
-                f"cannot write to the cache {place}; make room, or name another in TRIATHLON_CACHE"
-            ) from None
+            raise not_writable(self.folder, error) from None
 
     def prune(self) -> None:
         """Removes what no build has used for a month."""
@@ -139,9 +139,7 @@ def file_state(path: Path | os.DirEntry[str]) -> str:
 
 @cache
 def code_fingerprint() -> str:
-    """Hash of both packages' files: after any change of code, tables, prompts or problems, everything is read
-    again.
-    """
+    """Hash of both packages' files, tables and prompts too: after any change, everything is read again."""
     digest = hashlib.sha256()
     for package in (triathlon_runner, triathlon_site):
         for path in sorted(Path(package.__path__[0]).rglob("*")):
@@ -192,14 +190,16 @@ def read_results(
     reader = _Reader(entries, extractor, cache, frozenset(files))
     keys = {file: reader.key(file) for file in (*files, *beside)}
     aggregates = {file: aggregate for file, key in keys.items() if (aggregate := cache.get(key))}
-    changed = [file for file in keys if file not in aggregates]
-    together: dict[tuple[str, str], list[RunFile]] = {}
-    for file in changed:  # the seeds of a suite are of its own discipline
-        together.setdefault((file.model, file.suite.partition("/")[0]), []).append(file)
-    jobs = [partial(reader.read_together, some, keys) for some in together.values()]
-    size = sum(file.path.stat().st_size for file in changed)
-    run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
-    for file in changed:
+    missing = [file for file in keys if file not in aggregates]
+    with only_writer(cache.folder) if missing else nullcontext():
+        changed = [file for file in missing if cache.get(keys[file]) is None]
+        together: dict[tuple[str, str], list[RunFile]] = {}
+        for file in changed:  # the seeds of a suite are of its own discipline
+            together.setdefault((file.model, file.suite.partition("/")[0]), []).append(file)
+        jobs = [partial(reader.read_together, some, keys) for some in together.values()]
+        size = sum(file.path.stat().st_size for file in changed)
+        run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
+    for file in missing:
         aggregate = cache.get(keys[file])
         if aggregate is None:
             raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")

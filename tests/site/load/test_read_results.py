@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -332,6 +333,22 @@ def test_a_changed_file_of_a_package_changes_what_was_read(
         (tmp_path / name).write_text(name)
         prints.add(code_fingerprint.__wrapped__())
     assert len(prints) == 3
+
+
+def test_two_builds_at_once_read_once(tmp_path: Path, lines: Path) -> None:
+    """A build that begins while another one reads waits, and takes what that has read."""
+    late, found = NoExtracts(), []
+    other = Thread(target=lambda: found.append(read(tmp_path, late)))
+
+    class Slow(NoExtracts):
+        def __call__(self, *records: Any, **options: Any) -> dict[str, str]:
+            other.start()
+            other.join(0.5)  # long enough to read a file
+            return super().__call__(*records, **options)
+
+    first = read(tmp_path, Slow())
+    other.join()
+    assert numbers_of(first) == numbers_of(found[0]) and late.calls == 0
 
 
 def test_half_an_aggregate_is_read_over(tmp_path: Path, lines: Path) -> None:
