@@ -1,6 +1,8 @@
 """The workflows and the action: what they run is fixed, ends, and signs nothing where programs run."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +41,24 @@ def test_the_action_is_pinned() -> None:
     steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used and all(re.search(r"@[0-9a-f]{40}$", name) for name in used)
+
+
+def test_the_published_site_follows_whatever_shapes_it() -> None:
+    """A change of the runner, too: metrics, prompts and problems are its, and the docs have its commands."""
+    paths = WORKFLOWS["pages.yml"][True]["push"]["paths"]  # YAML 1.1 reads `on` as true
+    shaping = {"results/**", "runner/**", "site/**", "templates/**", "tools/**", "docs/**", "models.yaml"}
+    assert shaping | {"mkdocs.yml", "pyproject.toml"} == set(paths)
+
+
+def test_the_container_gets_every_program(tmp_path: Path) -> None:
+    """Debian's image has perl alone; what is missing is installed all the same."""
+    stubs = {"perl": "", "rm": "", "apt-get": f'echo "$@" >> {tmp_path}/asked'}
+    for name, does in stubs.items():
+        (tmp_path / name).write_text(f"#!{shutil.which('sh')}\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    command = [str(shutil.which("bash")), str(ROOT / "tools/container/install"), str(ROOT)]
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 127 and "python3" in done.stderr  # nothing was installed by the stub
+    assert re.search(
+        r"^install .*python3-venv perl php-cli ruby nodejs$", (tmp_path / "asked").read_text(), re.M
+    )
