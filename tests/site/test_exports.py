@@ -49,6 +49,7 @@ def test_latex_tables() -> None:
         r"\bottomrule",
         r"\end{tabular}",
     ]
+    assert r"Zephyr $\beta$" in latex_table("t", ("Model",), [("Zephyr β",)])  # pdflatex knows no β
     text = latex_table("t", ("Model", HOSTILE), [(HOSTILE, "")])
     escaped = r"\textbackslash{}input\{/etc/passwd\} 100\% \& \textless{}b\textgreater{}\_"
     assert text.count(escaped) == 2 and r"\input" not in text

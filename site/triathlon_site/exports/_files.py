@@ -174,6 +174,7 @@ _SIGNS: Final = str.maketrans(
         "−": r"$-$",
         "–": "--",
         "±": r"$\pm$",
+        "β": r"$\beta$",
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )

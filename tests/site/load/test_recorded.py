@@ -353,3 +353,7 @@ def test_every_differing_verdict_has_a_cause() -> None:
         for row in read_table(table, ("model", "suite", "task", "samples")):
             listed[table.parent.name, row["model"], row["suite"], row["task"]] += int(row["samples"])
     assert listed == marked and listed
+    docs = " ".join((PUBLISHED.parents[1] / "docs/data.md").read_text("utf-8").split())
+    loops = read_table(folder / "evalooop/differences.csv", ("task", "cause"))
+    assert f"({len(loops)} of 31,374 over 83 models)" in docs
+    assert all(f"`{row['cause']}`" in docs for row in loops)
