@@ -25,7 +25,7 @@ from triathlon_site.models import ModelInfo, Models
 from triathlon_site.published import Published
 from triathlon_site.ranking import FEWEST_RANKED, Rank
 from triathlon_site.render import Page, Section, Value, formats
-from triathlon_site.scores import Board, ColumnScores, Overall
+from triathlon_site.scores import Board, ColumnScores, Overall, Score
 
 _FORMULA: Final = tuple("=+-@＝＋－＠")
 """Signs, the last four full-width, at the beginning of a formula."""
@@ -181,14 +181,14 @@ _SIGNS: Final = str.maketrans(
 
 
 def board_table(board: Board, models: Models) -> str:
-    """A board's columns, as its page shows them."""
-    title = f"{board.plan.discipline.capitalize()}, {board.plan.title}"
+    """A board's columns, as its page shows them; `*` marks a score that is in no ranking."""
+    title = f"{board.plan.discipline.capitalize()}, {board.plan.title}; *: in no ranking"
     head = ("Rank", "Model", *(column.column.title for column in board.shown))
     rows = []
     for model in board.models:
         headline = board.headline.scores.get(model)
         rank = formats.rank(headline.rank if headline else None)
-        rows.append((rank, models[model].label, *(_score(column, model) for column in board.shown)))
+        rows.append((rank, models[model].label, *(_score(c, c.shown(model)) for c in board.shown)))
     return latex_table(title, head, rows)
 
 
@@ -197,19 +197,18 @@ def overall_table(overall: Overall, models: Models) -> str:
     head = ("Rank", "Model", *(b.plan.discipline.capitalize() for b in overall.boards), "Mean percentile")
     rows = []
     for row in overall.rows:
-        scores = (_score(board.headline, row.model) for board in overall.boards)
+        scores = (_score(b.headline, score) for b, score in zip(overall.boards, row.scores, strict=True))
         mean = formats.score(row.percentile, 100)
         rows.append((formats.rank(row.rank), models[row.model].label, *scores, mean))
     return latex_table("All disciplines", head, rows)
 
 
-def _score(column: ColumnScores, model: str) -> str:
-    score = column.scores.get(model)
+def _score(column: ColumnScores, score: Score | None) -> str:
     if score is None:
         return formats.NONE
     maximum = column.column.maximum
     value = formats.known_range(score.value, score.upper, maximum)
-    return f"{value} ({formats.span(score.interval, maximum)})"
+    return f"{value} ({formats.span(score.interval, maximum)}){'*' if score.apart else ''}"
 
 
 def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -181,7 +181,10 @@ def test_a_row_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     write_results(tmp_path, [*MODELS, FakeModel("fifth"), FakeModel("apart", 3.0)], suite)
     for path in (tmp_path / "runs" / "apart").rglob("mbpp-plus.*"):
         path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"evalooop"', path.read_text()))
-    page = rendered_texts(gather(tmp_path, None))["loop-mbpp-plus.html"]
+    texts = rendered_texts(gather(tmp_path, None))
+    page, table = texts["loop-mbpp-plus.html"], texts["data/loop-mbpp-plus.tex"]
+    assert re.search(r"^-- & apart & [0-9.-]+ \([0-9.-]+\)\* &", table, re.MULTILINE)
+    assert table.count("*") == 1 + 3  # what the sign means, and three columns of that row
     rows = (page.partition(f'<tr id="{name}"')[2] for name in ("apart", "strong"))
     apart, ranked = (row.partition("</tr>")[0] for row in rows)
     assert "≠</a>" in apart and "under another protocol than those that are ranked" in apart
