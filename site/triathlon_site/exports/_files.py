@@ -186,7 +186,7 @@ def board_table(board: Board, models: Models) -> str:
     head = ("Rank", "Model", *(column.column.title for column in board.shown))
     rows = []
     for model in board.models:
-        headline = board.headline.scores.get(model)
+        headline = board.headline.shown(model)
         rank = formats.rank(headline.rank if headline else None)
         rows.append((rank, models[model].label, *(_score(c, c.shown(model)) for c in board.shown)))
     return latex_table(title, head, rows)
