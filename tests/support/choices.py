@@ -50,7 +50,8 @@ def choices(solved: Mapping[str, float]) -> Draft:
             open_weights=size is not None,
             usable=True,
         )
-        cell = ShownScore(score, 10.0, Interval(score - 0.4, min(10, score + 0.4)), "recorded", "", "", "")
+        known = Interval(score - 0.4, min(10, score + 0.4))
+        cell = ShownScore(score, known, 0, grade="recorded", maximum=10.0, link="")
         place = IndexRow(10 * score, 10 * score - 4, 10 * score + 4, Rank(1, False, 1, 6), 1)
         rows.append(ModelRow(name, info, {"loop": cell}, "", place))
     places = tuple(row.index for row in rows if row.index)

@@ -9,7 +9,6 @@ from triathlon_site.load._aggregate import (
     Columns,
     Extracts,
     FileAggregate,
-    Grade,
     Parts,
     TaskResult,
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
 """Field of the problems that a task was evolved from, in records that name them."""
-Grade = Literal["measured", "recorded"]
 """measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
 _RAN: Final = frozenset((Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT))

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import nan
 from typing import Final, Optional
 
@@ -10,9 +10,9 @@ from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.models import ModelInfo
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
-from triathlon_site.ranking import Rank, RankShift
+from triathlon_site.ranking import Rank
 from triathlon_site.render import formats
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score, middle
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
 from triathlon_site.uncertainty import DIGITS, Interval
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
@@ -22,16 +22,15 @@ _OF_OTHERS: Final = ("average_accuracy", "coverage_f1")
 """Metrics that are computed from others, and so no dimensions."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownScore:
-    """One score of one model, of any grade."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownScore(Score):
+    """One score of one model, of any grade: where it comes from, beside the score itself.
 
-    value: float
+    A reported figure has no rank, tier or shift. Where the number of its tasks is not known, its interval is
+    not known and `tasks` is 0: only the column's number is known.
+    """
+
     maximum: float
-    interval: Interval | None
-    """None where the number of tasks is not known."""
-    grade: str
-    """`measured`, `recorded` or `reported`."""
     link: str
     """Path from the site's root, of the receipt or of the table that the figure was copied from; empty in a
     cell without a mark of its grade."""
@@ -42,32 +41,13 @@ class ShownScore:
     """Title of the table that a reported figure was copied from."""
     deviation: float | None = None
     """Published standard deviation over repeats."""
-    tier: int | None = None
-    """None for a reported one."""
-    upper: float | None = None
-    """The upper end where the score is only known as a range."""
-    tasks: float = nan
-    """Independent tasks behind the score; nan where only the column's number of tasks is known."""
-    judged_again: bool = False
-    """Whether it was measured, and graded again here."""
     replaced: Optional["ShownScore"] = None
     """The reported figure that is not shown because of this one."""
-    rank: Rank | None = None
-    """Among the scores of one protocol; None for a reported figure, or one that is in no ranking."""
-    shift: RankShift | None = None
-    """Against plain pass@1; None where the column has none."""
-    apart: str = ""
-    """Why it is in no ranking, tier or test (`OTHER_PROTOCOL`, `UNITS_ARE_OPEN`); empty where it is."""
 
     @property
     def mark(self) -> str:
         """Of a score that is in no ranking; empty where it is in one."""
         return APART_MARKS[self.apart] if self.apart else ""
-
-    @property
-    def middle(self) -> float:
-        """The one number of it."""
-        return middle(self.value, self.upper)
 
     @property
     def share(self) -> float:
@@ -81,7 +61,7 @@ class ShownScore:
             self,
             value=self.value * times,
             maximum=maximum,
-            interval=self.interval and Interval(self.interval.low * times, self.interval.high * times),
+            interval=Interval(self.interval.low * times, self.interval.high * times),
             deviation=None if self.deviation is None else self.deviation * times,
             upper=None if self.upper is None else self.upper * times,
         )
@@ -105,14 +85,15 @@ class ReportedTables:
                 date = board.source.as_of
                 return ShownScore(
                     score.value,
-                    next(column.maximum for column in board.columns if column.id == field),
-                    score.interval,
-                    REPORTED,
-                    board.page,
-                    date,
-                    f"reported by {board.title}, {date}",
-                    board.title,
-                    score.deviation,
+                    score.interval or Interval(nan, nan),
+                    tasks=0,
+                    grade=REPORTED,
+                    maximum=next(column.maximum for column in board.columns if column.id == field),
+                    link=board.page,
+                    date=date,
+                    note=f"reported by {board.title}, {date}",
+                    source=board.title,
+                    deviation=score.deviation,
                 )
         return None
 
@@ -171,20 +152,8 @@ def score_in(column: ColumnScores, model: str) -> ShownScore | None:
     score = column.shown(model)
     if score is None:
         return None
-    return ShownScore(
-        score.value,
-        column.column.maximum,
-        score.interval,
-        score.grade,
-        receipt_path(column, model),
-        tier=score.tier,
-        upper=score.upper,
-        tasks=score.tasks,
-        judged_again=score.judged_again,
-        rank=score.rank,
-        shift=score.shift,
-        apart=score.apart,
-    )
+    known = {field.name: getattr(score, field.name) for field in fields(score)}
+    return ShownScore(**known, maximum=column.column.maximum, link=receipt_path(column, model))
 
 
 def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScore | None:

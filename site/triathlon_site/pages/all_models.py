@@ -205,8 +205,8 @@ def _index(rows: Sequence[ModelRow]) -> Index:
     """The index of rows that have a cell in one of its columns, in their order."""
     cells = [[row.cells.get(column.id) for column in FRONT] for row in rows]
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
-    counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
-    tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
+    counts = np.array([[cell.tasks if cell else 0 for cell in row] for row in cells])
+    tasks = np.where(counts, counts, [column.tasks for column in FRONT])
     released = [years(row.info.released or "") for row in rows]
     return compute_index(shares, tasks, np.array(released))
 

@@ -146,7 +146,7 @@ def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.floa
     ends, texts = [], []
     for cell in (row.cells[score.id] for row in rows):
         span = cell.interval
-        if span is None:
+        if not span.known:
             share = share_interval(cell.share * score.tasks, score.tasks)
             span = Interval(share.low * cell.maximum, share.high * cell.maximum)
         value = float(np.round(score.maximum * cell.share, 9))

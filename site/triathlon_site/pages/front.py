@@ -140,7 +140,7 @@ def _line(row: ModelRow) -> dict[str, Any]:
             "columns": place.columns,
         }
     for name, cell in row.cells.items():
-        line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
+        line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks or None, f"{name}_grade": cell.grade}
         if cell.upper is not None:
             ends = {"lower": cell.value, "upper": cell.upper}
             line |= {f"{name}_{end}": round(value / cell.maximum, 6) for end, value in ends.items()}
@@ -163,7 +163,8 @@ def _chart(
     cells = [cell for _, cell in scored]
     shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
     # round numbers from below every interval to above
-    spans = [cell.interval or Interval(cell.middle, cell.middle) for _, cell in shown]
+    spans = [Interval(cell.middle, cell.middle) for _, cell in shown]
+    spans += [cell.interval for _, cell in shown if cell.interval.known]
     numbers = round_ticks(min(s.low for s in spans), max(s.high for s in spans), _MOST_INTERVALS, least=0.1)
     low, width = numbers[0], numbers[-1] - numbers[0]
 
@@ -181,7 +182,7 @@ def _chart(
                 row,
                 cell,
                 across(cell.middle),
-                (across(cell.interval.low), across(cell.interval.high)) if cell.interval else None,
+                (across(cell.interval.low), across(cell.interval.high)) if cell.interval.known else None,
             )
             for row, cell in shown
         ],

@@ -178,13 +178,14 @@ class Pair:
     @property
     def difference(self) -> Difference:
         """Ours minus theirs, on the column's scale; its interval is of ours alone where theirs has none."""
-        theirs = self.reported.value, self.reported.interval
-        return independent_difference(self.own.middle, self.own.interval, *theirs, self.own.tasks)
+        own, theirs = self.own, self.reported
+        span = theirs.interval if theirs.interval.known else None
+        return independent_difference(own.middle, own.interval, theirs.value, span, own.tasks)
 
     @property
     def agrees(self) -> bool | None:
         """Whether the difference is within both uncertainties; None where theirs is not known."""
-        return None if self.reported.interval is None else not self.difference.sure
+        return None if not self.reported.interval.known else not self.difference.sure
 
 
 def pairs(site: Gathered) -> Iterator[Pair]:

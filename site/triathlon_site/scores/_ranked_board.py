@@ -13,7 +13,7 @@ from triathlon_runner import catalogue
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import RECORDED
-from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
+from triathlon_site.load import MEASURED, FileAggregate, Results
 from triathlon_site.ranking import (
     FEWEST_RANKED,
     DrawnRanks,
@@ -66,8 +66,8 @@ class Score:
     shift: RankShift | None = None
     upper: float | None = None
     """The upper end where the score is only known as a range; `value` is the lower end."""
-    grade: Grade = MEASURED
-    """`recorded` where a file that it comes from is."""
+    grade: str = MEASURED
+    """`recorded` where a file that it comes from is; of a published figure, `reported`."""
     judged_again: bool = False
     """Whether every file behind it was measured and graded again here, as for submitted results."""
     apart: str = ""

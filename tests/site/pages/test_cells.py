@@ -8,7 +8,7 @@ from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.render import installed_environment
 from triathlon_site.uncertainty import Interval
 
-SCORE = ShownScore(0.5, 1.0, Interval(0.4, 0.6), "measured", "")
+SCORE = ShownScore(0.5, Interval(0.4, 0.6), 20, maximum=1.0, link="")
 
 
 def macro(name: str, *arguments: object, **named: object) -> str:

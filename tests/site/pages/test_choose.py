@@ -74,7 +74,7 @@ def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRo
     """A model with a score in one column, which is known to 4 per cent either way."""
     info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True, usable=True)
     known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
-    cell = ShownScore(score, maximum, known, "recorded", "", "", "")
+    cell = ShownScore(score, known, 0, grade="recorded", maximum=maximum, link="")
     place = IndexRow(50.0, 40.0, 60.0, Rank(1, tied=False, low=1, high=5), 1)
     return ModelRow(name, info, {"runtime_output": cell}, "", place)
 

@@ -137,8 +137,8 @@ def reported_rows(models: Sequence[BoardModel]) -> list[dict[str, Any]]:
             "model": one.id or None,
             "name": one.info.name,
             "score": figure.value,
-            "low": figure.interval.low if figure.interval else None,
-            "high": figure.interval.high if figure.interval else None,
+            "low": figure.interval.low if figure.interval.known else None,
+            "high": figure.interval.high if figure.interval.known else None,
             "source": f"{figure.source}, {figure.date}",
         }
         for one in models
