@@ -21,7 +21,8 @@ from triathlon_site.pages import (
     tasks,
 )
 from triathlon_site.pages._site import FRONT, Gathered
-from triathlon_site.pages.all_models import SHOWN, AllModels, all_models
+from triathlon_site.pages.all_models import FRONT as IN_INDEX
+from triathlon_site.pages.all_models import AllModels, all_models
 from triathlon_site.render import MISSING, Draft, Environment, Link, Page
 from triathlon_site.scores import Board
 
@@ -92,7 +93,7 @@ def _front(site: Gathered, table: AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
     if table:
         yield from front.drafts(site, table)
-        solved = solved_cost_by_name(site.boards, site.models, {column.board for column in SHOWN})
+        solved = solved_cost_by_name(site.boards, site.models, {column.board for column in IN_INDEX})
         yield from choose.drafts(table, solved)
     elif not site.overall_pages:
         yield Draft(FRONT, "front/empty")

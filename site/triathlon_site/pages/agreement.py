@@ -189,6 +189,7 @@ def _all_models_matrix(site: Gathered) -> Matrix:
             tasks=0,
             board=table.discipline,
             column="",
+            maximum=score.maximum,
             published=((table.id, score.id),),
         )
         for table, score in _outside_rankings(site)
@@ -200,8 +201,7 @@ def _all_models_matrix(site: Gathered) -> Matrix:
     for column in correlated:
         cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}
         if cells:
-            maximum = max(cell.maximum for cell in cells.values())
-            maximum = formats.in_unit(maximum, maximum)
+            maximum = formats.in_unit(column.maximum, column.maximum)
             # Rounded as in the table's file: equal scores from two sources stay equal.
             values = {key: maximum * round(cell.share, 6) for key, cell in cells.items()}
             title = f"{column.title} {column.small}" if column.title else column.name

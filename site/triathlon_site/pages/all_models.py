@@ -1,7 +1,7 @@
 """Every model of any source once, with its scores, its place in the index and in each column."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,14 +15,13 @@ from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
 from triathlon_site.ranking import smallest_ranks
-from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
+from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
 
 FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
 """Columns of the index; the page of agreement has all of CORRELATED."""
-SHOWN: Final = tuple(column for column in FRONT if column.title)
-BESIDE: Final = tuple(column for column in CORRELATED if column.title and not column.column)
-"""Published figures that stand beside the columns of the index, because they are another quantity."""
-RANKED_BY: Final = tuple(column for column in SHOWN if not column.optional)
+TABLE: Final = (*FRONT, *(column for column in CORRELATED if not column.column))
+"""Columns of the table: behind those of the index, published figures of another quantity."""
+RANKED_BY: Final = tuple(column for column in FRONT if not column.optional)
 """Columns that the table can be ranked by, in the order of the choice."""
 
 
@@ -34,7 +33,7 @@ class ModelRow:
     """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
     cells: dict[str, ShownScore]
-    """By id of a column."""
+    """By id of a column, each on the column's scale."""
     date: str
     """Day or month of its newest result or figure; empty where it is not known."""
     index: IndexRow | None = None
@@ -47,6 +46,8 @@ class ModelRow:
     """By id of a column without a cell: the sets that its mean lacks, in words."""
     ran: float | None = None
     """Share of the replies that were programs which ran; None where no programs were asked for here."""
+    source: str = ""
+    """Title of a source of a snapshot, to tell it from another model of the same name."""
 
     @property
     def mostly_ran(self) -> bool:
@@ -56,7 +57,7 @@ class ModelRow:
     @property
     def has(self) -> list[str]:
         """The columns, and disciplines, that it has a cell in, as the table heads them."""
-        return list(dict.fromkeys(column.title.lower() for column in SHOWN if column.id in self.cells))
+        return list(dict.fromkeys(column.title.lower() for column in FRONT if column.id in self.cells))
 
     @property
     def grades(self) -> list[str]:
@@ -86,11 +87,11 @@ def all_models(site: Gathered) -> AllModels:
     """Rows with a place in the index, and that of their snapshot with the most columns."""
     others: list[ModelRow] = []
     snapshots: list[ModelRow] = []
-    for card, rows in _card_rows(site, (*FRONT, *BESIDE)):
+    for card, rows in _card_rows(site, TABLE):
         if not rows:
             continue
         merged = _merged(site, card, rows)
-        scored = [row for _, row in rows if counted & row.cells.keys()]
+        scored = [row for row in rows if counted & row.cells.keys()]
         if scored:
             columns = [len(counted & row.cells.keys()) for row in scored]
             indexed.append((merged, len(snapshots) + columns.index(max(columns))))
@@ -100,93 +101,97 @@ def all_models(site: Gathered) -> AllModels:
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
     if not indexed:
         return AllModels(tuple(others), None, snapshots)
-    index = _index(snapshots).among([place for _, place in indexed])
-    places = [
-        (place.rank.rank, row.name.lower()) for place, (row, _) in zip(index.rows, indexed, strict=True)
-    ]
-    order = sorted(range(len(indexed)), key=places.__getitem__)
-    ordered = replace(index, rows=tuple(index.rows[n] for n in order), draws=index.draws[:, order])
-    ranked = [replace(indexed[n][0], index=index.rows[n]) for n in order]
-    return AllModels((*ranked, *others), ordered, snapshots)
+    of_snapshots = _index(snapshots)
+    indexed.sort(key=lambda pair: (-of_snapshots.rows[pair[1]].value, pair[0].name.lower()))
+    index = of_snapshots.among([place for _, place in indexed])
+    ranked = [replace(row, index=place) for (row, _), place in zip(indexed, index.rows, strict=True)]
+    return AllModels((*ranked, *others), index, snapshots)
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn]) -> list[ModelRow]:
     """Every snapshot of every model with its cells in these columns, in no order and without an index."""
-    rows = [(one, row) for _, rows in _card_rows(site, columns) for one, row in rows]
-    counts = Counter(row.name for _, row in rows)
-    return [
-        replace(row, name=f"{row.name} ({one.source})") if counts[row.name] > 1 else row for one, row in rows
-    ]
+    rows = [row for _, rows in _card_rows(site, columns) for row in rows]
+    counts = Counter(row.name for row in rows)
+    return [replace(row, name=f"{row.name} ({row.source})") if counts[row.name] > 1 else row for row in rows]
 
 
-def _card_rows(
-    site: Gathered, columns: Sequence[FrontColumn]
-) -> Iterator[tuple[ModelCard, list[tuple[ModelSnapshot, ModelRow]]]]:
+Graded = Mapping[str, tuple[Board, ColumnScores]]
+"""By id of a column, the column of a board that has its measured and recorded scores."""
+
+
+def _card_rows(site: Gathered, columns: Sequence[FrontColumn]) -> Iterator[tuple[ModelCard, list[ModelRow]]]:
     """The snapshots of each card that have results or a figure in these columns, the newest first."""
-    scored = [scores for column in columns if (scores := _scores(site, column))]
-    suites = {suite for scores in scored for suite in scores.column.suites}
+    graded = {
+        column.id: (board, scores)
+        for column in columns
+        if (board := site.board(column.board))
+        for scores in board.columns
+        if scores.column.id == column.column
+    }
     for card in site.cards:
-        rows = [(one, _row(site, one, columns, suites)) for one in card.snapshots]
-        yield card, [(one, row) for one, row in rows if one.ids or row.cells]
+        rows = [(one, _row(site, one, columns, graded)) for one in card.snapshots]
+        yield card, [row for one, row in rows if one.ids or row.cells]
 
 
-def _row(
-    site: Gathered, one: ModelSnapshot, columns: Sequence[FrontColumn], suites: Collection[str]
-) -> ModelRow:
-    """The model's scores, and reported figures in the columns where it has none.
-
-    `suites`: those that the columns are of, whose open units are counted.
-    """
+def _row(site: Gathered, one: ModelSnapshot, columns: Sequence[FrontColumn], graded: Graded) -> ModelRow:
+    """The model's scores, and reported figures in the columns where it has none."""
     cells, missing = {}, {}
     for column in columns:
         reported = site.reported.figure(one.joined, column.reported) if one.joined else None
-        score = next((cell for model in one.ids if (cell := _score(site, column, model))), None)
-        if cell := replace(score, replaced=reported) if score else reported:
-            cells[column.id] = cell
-        elif (board := site.board(column.board)) and (scores := _scores(site, column)):
+        score, lacks = None, ""
+        if column.id in graded:
+            board, scores = graded[column.id]
+            found = (_score(site, column, board, scores, model) for model in one.ids)
+            score = next(filter(None, found), None)
             # the sets that a mean lacks of the first of these models that has some of them
-            lacks = (missing_suites(board, scores.column, model) for model in one.ids)
-            if text := next(filter(None, lacks), ""):
-                missing[column.id] = text
+            lacks = next(filter(None, (missing_suites(board, scores.column, m) for m in one.ids)), "")
+        if cell := replace(score, replaced=reported) if score else reported:
+            note = "; ".join(filter(None, (cell.note, one.label)))
+            cells[column.id] = replace(cell.scaled(column.maximum), note=note)
+        elif lacks:
+            missing[column.id] = lacks
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
-    opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
-    date = max(dates, default="")
-    return ModelRow(one.info.name, one.info, cells, date, open_units=opened, missing=missing)
+    suites = {suite for _, scores in graded.values() for suite in scores.column.suites}
+    return ModelRow(
+        name=one.info.name,
+        info=one.info,
+        cells=cells,
+        date=max(dates, default=""),
+        open_units=sum(
+            file.open_units for model in one.ids for file in site.files[model] if file.suite in suites
+        ),
+        missing=missing,
+        source=one.source,
+    )
 
 
-def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
+def _merged(site: Gathered, card: ModelCard, rows: Sequence[ModelRow]) -> ModelRow:
     """One row of a card's snapshots: in each column a score graded here, else the newest figure."""
     cells: dict[str, ShownScore] = {}
     missing: dict[str, str] = {}
-    for snapshot, row in rows:
+    for row in rows:
         missing = dict(row.missing) | missing
         for name, cell in row.cells.items():
             if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
-                note = "; ".join(filter(None, (cell.note, snapshot.label)))
-                cells[name] = replace(cell, note=note)
+                cells[name] = cell
     return ModelRow(
         name=card.info.name,
         info=card.info,
         cells=cells,
-        date=max(row.date for _, row in rows),
-        open_units=sum(row.open_units for _, row in rows),
+        date=max(row.date for row in rows),
+        open_units=sum(row.open_units for row in rows),
         may_be=site.may_be.get(card.info.id, ()),
         missing=missing,
         ran=share_that_ran([file for model in card.ids for file in site.files[model]]),
     )
 
 
-def _scores(site: Gathered, column: FrontColumn) -> ColumnScores | None:
-    """The column of the board that has its measured and recorded scores."""
-    board = site.board(column.board)
-    return next((c for c in board.columns if c.column.id == column.column), None) if board else None
-
-
-def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None:
+def _score(
+    site: Gathered, column: FrontColumn, board: Board, scores: ColumnScores, model: str
+) -> ShownScore | None:
     """The measured or recorded score of one model; None where it has none, or has one with open units."""
-    board, scores = site.board(column.board), _scores(site, column)
-    score = score_in(scores, model) if scores else None
-    if board is None or scores is None or score is None or score.apart == UNITS_ARE_OPEN:
+    score = score_in(scores, model)
+    if score is None or score.apart == UNITS_ARE_OPEN:
         return None
     date = site.newest(model, set(scores.column.suites))
     part = board.part_run(model) if scores is board.headline else ""
@@ -197,7 +202,7 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
     for sample in scores.samples:
         for place in np.flatnonzero(sample.denominators[sample.models.index(model)]):
             seeds.update(sample.origins[place])
-    tasks = min(column.tasks, len(seeds) or scores.apart[model].tasks)
+    tasks = min(column.tasks, len(seeds) or score.tasks)
     return replace(score, date=date, note=note, tasks=tasks)
 
 
@@ -213,14 +218,10 @@ def _index(rows: Sequence[ModelRow]) -> Index:
 
 def default_column(rows: Sequence[ModelRow]) -> FrontColumn | None:
     """The discipline's column that most models have, of equal ones the first; None where nobody has any."""
-    first = {column.discipline: column for column in reversed(RANKED_BY)}
-    counts = {
-        column.id: sum(column.id in row.cells for row in rows)
-        for column in RANKED_BY
-        if column in first.values()
-    }
-    best = max(counts, key=counts.__getitem__, default="")
-    return next((column for column in RANKED_BY if column.id == best and counts[best]), None)
+    first = {column.discipline: column for column in reversed(RANKED_BY)}.values()
+    counts = Counter(name for row in rows for name in row.cells)
+    best = max((column for column in RANKED_BY if column in first), key=lambda column: counts[column.id])
+    return best if counts[best.id] else None
 
 
 def in_order(rows: Sequence[ModelRow], first: FrontColumn | None) -> list[ModelRow]:

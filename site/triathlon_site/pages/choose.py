@@ -138,7 +138,7 @@ def scored_models(
 
 
 def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.float64], list[list[str]]]:
-    """Of each model value, low and high on the scale of the choice, and as the boards show them.
+    """Of each model value, low and high, and as the boards show them.
 
     The value of a score that is only known as a range is its middle, and its text both ends. Where no
     interval is known, it is that of a share of the column's tasks.
@@ -149,8 +149,7 @@ def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.floa
         if not span.known:
             share = share_interval(cell.share * score.tasks, score.tasks)
             span = Interval(share.low * cell.maximum, share.high * cell.maximum)
-        value = float(np.round(score.maximum * cell.share, 9))
-        ends.append((value, *(score.maximum * end / cell.maximum for end in (span.low, span.high))))
+        ends.append((float(np.round(cell.middle, 9)), span.low, span.high))
         shown = formats.known_range(cell.value, cell.upper, cell.maximum)
         texts.append([shown, *(formats.score(end, cell.maximum) for end in (span.low, span.high))])
     return np.array(ends), texts

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import pandas as pd
@@ -14,10 +13,9 @@ from triathlon_site.pages._scores import REPORTED, Place, ShownScore
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.all_models import (
-    BESIDE,
     FRONT,
     RANKED_BY,
-    SHOWN,
+    TABLE,
     AllModels,
     ModelRow,
     default_column,
@@ -28,7 +26,7 @@ from triathlon_site.pages.board import FrontColumn
 from triathlon_site.render import Draft, Figure, Page
 from triathlon_site.uncertainty import Interval
 
-TABLE: Final = "data/all-models.csv"
+CSV: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
 REST: Final = "data/front-rows-{}.js"
 IN_PAGE: Final = 60  # rows in the page itself; the others are in scripts beside it
@@ -48,11 +46,11 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     """The front page, its other rows, its CSV files and the list of all models."""
     first = default_column(table.rows)
     rows = [
-        _on_one_scale(row)
+        row
         for row in in_order(table.rows, first)
         if row.index or any(column.id in row.cells for column in RANKED_BY)
     ]
-    columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
+    columns = [c for c in TABLE if any(c.id in row.cells for row in rows)]
     ranked_by = [column for column in RANKED_BY if column in columns]
     index_ranks = {row.name: Place(row.index.rank.rank, row.index.rank) for row in rows if row.index}
     shared: dict[str, Any] = {
@@ -85,20 +83,13 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "centre": CENTRE,
         "points": POINTS,
         "top": TOP,
-        "table": TABLE,
+        "table": CSV,
         "names": LIST,
     }
-    yield Draft(PATH, "front/page", values, (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots)))
+    yield Draft(PATH, "front/page", values, (_csv(CSV, table.rows), _csv(SNAPSHOTS, table.snapshots)))
     for path, later in rest.items():
         yield Draft(path, "front/rest", shared | {"rows": later})
     yield Draft(LIST, "front/list")
-
-
-def _on_one_scale(row: ModelRow) -> ModelRow:
-    """The row with each cell on the scale of its column: scores are shares of 1, figures often per cent."""
-    maxima = {column.id: column.maximum for column in (*SHOWN, *BESIDE)}
-    cells = {name: cell.scaled(maxima[name]) for name, cell in row.cells.items() if name in maxima}
-    return replace(row, cells=cells)
 
 
 def _csv(path: str, rows: Sequence[ModelRow]) -> Page:

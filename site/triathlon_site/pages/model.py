@@ -28,7 +28,7 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._scores import cell, dimensions, marked, score_in, share_of_maximum, why_apart
 from triathlon_site.pages._site import Gathered, ModelCard
-from triathlon_site.pages.all_models import BESIDE, FRONT, ModelRow
+from triathlon_site.pages.all_models import TABLE, ModelRow
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, missing_suites, question_columns, view_of
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, Page, formats
@@ -62,9 +62,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "info": info,
             "card": card,
             "place": place,
-            "cells": [
-                (c.name, place.cells[c.id]) for c in (*FRONT, *BESIDE) if place and c.id in place.cells
-            ],
+            "cells": [(c.name, place.cells[c.id]) for c in TABLE if place and c.id in place.cells],
             "numbers": list(_reported_numbers(site, card)),
             "may_be": site.may_be.get(card.info.id, ()),
             "servers": "; ".join(

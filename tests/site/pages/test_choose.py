@@ -70,11 +70,11 @@ def test_the_script_gets_who_cannot_be_told_from_whom(draft: Draft) -> None:
     assert all("<" not in file.content for file in draft.files if file.path.endswith(".js"))
 
 
-def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRow:
+def table_row(name: str, billions: str, score: float) -> ModelRow:
     """A model with a score in one column, which is known to 4 per cent either way."""
     info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True, usable=True)
-    known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
-    cell = ShownScore(score, known, 0, grade="recorded", maximum=maximum, link="")
+    known = Interval(score - 4.0, score + 4.0)
+    cell = ShownScore(score, known, 0, grade="recorded", maximum=100.0, link="")
     place = IndexRow(50.0, 40.0, 60.0, Rank(1, tied=False, low=1, high=5), 1)
     return ModelRow(name, info, {"runtime_output": cell}, "", place)
 
@@ -88,18 +88,9 @@ def rows_of(rows: Sequence[ModelRow]) -> Mapping[str, Sequence[str]]:
     return {name: texts for name, *texts in question["rows"]}
 
 
-def test_shares_and_per_cent_are_on_one_scale() -> None:
-    """A share of 0.6 is better than reported 40 per cent, and is shown as per cent, too."""
-    reported = [table_row(f"Reported {size}", f"{size}", 10.0 * size, 100.0) for size in (2, 3, 4)]
-    own = [table_row("Ours", "20", 0.6, 1.0), table_row("Ours, small", "1", 0.1, 1.0)]
-    found = rows_of([*reported, *own])
-    assert list(found)[-1] == "Ours" and found["Ours"][1:] == ["20 B", "60.0 (56.0–64.0)"]
-    assert found["Reported 4"][2] == "40.0 (36.0–44.0)"
-
-
 def test_only_usable_models_that_ran_are_recommended() -> None:
     """The best two, one retired and one whose replies mostly did not run, are on no frontier."""
-    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size, 100.0) for size in range(1, 8)]
+    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size) for size in range(1, 8)]
     rows[6] = replace(rows[6], info=replace(rows[6].info, usable=False))
     rows[5] = replace(rows[5], ran=0.27)
     assert list(rows_of(rows)) == [f"Model {size}" for size in range(1, 6)]
@@ -107,7 +98,7 @@ def test_only_usable_models_that_ran_are_recommended() -> None:
 
 def test_reported_scores_are_counted_by_score() -> None:
     """What is said of scores that nobody checked is true for the chosen one; the index is made of all."""
-    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size, 100.0) for size in range(1, 8)]
+    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size) for size in range(1, 8)]
     rows[1] = replace(
         rows[1], cells={**rows[1].cells, "loop": replace(rows[1].cells["runtime_output"], grade=REPORTED)}
     )

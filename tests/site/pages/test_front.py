@@ -259,6 +259,21 @@ def test_the_order_is_that_of_the_scores(reported: AllModels) -> None:
     assert ranks != sorted(ranks)
 
 
+def test_shares_and_per_cent_are_on_one_scale(tmp_path: Path) -> None:
+    """Scores graded here are shares of 1, reported ones often per cent: among the rows that HumanEval+ is
+    the first column of, the best stand first, whoever graded them.
+    """
+    suites = [FakeSuite(entry, tasks=8) for entry in entries(["evolved/humaneval-plus"])]
+    write_results(tmp_path, [FakeModel("mine", 9.0)], suites)
+    rows = in_order(all_models(gather(add_published(tmp_path), None)).rows, RANKED_BY[0])
+    before = {"loop", "runtime_output", "evolved"}
+    ordered = [row for row in rows if "humaneval_plus" in row.cells and not before & row.cells.keys()]
+    scores = {row.name: row.cells["humaneval_plus"] for row in ordered}
+    assert next(iter(scores)) == "mine" and {cell.maximum for cell in scores.values()} == {100.0}
+    values = [cell.middle for cell in scores.values()]
+    assert values == sorted(values, reverse=True) and len(values) > 10
+
+
 def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None:
     """Measured models are ranked among each other; a reported figure has its place among all in brackets."""
     rows = all_models(measured).rows
