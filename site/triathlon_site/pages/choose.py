@@ -1,7 +1,7 @@
 """The page for choosing a model: a score against price, size or measured cost.
 
 Its data is a script that holds JSON, because a page opened from a file may load nothing else. Who cannot be
-told from whom is computed here; the script filters, sorts and shows. Every frontier is a CSV file, too.
+told from whom is computed here; the script filters, sorts and shows.
 """
 
 import math
@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
-from triathlon_site.exports import csv_file
 from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
 from triathlon_site.pages.board import FrontColumn
@@ -23,7 +22,6 @@ from triathlon_site.uncertainty import Interval, share_interval
 
 PATH: Final = "choose.html"
 DATA: Final = "data/choose.js"
-TABLE: Final = "data/frontiers.csv"
 INDEX: Final = "index"
 OPENNESS: Final = {True: "open", False: "closed", None: ""}
 FEWEST: Final = 5  # models below which there is nothing to choose from: no frontier is drawn up, none advised
@@ -92,10 +90,9 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
         "origin": _origin(scored[0]) if scored else "",
         "least_ran": LEAST_RAN,
         "data": DATA,
-        "table": TABLE,
     }
     data = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
-    yield Draft(PATH, "choose/page", values, (data, _table(scored, costs)))
+    yield Draft(PATH, "choose/page", values, (data,))
 
 
 def scored_models(
@@ -169,24 +166,25 @@ def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, value in costs.items() if value is not None}
 
 
-def frontier(scored: ScoredModels, cost: ChoiceCost, among: "pd.Series[bool] | bool" = True) -> pd.DataFrame:
-    """The models among these whose cost is known, with this `cost` and whether each is `undominated`."""
-    frame = scored.frame[scored.frame[cost.id].notna() & among]
-    costs = frame[cost.id].to_numpy()
-    return frame.assign(cost=costs, undominated=undominated(frame["value"].to_numpy(), costs))
+def recommended(scored: ScoredModels, cost: ChoiceCost) -> pd.DataFrame:
+    """The models that can be recommended, those whose cost is known."""
+    return scored.frame[scored.frame["recommended"] & scored.frame[cost.id].notna()]
 
 
 def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
     """For readers without scripts: the frontiers by price and by size, where enough models have these."""
     for cost in (PRICE, SIZE):
-        asked = frontier(scored, cost, scored.frame["recommended"])
-        best = asked[asked["undominated"]].sort_values("cost", kind="stable")
-        rows = best[["label", "page", "cost", "shown"]].itertuples(index=False)
+        asked = recommended(scored, cost)
+        best = asked[undominated(asked["value"].to_numpy(), asked[cost.id].to_numpy())]
+        rows = best.sort_values(cost.id, kind="stable")[["label", "page", cost.id, "shown"]]
         if len(asked) >= FEWEST:
             yield {
                 "title": f"{scored.score.name} by {cost.noun}",
                 "cost": cost,
-                "rows": [(name, page, cost_text(cost, value), text) for name, page, value, text in rows],
+                "rows": [
+                    (name, page, cost_text(cost, value), text)
+                    for name, page, value, text in rows.itertuples(index=False)
+                ],
             }
 
 
@@ -228,7 +226,7 @@ def _score(scored: ScoredModels, names: Sequence[str], costs: Sequence[ChoiceCos
         "id": score.id,
         "title": score.name,
         "short": score.within,
-        "advised": [cost.id for cost in costs if len(frontier(scored, cost, frame["recommended"])) >= FEWEST],
+        "advised": [cost.id for cost in costs if len(recommended(scored, cost)) >= FEWEST],
         "rows": [places[name] for name in frame["model"]],
         "value": frame["value"].tolist(),
         "shown": frame["shown"].tolist(),
@@ -238,14 +236,3 @@ def _score(scored: ScoredModels, names: Sequence[str], costs: Sequence[ChoiceCos
         # a bit a row, packed in hexadecimal digits
         "alike": [row.tobytes().hex() for row in np.packbits(scored.alike, axis=1)],
     }
-
-
-def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
-    """Every model of every score against every cost, among all models of which both are known."""
-    names = ["model", "score", "value", "low", "high", "against", "cost", "undominated"]
-    frames = []
-    for scored in scores:
-        for cost in costs:
-            frame = frontier(scored, cost).round({"value": 4, "low": 4, "high": 4})
-            frames.append(frame.assign(score=scored.score.id, against=cost.id)[names])
-    return csv_file(TABLE, pd.concat(frames) if frames else pd.DataFrame())
