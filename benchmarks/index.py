@@ -3,7 +3,7 @@
     python benchmarks/index.py TABLE [--draws N]
 
 TABLE is a CSV file with a line for each model: `model`, `released` (2024-11, or 2024; may be empty) and one
-field for each column of `FRONT`, scores in 0..1, empty where there is none, and may have a field `…_tasks`
+field for each column of `IN_INDEX`, scores in 0..1, empty where there is none, and may have a field `…_tasks`
 beside it, the independent tasks that the score rests on where they are not those of the column. `triathlon
 build` writes it as `_site/data/all-snapshots.csv`.
 Each cell of a model with two or more, in a column that two other models have, is left out in turn, everything
@@ -33,7 +33,7 @@ from triathlon_site.overall_index import (
     fit_columns,
     years,
 )
-from triathlon_site.pages.all_models import FRONT
+from triathlon_site.pages.all_models import IN_INDEX
 
 
 def predict_scores(
@@ -52,8 +52,8 @@ def read_table(path: Path) -> tuple[Array, Array, Array]:
     """Scores and their numbers of tasks, shape (models, columns), and release dates in years."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    scores = [[float(row[column.id] or "nan") for column in FRONT] for row in rows]
-    tasks = [[float(row.get(f"{column.id}_tasks") or column.tasks) for column in FRONT] for row in rows]
+    scores = [[float(row[column.id] or "nan") for column in IN_INDEX] for row in rows]
+    tasks = [[float(row.get(f"{column.id}_tasks") or column.tasks) for column in IN_INDEX] for row in rows]
     return np.array(scores), np.array(tasks), np.array([years(row["released"]) for row in rows])
 
 

@@ -21,8 +21,7 @@ from triathlon_site.pages import (
     tasks,
 )
 from triathlon_site.pages._site import FRONT, Gathered
-from triathlon_site.pages.all_models import FRONT as IN_INDEX
-from triathlon_site.pages.all_models import AllModels, all_models
+from triathlon_site.pages.all_models import IN_INDEX, AllModels, all_models
 from triathlon_site.render import MISSING, Draft, Environment, Link, Page
 from triathlon_site.scores import Board
 

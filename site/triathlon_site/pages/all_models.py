@@ -17,11 +17,11 @@ from triathlon_site.pages.board import FrontColumn, missing_suites
 from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
 
-FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
+IN_INDEX: Final = tuple(column for column in CORRELATED if column.in_index)
 """Columns of the index; the page of agreement has all of CORRELATED."""
-TABLE: Final = (*FRONT, *(column for column in CORRELATED if not column.column))
+TABLE: Final = (*IN_INDEX, *(column for column in CORRELATED if not column.column))
 """Columns of the table: behind those of the index, published figures of another quantity."""
-RANKED_BY: Final = tuple(column for column in FRONT if not column.optional)
+RANKED_BY: Final = tuple(column for column in IN_INDEX if not column.optional)
 """Columns that the table can be ranked by, in the order of the choice."""
 
 
@@ -57,7 +57,7 @@ class ModelRow:
     @property
     def has(self) -> list[str]:
         """The columns, and disciplines, that it has a cell in, as the table heads them."""
-        return list(dict.fromkeys(column.title.lower() for column in FRONT if column.id in self.cells))
+        return list(dict.fromkeys(column.title.lower() for column in IN_INDEX if column.id in self.cells))
 
     @property
     def grades(self) -> list[str]:
@@ -82,7 +82,7 @@ def all_models(site: Gathered) -> AllModels:
 
     The index compares snapshots: a row has that of its snapshot with the most columns.
     """
-    counted = {column.id for column in FRONT}
+    counted = {column.id for column in IN_INDEX}
     indexed: list[tuple[ModelRow, int]] = []
     """Rows with a place in the index, and that of their snapshot with the most columns."""
     others: list[ModelRow] = []
@@ -208,10 +208,10 @@ def _score(
 
 def _index(rows: Sequence[ModelRow]) -> Index:
     """The index of rows that have a cell in one of its columns, in their order."""
-    cells = [[row.cells.get(column.id) for column in FRONT] for row in rows]
+    cells = [[row.cells.get(column.id) for column in IN_INDEX] for row in rows]
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else 0 for cell in row] for row in cells])
-    tasks = np.where(counts, counts, [column.tasks for column in FRONT])
+    tasks = np.where(counts, counts, [column.tasks for column in IN_INDEX])
     released = [years(row.info.released or "") for row in rows]
     return compute_index(shares, tasks, np.array(released))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
 from triathlon_site.pages._scores import REPORTED
-from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
+from triathlon_site.pages.all_models import IN_INDEX, AllModels, ModelRow
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
 from triathlon_site.render import Draft, Page, as_script, formats
@@ -39,7 +39,7 @@ class ChoiceCost(NamedTuple):
 
 
 SCORES: Final = (
-    *FRONT,
+    *IN_INDEX,
     FrontColumn(INDEX, "Index over all columns", tasks=0, board="", column="", within="the index"),
 )
 PRICE: Final = ChoiceCost("price", "List price of output, $ per million tokens", "cheap", "price", "${} / M")
@@ -74,7 +74,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     ranked = {row.name: row for row in table.rows if row.index}
     known = {name: known_costs(row, solved) for name, row in ranked.items()}
     scored = [models for score in SCORES if (models := scored_models(table, known, score))]
-    first = {column.discipline: column.id for column in reversed(FRONT)}.values()
+    first = {column.discipline: column.id for column in reversed(IN_INDEX)}.values()
     scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.frame)))
     costs = [cost for cost in COSTS if any(of.frame[cost.id].notna().any() for of in scored)]
     names = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))

@@ -10,10 +10,9 @@ from triathlon_site.exports import csv_file
 from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
 from triathlon_site.overall_index import CENTRE, POINTS
 from triathlon_site.pages._scores import REPORTED, Place, ShownScore
-from triathlon_site.pages._site import FRONT as PATH
-from triathlon_site.pages._site import Gathered
+from triathlon_site.pages._site import FRONT, Gathered
 from triathlon_site.pages.all_models import (
-    FRONT,
+    IN_INDEX,
     RANKED_BY,
     TABLE,
     AllModels,
@@ -26,13 +25,9 @@ from triathlon_site.pages.board import FrontColumn
 from triathlon_site.render import Draft, Figure, Page
 from triathlon_site.uncertainty import Interval
 
-CSV: Final = "data/all-models.csv"
-LIST: Final = "all-models.html"
 REST: Final = "data/front-rows-{}.js"
 IN_PAGE: Final = 60  # rows in the page itself; the others are in scripts beside it
 IN_SCRIPT: Final = 40  # rows in each of them: a phone would stand still for a script of more
-SNAPSHOTS: Final = "data/all-snapshots.csv"
-"""A line a snapshot, none with cells of two: what the index was fitted to."""
 INDEX: Final = "index"
 TOP: Final = 20  # rows of which the first line counts those that can no longer be used
 BEST: Final = 8  # rows of a chart: all on a phone, the first five beside other charts
@@ -45,11 +40,8 @@ _MOST_INTERVALS: Final = 4
 def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     """The front page, its other rows, its CSV files and the list of all models."""
     first = default_column(table.rows)
-    rows = [
-        row
-        for row in in_order(table.rows, first)
-        if row.index or any(column.id in row.cells for column in RANKED_BY)
-    ]
+    indexed = [row for row in table.rows if row.index]
+    rows = in_order(indexed, first)
     columns = [c for c in TABLE if any(c.id in row.cells for row in rows)]
     ranked_by = [column for column in RANKED_BY if column in columns]
     index_ranks = {row.name: Place(row.index.rank.rank, row.index.rank) for row in rows if row.index}
@@ -83,23 +75,22 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "centre": CENTRE,
         "points": POINTS,
         "top": TOP,
-        "table": CSV,
-        "names": LIST,
     }
-    yield Draft(PATH, "front/page", values, (_csv(CSV, table.rows), _csv(SNAPSHOTS, table.snapshots)))
+    # a line a snapshot, none with cells of two: what the index was fitted to
+    files = _csv("data/all-models.csv", indexed), _csv("data/all-snapshots.csv", table.snapshots)
+    yield Draft(FRONT, "front/page", values, files)
     for path, later in rest.items():
         yield Draft(path, "front/rest", shared | {"rows": later})
-    yield Draft(LIST, "front/list")
+    yield Draft("all-models.html", "front/list")
 
 
 def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
-    """All figures as CSV, scores as shares of their maximum; of the rows those with a column of the index.
+    """All figures as CSV, scores as shares of their maximum.
 
     A score that is only known as a range is its middle, with the ends beside it.
     """
-    counted = {column.id for column in FRONT}
-    frame = pd.DataFrame([_line(row) for row in rows if counted & row.cells.keys()])
-    names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
+    frame = pd.DataFrame([_line(row) for row in rows])
+    names = [f"{column.id}{field}" for column in IN_INDEX for field in ("", "_tasks", "_grade")]
     columns = [*frame.columns, *(name for name in names if name not in frame)]
     return csv_file(path, frame.reindex(columns=columns))
 

@@ -25,7 +25,7 @@ from triathlon_runner.unit_pages import model_slug
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.agreement import graded_matrix
-from triathlon_site.pages.all_models import FRONT
+from triathlon_site.pages.all_models import IN_INDEX
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render.formats import MINUS
 
@@ -295,7 +295,7 @@ def check_front(site: Path, pages: Mapping[Path, PageParser]) -> None:
             shown["cells"].append(f"{score} ({interval})")
     assert not by_slug
     scores = {score["id"]: score["shown"] for score in script(site / "data/choose.js")["scores"]}
-    for name in ("index", *(column.id for column in FRONT)):
+    for name in ("index", *(column.id for column in IN_INDEX)):
         assert set(scores.get(name, ())) <= {*shown["index"], *shown["cells"]}, name
 
 
