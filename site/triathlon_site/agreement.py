@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import NormalDist, fmean
-from typing import Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.ranking import smallest_ranks
 from triathlon_site.uncertainty import DIGITS, LEVEL, generator
 
 Array = NDArray[np.float64]
@@ -87,17 +86,16 @@ def _cosines(products: Array, norms: Array, pairs: Pairs) -> Array:
     return np.clip(cosines, -1.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Correlation:
+class Correlation(NamedTuple):
     """Between two columns over the n models that have both; nan where it cannot be said."""
 
     n: int
-    spearman: float = math.nan
-    spearman_low: float = math.nan
-    spearman_high: float = math.nan
-    kendall: float = math.nan
-    kendall_low: float = math.nan
-    kendall_high: float = math.nan
+    spearman: float
+    spearman_low: float
+    spearman_high: float
+    kendall: float
+    kendall_low: float
+    kendall_high: float
 
 
 def correlate(left: Array, right: Array, name: str = "") -> Correlation:
@@ -174,38 +172,29 @@ ByModel = Mapping[str, Mapping[str, float]]
 """One metric of one suite, by model and task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """How well a ranking holds under the variants of one kind."""
+class Sensitivity(NamedTuple):
+    """How well a ranking holds under the variants of one kind: ranks by model."""
 
-    spearman: float
-    """Between the baseline's ranks and the mean ranks under the variants; nan for fewer than 3 models."""
-    baseline_ranks: dict[str, float]
-    mean_ranks: dict[str, float]
+    baseline_ranks: Mapping[Any, float]
+    mean_ranks: Mapping[Any, float]
+    """Under the variants."""
 
     @property
-    def models(self) -> int:
-        return len(self.baseline_ranks)
+    def correlation(self) -> Correlation:
+        """Between the two."""
+        base, mean = (np.array(list(ranks.values())) for ranks in self)
+        return correlate(base, mean)
 
 
 def sensitivity(baseline: Mapping[str, float], variants: Mapping[str, Mapping[str, float]]) -> Sensitivity:
-    """Compares the models that the baseline and every variant have.
+    """Compares the models that the baseline and every variant have; ties share the smallest rank.
 
     The paper gets 0.951 for the summary prompts (table 3) and 0.974 for the temperatures (table 4).
     """
-    common = [model for model in baseline if all(model in scores for scores in variants.values())]
-    columns = [_ranks(scores, common) for scores in variants.values()]
-    base = _ranks(baseline, common)
-    mean = {model: fmean(column[model] for column in columns) for model in common} if columns else {}
-    enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
-    # pandas' rank correlation: scipy.stats takes a second to import
-    rho = pd.DataFrame([base, mean]).T.corr("spearman").to_numpy()[0, 1] if enough else float("nan")
-    return Sensitivity(float(rho), base, mean)
-
-
-def _ranks(scores: Mapping[str, float], models: Sequence[str]) -> dict[str, float]:
-    places = smallest_ranks([scores[model] for model in models])
-    return {model: float(place) for model, place in zip(models, places, strict=True) if place}
+    varied = pd.DataFrame(variants, index=list(baseline)).dropna()
+    base = pd.Series(baseline, dtype=float)[varied.index].rank(ascending=False, method="min")
+    ranks = varied.rank(ascending=False, method="min")
+    return Sensitivity(base.to_dict(), ranks.mean(axis=1).to_dict())
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,14 +113,14 @@ def test_ranks_under_variants() -> None:
     """
     lower = {model: {task: max(0, n - 1) for task, n in own.items()} for model, own in BASELINE.items()}
     found = compare(BASELINE, {"upper": lower, "detailed": BASELINE})
-    assert found.sensitivity.spearman == pytest.approx(1)
+    assert found.sensitivity.correlation.spearman == pytest.approx(1)
     assert found.sensitivity.mean_ranks == {"a": 1, "b": 2, "c": 3, "d": 4}
     assert (found.tasks, found.left_out) == (2, [])
     assert (found.baseline["a"], found.variants["upper"]["a"]) == pytest.approx((9, 8))
     turned = dict(zip(BASELINE, reversed(BASELINE.values()), strict=True))
-    assert compare(BASELINE, {"upper": turned}).sensitivity.spearman == pytest.approx(-1)
+    assert compare(BASELINE, {"upper": turned}).sensitivity.correlation.spearman == pytest.approx(-1)
     both = compare(BASELINE, {"upper": turned, "detailed": BASELINE})
-    assert math.isnan(both.sensitivity.spearman)
+    assert math.isnan(both.sensitivity.correlation.spearman)
     assert set(both.sensitivity.mean_ranks.values()) == {2.5}
 
 
@@ -151,7 +151,7 @@ def test_without_variants_or_shared_tasks_there_is_no_correlation(
     baseline: Scores, variants: dict[str, Scores]
 ) -> None:
     """Nothing to compare: nan, and no error."""
-    assert math.isnan(compare(baseline, variants).sensitivity.spearman)
+    assert math.isnan(compare(baseline, variants).sensitivity.correlation.spearman)
 
 
 def test_only_models_with_every_variant_are_compared() -> None:
@@ -165,4 +165,4 @@ def test_only_models_with_every_variant_are_compared() -> None:
     assert result.baseline_ranks == {"a": 1, "b": 2, "c": 2, "d": 4}
     assert set(result.mean_ranks) == {"a", "b", "c", "d"}
     few: list[dict[str, float]] = [{}, {"a": 1.0}, {"a": 1.0, "b": 2.0}, dict.fromkeys("abc", 1.0)]
-    assert all(math.isnan(sensitivity(scores, {"x": scores}).spearman) for scores in few)
+    assert all(math.isnan(sensitivity(scores, {"x": scores}).correlation.spearman) for scores in few)

@@ -5,8 +5,9 @@ There are two matrices: of the columns graded here, and of the table of all mode
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -74,15 +75,26 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Matrix:
-    """Columns over the same models, and every pair of them."""
+    """Columns over the same models."""
 
-    columns: Sequence[AgreementColumn] = ()
-    models: Mapping[str, str] = field(default_factory=dict)
-    """Names of all models, by what the columns call them."""
-    name: str = ""
+    name: str
     """Of its files."""
-    pairs: Mapping[tuple[int, int], Pair] = field(default_factory=dict)
-    """By the places of the two columns."""
+    columns: Sequence[AgreementColumn]
+    models: Mapping[str, str]
+    """Names of all models, by what the columns call them."""
+
+    @cached_property
+    def pairs(self) -> Mapping[tuple[int, int], Pair]:
+        """Every two columns, by their places; none where there are too few models."""
+        if len(self.models) < FEWEST:
+            return {}
+        values = [np.array([column.values.get(m) for m in self.models], float) for column in self.columns]
+        pairs = {}
+        for (i, j), correlation in correlations(values, "agreement").items():
+            left, right = self.columns[i], self.columns[j]
+            both = left.values.keys() & right.values.keys()
+            pairs[i, j] = Pair(left, right, correlation, len(both & (left.reported | right.reported)))
+        return pairs
 
     @property
     def heads(self) -> list[int]:
@@ -105,17 +117,16 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     if not site.boards and not site.has_all_models:
         return
     graded, every = graded_matrix(site), _all_models_matrix(site)
-    matrices = [matrix for matrix in (every, graded) if matrix.pairs]
-    first = matrices[0] if matrices else Matrix()
+    first = every if every.pairs else graded
     drawn = [pair for pair in first.between if not pair.too_few][:MOST_SCATTERS]
     values = {
         "first": first,
-        "graded": graded if graded in matrices else Matrix(),
+        "graded": graded,
         "scatters": SCATTERS,
         "drawn": {pair.anchor for pair in drawn},
         "models": max(len(graded.models), len(every.models)),
     }
-    files = (page for matrix in matrices for page in table_files(f"data/{matrix.name}.csv", _table(matrix)))
+    files = [page for of in (every, graded) for page in table_files(f"data/{of.name}.csv", _table(of))]
     yield Draft(PATH, "agreement/page", values, tuple(files))
     if drawn:
         figures = [(pair, _scatter(pair, first.models)) for pair in drawn]
@@ -159,19 +170,21 @@ def graded_matrix(site: Gathered) -> Matrix:
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
                 maximum = formats.in_unit(column.maximum, column.maximum)
                 columns.append(AgreementColumn(title, maximum, values, plan.discipline, column.headline))
-    for table, score in _outside_rankings(site):
+    for table, score in _outside_rankings(site, [column for column in CORRELATED if column.column]):
         found = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
         values = {m: s.value for m, s in found.items() if s and m in site.models}
         title = f"{table.title} {score.title}, as published"
         if len(values) >= FEWEST:
             columns.append(AgreementColumn(title, score.maximum, values, table.discipline))
     models = sorted({m for board in site.boards for m in board.models})
-    return _matrix(columns, {model: site.models[model].label for model in models}, "agreement")
+    return Matrix("agreement", columns, {model: site.models[model].label for model in models})
 
 
-def _outside_rankings(site: Gathered) -> list[tuple[PublishedTable, PublishedColumn]]:
-    """Published rankings, with their headlines, that are in no column of the table of all models."""
-    placed = {place for column in CORRELATED if column.column for place in column.reported}
+def _outside_rankings(
+    site: Gathered, columns: Iterable[FrontColumn]
+) -> list[tuple[PublishedTable, PublishedColumn]]:
+    """Published rankings, with their headlines, that are in none of these columns."""
+    placed = {place for column in columns for place in column.reported}
     headlines = [(table, table.headline) for table in site.reported.boards.values()]
     return [(table, score) for table, score in headlines if score and (table.id, score.id) not in placed]
 
@@ -181,7 +194,6 @@ def _all_models_matrix(site: Gathered) -> Matrix:
 
     Models are named by their place in the table.
     """
-    shown = {place for column in CORRELATED for place in column.reported}
     outside = [
         FrontColumn(
             id=table.id,
@@ -192,8 +204,7 @@ def _all_models_matrix(site: Gathered) -> Matrix:
             maximum=score.maximum,
             published=((table.id, score.id),),
         )
-        for table, score in _outside_rankings(site)
-        if (table.id, score.id) not in shown
+        for table, score in _outside_rankings(site, CORRELATED)
     ]
     correlated = (*CORRELATED, *outside)
     rows = model_rows(site, correlated) if site.has_all_models else []
@@ -207,20 +218,7 @@ def _all_models_matrix(site: Gathered) -> Matrix:
             title = f"{column.title} {column.small}" if column.title else column.name
             reported = frozenset(key for key, cell in cells.items() if cell.grade == REPORTED)
             columns.append(AgreementColumn(title, maximum, values, column.discipline, reported=reported))
-    return _matrix(columns, {str(place): row.name for place, row in enumerate(rows)}, "agreement-all-models")
-
-
-def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name: str) -> Matrix:
-    """With the pairs of the columns, if there are models enough."""
-    if len(columns) < 2 or len(models) < FEWEST:
-        return Matrix(columns, models, name)
-    values = [np.array([column.values.get(model) for model in models], dtype=float) for column in columns]
-    pairs = {}
-    for (i, j), correlation in correlations(values, "agreement").items():
-        left, right = columns[i], columns[j]
-        both = left.values.keys() & right.values.keys()
-        pairs[i, j] = Pair(left, right, correlation, len(both & (left.reported | right.reported)))
-    return Matrix(columns, models, name, pairs)
+    return Matrix("agreement-all-models", columns, {str(place): row.name for place, row in enumerate(rows)})
 
 
 def _table(matrix: Matrix) -> Section:

@@ -110,10 +110,10 @@ def remarks(table: PublishedTable) -> Iterator[str]:
         yield from shift_sentences(in_paper[0], in_paper[1], titles, rule)
     elif base:
         compared = sensitivity(table.scores(base), table.variants)
-        if compared.models > 2:
+        if (found := compared.correlation).n > 2:
             yield (
                 f"Spearman between the ranks {base.title} and the mean ranks in the other columns:"
-                f" {compared.spearman:.3f}, over {compared.models} models."
+                f" {found.spearman:.3f}, over {found.n} models."
             )
 
 

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-import numpy as np
-
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
-from triathlon_site.agreement import Comparison, compare, correlate
+from triathlon_site.agreement import Comparison, compare
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.models import Models
 from triathlon_site.pages.board._film import ARTICLE, lost_sections
@@ -170,17 +168,12 @@ def _about(comparison: Comparison, models: Models) -> str:
         f"{len(comparison.baseline)} models, on the {comparison.tasks} tasks that all of them have under"
         " each setting."
     ]
-    sensitivity = comparison.sensitivity
-    if len(sensitivity.baseline_ranks) > 2:
-        base, mean = (
-            np.array(list(ranks.values())) for ranks in (sensitivity.baseline_ranks, sensitivity.mean_ranks)
-        )
-        found = correlate(base, mean)
+    if (found := comparison.sensitivity.correlation).n > 2:
         ends = (formats.coefficient(end) for end in (found.spearman_low, found.spearman_high))
         span = f" ({' to '.join(ends)})" if found.n >= 5 else ""
         parts.append(
             "Spearman between the ranks as asked and the mean ranks under the settings:"
-            f" {formats.coefficient(sensitivity.spearman)}{span}."
+            f" {formats.coefficient(found.spearman)}{span}."
             " Near 1, the order of the models does not hang on this setting."
         )
     else:
