@@ -16,7 +16,7 @@ from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedScore, PublishedTable
 from triathlon_site.reproduction_plan import Paper, Place
-from triathlon_site.scores import middle, sample_of
+from triathlon_site.scores import Score, sample_of
 from triathlon_site.uncertainty import (
     Difference,
     Interval,
@@ -31,18 +31,10 @@ COT: Final = " (CoT)"
 """Behind the name of a model that a table has once more, asked with a chain of thought."""
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own(Score):
     """A score of our own in the unit of a published column."""
 
-    value: float
-    """The middle, where it is only known as a range."""
-    low: float
-    """The ends of that range; else the value."""
-    high: float
-    interval: Interval
-    """Of a range, one that holds those of both ends."""
-    tasks: int
     whole: int
     """Tasks of the suite."""
 
@@ -63,7 +55,7 @@ class Cell:
         own, paper = self.own, self.paper
         if own is None or paper is None:
             return None
-        return independent_difference(own.value, own.interval, paper.value, paper.interval, own.tasks)
+        return independent_difference(own.middle, own.interval, paper.value, paper.interval, own.tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +105,11 @@ def reproduced(
         if (table := by_id.get(name)) is None:
             continue
         places = [place for place in paper.places if place.table == name]
-        rows = list(_rows(places, table, published, files, names))
+        wanted = {place.column for place in places}
+        columns = {column.id: column for column in table.columns if column.id in wanted}
+        rows = tuple(_rows(places, columns, table, published, files, names))
         if any(row.model for row in rows):
-            wanted = dict.fromkeys(place.column for place in places)
-            columns = tuple(column for column in table.columns if column.id in wanted)
-            found.append(Reproduced(title, table, columns, tuple(rows)))
+            found.append(Reproduced(title, table, tuple(columns.values()), rows))
     return found
 
 
@@ -130,21 +122,19 @@ def measured_files(results: Results, suite: str) -> dict[str, FileAggregate]:
 
 def _rows(
     places: Sequence[Place],
+    columns: Mapping[str, PublishedColumn],
     table: PublishedTable,
     published: Published,
     files: Mapping[str, Mapping[str, FileAggregate]],
     names: Mapping[str, str],
 ) -> Iterator[Row]:
     """The paper's means over models first, then our models in the paper's order, the others last."""
-    order = {column.id: place for place, column in enumerate(table.columns)}
-    columns = sorted({place.column for place in places}, key=order.__getitem__)
-    by_id = {column.id: column for column in table.columns}
     for row in table.rows:
         if row.record.get("kind") == "average":
             yield Row("", False, row, tuple(Cell(None, row.scores.get(name)) for name in columns))
     rows = []
     for where in dict.fromkeys(place.where for place in places):
-        own = {p.column: _own(p, by_id[p.column], files) for p in places if p.where == where}
+        own = {p.column: _own(p, columns[p.column], files) for p in places if p.where == where}
         models = sorted({model for scores in own.values() for model in scores})
         for model in models:
             paper = paper_row(table, published, names.get(model, model), where)
@@ -166,8 +156,9 @@ def paper_row(
     """
     called = {_key(name)}
     for alias in published.aliases:
-        if any(_key(text) == _key(name) for text in alias.values() if text):
-            called |= {_key(text) for text in alias.values() if text}
+        keys = {_key(text) for text in alias.values() if text}
+        if _key(name) in keys:
+            called |= keys
     field, value = where
     rows = [
         row
@@ -200,7 +191,7 @@ def _own(
     spans = (Interval(a.low, b.high) for a, b in zip(low_spans, high_spans, strict=True))
     numbers = zip(models, low.tolist(), high.tolist(), spans, tasks.tolist(), strict=True)
     return {
-        model: Own(middle(least, most), least, most, span, count, whole)
+        model: Own(least, span, count, upper=most, whole=whole)
         for model, least, most, span, count in numbers
         if not math.isnan(least)
     }
@@ -246,7 +237,6 @@ def _compositions(
         if tasks:
             # The paper counts problems, of 100: a count is a share in per cent.
             span = share_interval(solved, tasks)
-            value = 100 * solved / tasks
             ends = Interval(100 * span.low, 100 * span.high)
-            scores[model] = Own(value, value, value, ends, problems, whole)
+            scores[model] = Own(100 * solved / tasks, ends, problems, whole=whole)
     return scores

@@ -90,7 +90,7 @@ def test_names_are_joined_by_reviewed_aliases(
 
 def own_of(solved: int, tasks: int, times: float) -> Own:
     span, value = share_interval(solved, tasks), times * solved / tasks
-    return Own(value, value, value, Interval(times * span.low, times * span.high), tasks, tasks)
+    return Own(value, Interval(times * span.low, times * span.high), tasks, whole=tasks)
 
 
 def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Difference:
@@ -118,7 +118,7 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
     found = from_gpt4(tables["reval"], own_of(50, 100, 100.0), "state_accuracy", 50.0)
     assert (found.value, found.sure) == (0.0, False)
     assert found.interval.high == pytest.approx(196 * np.sqrt(0.25 / 100), abs=1.0)
-    own = Own(40.0, 40.0, 40.0, Interval(31.0, 50.0), 100, 100)
+    own = Own(40.0, Interval(31.0, 50.0), 100, whole=100)
     found = from_gpt4(tables["evoeval_combine"], own, "humaneval_pass_both", 80.0)
     assert (found.value, found.interval) == (-40.0, Interval(-49.0, -30.0))
 

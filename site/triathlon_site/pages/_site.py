@@ -159,21 +159,20 @@ class Gathered:
         return {key: card for card in self.cards for key in card.keys}
 
     @cached_property
-    def published_infos(self) -> Mapping[tuple[str, str], ModelInfo]:
+    def published_infos(self) -> Mapping[str, Mapping[str, ModelInfo]]:
         """By published table and name there: the model under its own name, with the page of its card."""
-        infos = {
-            (table, row.name): replace(self.card_of[table, row.name].info, name=joined.name, bits=None)
-            for joined in self.reported.models
-            for table, row in joined.rows.items()
-        }
-        first = {table.page: table.id for table in reversed(self.reported.tables)}
-        smaller = {
-            (table.id, row.name): infos[first[table.page], row.name]
-            for table in self.reported.tables
-            for row in table.rows
-            if (first[table.page], row.name) in infos
-        }
-        return smaller | infos
+        infos: dict[str, dict[str, ModelInfo]] = {table.id: {} for table in self.reported.tables}
+        for joined in self.reported.models:
+            for table, row in joined.rows.items():
+                card = self.card_of[table, row.name]
+                infos[table][row.name] = replace(card.info, name=joined.name, bits=None)
+        # a paper's other tables call the models as its first does
+        first = {table.page: infos[table.id] for table in reversed(self.reported.tables)}
+        for each in self.reported.tables:
+            for row in each.rows:
+                if row.name in first[each.page]:
+                    infos[each.id].setdefault(row.name, first[each.page][row.name])
+        return infos
 
     @cached_property
     def may_be(self) -> Mapping[str, Sequence[Doubt]]:

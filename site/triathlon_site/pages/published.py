@@ -10,16 +10,15 @@ from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.figures import DotRow, Series, bars, curves
 from triathlon_site.load import MEASURED
-from triathlon_site.models import ModelInfo
 from triathlon_site.pages import reproduced
-from triathlon_site.pages._scores import ShownScore, receipt_path
+from triathlon_site.pages._scores import ShownScore, score_in
 from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import ONLY_PUBLISHED, SAME, PublishedTable
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
-from triathlon_site.scores import Board, ColumnScores, Score
+from triathlon_site.scores import Board, ColumnScores
 from triathlon_site.uncertainty import Difference, independent_difference
 
 TRUTH: Final = "truth.html"  # how true are our measurements?
@@ -54,13 +53,9 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
 
 
 def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings: list[Link]) -> Draft:
-    infos: dict[str, dict[str, ModelInfo]] = {table.id: {} for table in tables}
-    for (table_id, name), info in site.published_infos.items():
-        if table_id in infos:
-            infos[table_id][name] = info
     sections = []
     for table in tables:
-        own = infos[table.id]
+        own = site.published_infos[table.id]
         for section in analyses(table):
             # the name of a model in a first cell leads to its page
             rows = (
@@ -75,7 +70,6 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
         "title": tables[0].title,
         "siblings": siblings,
         "tables": tables,
-        "infos": infos,
         "remarks": {table.id: list(remarks(table)) for table in tables},
         "figures": [figure for table in tables for figure in figures(table)],
         "sections": sections,
@@ -169,9 +163,7 @@ class Pair:
 
     snapshot: ModelSnapshot
     column: str  # discipline and title
-    own: Score
-    maximum: float
-    receipt: str  # address of the receipt of ours
+    own: ShownScore
     served: str  # how the model was served here, by its manifests
     reported: ShownScore
 
@@ -201,7 +193,7 @@ def pairs(site: Gathered) -> Iterator[Pair]:
 def _pairs(
     site: Gathered, snapshot: ModelSnapshot, model: str, board: Board, column: ColumnScores
 ) -> Iterator[Pair]:
-    score = column.shown(model)
+    score = score_in(column, model)
     if score is None or score.grade != MEASURED or snapshot.joined is None:
         return
     manifests = [f.manifest for f in board.files[model] if f.suite in column.column.suites and f.manifest]
@@ -211,8 +203,6 @@ def _pairs(
                 snapshot,
                 f"{board.plan.discipline}: {column.column.title}",
                 score,
-                column.column.maximum,
-                receipt_path(column, model),
                 "; ".join(sorted({manifest.served_by for manifest in manifests})),
-                figure.scaled(column.column.maximum),
+                figure.scaled(score.maximum),
             )

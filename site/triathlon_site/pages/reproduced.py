@@ -79,10 +79,10 @@ def _cell(cell: Cell, column: PublishedColumn) -> Value:
         details |= {name: formats.in_unit(end, column.maximum) for name, end in ends.items()}
     if own is None:
         return Value(formats.NONE, "\n".join(lines), details=details)
-    low, high = column.shown(own.low), column.shown(own.high)
+    low, high = column.shown(own.value), column.shown(own.value if own.upper is None else own.upper)
     text = low if low == high else f"{low}–{high}"
     sure = cell.difference is None or cell.difference.sure
-    return Value(text, "\n".join(lines), formats.in_unit(own.value, column.maximum), details, sure=sure)
+    return Value(text, "\n".join(lines), formats.in_unit(own.middle, column.maximum), details, sure=sure)
 
 
 def _signed(value: float, column: PublishedColumn) -> str:

@@ -160,9 +160,9 @@ def test_measurements_stand_beside_figures_of_one_model_and_one_quantity(with_re
 
 def test_the_interval_of_their_difference_is_of_both(with_reported: Gathered, pages: dict[str, str]) -> None:
     """Wider than that of either, and zero within it is agreement; the page has a row a pair."""
-    (pair,) = (pair for pair in pairs(with_reported) if pair.maximum == 1)
+    (pair,) = (pair for pair in pairs(with_reported) if pair.own.maximum == 1)
     own, theirs = pair.own.interval, pair.reported.interval
-    assert theirs is not None
+    assert theirs.known
     found = pair.difference.interval
     arms = pair.own.middle - own.low, theirs.high - pair.reported.value
     assert pair.difference.value - found.low == pytest.approx(math.hypot(*arms))

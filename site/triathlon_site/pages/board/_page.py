@@ -101,7 +101,7 @@ def board_models(site: Gathered, board: Board) -> list[BoardModel]:
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
                 source, row = next(iter(joined.rows.items()))
-                info = site.models[model] if model else site.published_infos[source, row.name]
+                info = site.models[model] if model else site.published_infos[source][row.name]
                 added.append(BoardModel(model, replace(info, bits=None), figures, has_results=False))
     graded = [BoardModel(m, site.models[m], filled.get(m, {}), has_results=True) for m in board.models]
     return _in_order(board, [*graded, *added])
