@@ -75,7 +75,7 @@ def gather(
     program = version("triathlon-leaderboard")
     date = day or max((file.ended for file in measured.files), default="")
     published = read_published(results / "published")
-    facts: Mapping[str, ModelInfo] = published.facts if published else {}
+    facts = published.facts
     as_of = as_of or max(newest_fact(facts.values()), date)
     recorded = recorded_infos(results)
     infos = model_infos(registry, {*measured.models, *imported.models, *measured.skipped}, recorded)
@@ -96,7 +96,7 @@ def gather(
         date=date,
         as_of=as_of,
         known=known,
-        published=published and replace(published, facts=_on_day(as_of, facts, facts)),
+        published=replace(published, facts=_on_day(as_of, facts, facts)),
         version=program,
         imported=imported_boards,
         recordings=read_recordings(results, measured, models),

@@ -132,7 +132,7 @@ def _more_links(site: Gathered) -> Iterator[Link]:
     """The links to all other pages that stand for themselves, as the foot of every page has them."""
     if site.boards or site.has_all_models:
         yield Link("Agreement", agreement.PATH)
-    if site.published:
+    if site.published.sources:
         yield Link("Published", "published.html")
     if any(published.pairs(site)):
         yield Link("How true", published.TRUTH)

@@ -8,7 +8,6 @@ from typing import Final, Optional
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
-from triathlon_site.models import ModelInfo
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
 from triathlon_site.ranking import Rank
 from triathlon_site.render import formats
@@ -70,11 +69,11 @@ class ShownScore(Score):
 class ReportedTables:
     """The published tables: their models, and the figures that they report."""
 
-    def __init__(self, published: Published | None) -> None:
-        self.tables = published_tables(published) if published else ()
+    def __init__(self, published: Published) -> None:
+        self.tables = published_tables(published)
         boards = [table for table in self.tables if table.headline]
-        self.facts: Mapping[str, ModelInfo] = published.facts if published else {}
-        self.models = join_models(published, boards) if published else ()
+        self.facts = published.facts
+        self.models = join_models(published, boards)
         self.boards = {board.id: board for board in boards}
 
     def figure(self, model: JoinedModel, places: Places) -> ShownScore | None:

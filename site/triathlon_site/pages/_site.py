@@ -81,7 +81,7 @@ class Gathered:
     date: str
     """Day of the newest result, or of SOURCE_DATE_EPOCH."""
     version: str
-    published: Published | None = None
+    published: Published = field(default_factory=Published)
     history: History = field(default_factory=History)
     imported: tuple[Board, ...] = ()
     """Boards of imported results alone."""
@@ -100,8 +100,9 @@ class Gathered:
     @property
     def has_all_models(self) -> bool:
         """Whether the front page is the table of all models; else it is an order over all disciplines."""
-        tables = self.published.tables.values() if self.published else ()
-        return any(board.plan.family == "official" for board in self.boards) or any(tables)
+        return any(board.plan.family == "official" for board in self.boards) or any(
+            self.published.tables.values()
+        )
 
     @property
     def overall_pages(self) -> Mapping[str, str]:
@@ -178,7 +179,7 @@ class Gathered:
     def may_be(self) -> Mapping[str, Sequence[Doubt]]:
         """By id of a card, the others that `doubtful_aliases.csv` says may be the same model."""
         found: dict[str, dict[str, Doubt]] = defaultdict(dict)
-        for row in self.published.doubtful if self.published else ():
+        for row in self.published.doubtful:
             one = self.card_of.get((row["source"], row["name"]))
             other = self.card_of.get((row["other_source"], row["other_name"]))
             if one and other and one is not other:

@@ -32,14 +32,14 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
 
     And a page of our measurements, where a model was measured for which others report the same quantity.
     """
-    if not site.published:
+    if not site.published.sources:
         return
     if found := list(pairs(site)):
         yield Draft(TRUTH, "truth/page", {"pairs": found})
     pages: dict[str, list[PublishedTable]] = {}
     for table in site.reported.tables:
         pages.setdefault(table.page, []).append(table)
-    papers = list(reproduced.papers(site, site.published))
+    papers = list(reproduced.papers(site))
     siblings = [Link("All sources", "published.html")]
     siblings += [Link(tables[0].title, page) for page, tables in pages.items()]
     siblings += [Link(f"{PAPERS[name].title}, reproduced", reproduced_page(name)) for name, _ in papers]

@@ -8,7 +8,7 @@ from triathlon_runner.records import known_protocols
 from triathlon_site.exports import table_files
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import left_out_programs
-from triathlon_site.published import Published, PublishedColumn
+from triathlon_site.published import PublishedColumn
 from triathlon_site.render import Draft, Link, Section, Value, formats
 from triathlon_site.reproduction import Cell, Reproduced, Row, measured_files, reproduced
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
@@ -19,11 +19,11 @@ def reproduced_page(paper: PaperName) -> str:
     return f"published/{paper}-reproduced.html"
 
 
-def papers(site: Gathered, published: Published) -> Iterator[tuple[PaperName, list[Reproduced]]]:
+def papers(site: Gathered) -> Iterator[tuple[PaperName, list[Reproduced]]]:
     """The papers that there are results for, with their tables."""
     names = {model: site.published_names.get(model, info.name) for model, info in site.models.items()}
     for name, paper in PAPERS.items():
-        if tables := reproduced(paper, site.reported.tables, published, site.results, names):
+        if tables := reproduced(paper, site.reported.tables, site.published, site.results, names):
             yield name, tables
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final
 
@@ -47,33 +47,29 @@ class Snapshot:
 class Published:
     """All tables, as text."""
 
-    tables: dict[str, tuple[Record, ...]]
-    sources: dict[str, Source]
-    aliases: tuple[Record, ...]
+    tables: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
+    aliases: tuple[Record, ...] = ()
     """One model a row: its name in each source, empty where it is not there."""
-    doubtful: tuple[Record, ...]
+    doubtful: tuple[Record, ...] = ()
     """Two names that may mean one model, and why they are not joined, a pair a row."""
-    products: Mapping[tuple[str, str], Snapshot]
+    products: Mapping[tuple[str, str], Snapshot] = field(default_factory=dict)
     """By table and name of a model there: the product that it is a snapshot of."""
-    facts: Mapping[str, ModelInfo]
+    facts: Mapping[str, ModelInfo] = field(default_factory=dict)
     """By name of a model; empty where nobody wrote any down."""
-    fact_sources: tuple[Record, ...]
+    fact_sources: tuple[Record, ...] = ()
     """Where the facts were read; none where there are no facts."""
 
-    def rows(self, table: str) -> Sequence[Record]:
-        """The rows of one table; none where `sources.csv` does not name it."""
-        return self.tables.get(table, ())
 
-
-def read_published(folder: Path) -> Published | None:
-    """None where there is no such folder.
+def read_published(folder: Path) -> Published:
+    """All tables of a folder; none where there is no such folder.
 
     Raises:
         UserError: a table that cannot be read or is missing, a model or a name in two rows, an alias or a
             product of a name that its table does not have.
     """
     if not folder.is_dir():
-        return None
+        return Published()
     source_columns = [field.name for field in fields(Source)]
     sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", source_columns)}
     aliases = read_table(folder / "aliases.csv", ("model",))

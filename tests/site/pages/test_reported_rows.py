@@ -139,7 +139,6 @@ def test_every_published_column_stands_on_a_board_or_says_why_not(pages: dict[st
     page of the source says why.
     """
     published = read_published(PUBLISHED)
-    assert published is not None
     columns = {(board.id, c.id) for board in published_boards(published) for c in board.columns if c.ranked}
     same = {place for places in SAME.values() for place in places}
     assert same | set(ONLY_PUBLISHED) == columns and not same & set(ONLY_PUBLISHED)

@@ -189,7 +189,6 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
     with (folder / "sources.csv").open("a") as file:
         file.write("outside,Outside,A board,public board,2025,per cent,,\n")
     found = read_published(folder)
-    assert found
     boards = published_boards(found)
     table = next(board for board in boards if board.id == "outside")
     assert table.headline and (table.headline.id, table.headline.maximum) == ("resolved", 100)
@@ -299,7 +298,7 @@ def test_encodings(tmp_path: Path, published: Published) -> None:
     """
     folder = _broken(tmp_path, "evalplus.csv", "model", "\ufeffmodel")
     found = read_published(folder)
-    assert found and found.tables == published.tables
+    assert found.tables == published.tables
     (folder / "evalplus.csv").write_bytes((folder / "evalplus.csv").read_text().encode("utf-16"))
     with pytest.raises(UserError, match=r"evalplus\.csv.*UTF-8"):
         read_published(folder)
