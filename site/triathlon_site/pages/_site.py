@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from triathlon_runner import unit_pages
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
@@ -215,11 +215,12 @@ def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
         # its row of `models-info.csv`; without one, the organisation that a table names
         organization = next((row.organization for row in joined.rows.values() if row.organization), None)
         facts = tables.facts.get(joined.name) or ModelInfo(joined.name, printable(joined.name), organization)
-        info = _filled(site.models[own[0]] if own else None, facts)
+        info = _filled(*(site.models[model] for model in own[:1]), facts)
         yield ModelSnapshot(info, tuple(own), joined, tables.boards[next(iter(joined.rows))].title)
     for key, own in ids.items():
         recorded = all(file.receipt for model in own for file in site.files[model])
-        info = _filled(site.models[own[0]], tables.facts.get(str(key)))
+        info = site.models[own[0]]
+        info = _filled(info, tables.facts.get(str(key), info))
         yield ModelSnapshot(info, tuple(own), None, "recorded" if recorded else "measured here")
 
 
@@ -228,22 +229,18 @@ def _card(site: Gathered, name: str, group: Sequence[ModelSnapshot], slug: str, 
     newest_first = sorted(group, key=lambda one: one.month, reverse=True)
     ids = [model for one in newest_first for model in one.ids]
     main = next((model for model in ids if site.models[model].name == name), ids[0] if ids else "")
-    info = site.reported.facts.get(name) or newest_first[0].info
-    for one in newest_first:
-        info = _filled(info, one.info)
-    info = _filled(site.models[main], info) if main else info
+    facts = site.models.get(main), site.reported.facts.get(name), *(one.info for one in newest_first)
     page_id = main or (name if slug in taken else slug)
-    return ModelCard(replace(info, id=page_id, name=name), tuple(newest_first))
+    info = replace(_filled(*filter(None, facts)), id=page_id, name=name)
+    return ModelCard(info, tuple(newest_first))
 
 
-def _filled(card: ModelInfo | None, other: ModelInfo | None) -> ModelInfo:
-    """The first card with what only the second knows."""
-    if card is None or other is None:
-        return card or other or ModelInfo("", "")
-    known: dict[str, Any] = {
-        field.name: getattr(other, field.name) for field in fields(card) if getattr(card, field.name) is None
-    }
-    return replace(card, **known)
+def _filled(card: ModelInfo, *others: ModelInfo) -> ModelInfo:
+    """The first card with what only others know, the first of them that does."""
+    for other in others:
+        unknown = [field.name for field in fields(card) if getattr(card, field.name) is None]
+        card = replace(card, **{name: getattr(other, name) for name in unknown})
+    return card
 
 
 def _plain(name: str) -> str:
