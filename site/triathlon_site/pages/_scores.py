@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import nan
 from typing import Final, Optional
 
 from triathlon_runner.records import RECORDED
@@ -84,7 +83,7 @@ class ReportedTables:
                 date = board.source.as_of
                 return ShownScore(
                     score.value,
-                    score.interval or Interval(nan, nan),
+                    score.interval,
                     tasks=0,
                     grade=REPORTED,
                     maximum=next(column.maximum for column in board.columns if column.id == field),

@@ -171,13 +171,12 @@ class Pair:
     def difference(self) -> Difference:
         """Ours minus theirs, on the column's scale; its interval is of ours alone where theirs has none."""
         own, theirs = self.own, self.reported
-        span = theirs.interval if theirs.interval.known else None
-        return independent_difference(own.middle, own.interval, theirs.value, span, own.tasks)
+        return independent_difference(own.middle, own.interval, theirs.value, theirs.interval, own.tasks)
 
     @property
     def agrees(self) -> bool | None:
         """Whether the difference is within both uncertainties; None where theirs is not known."""
-        return None if not self.reported.interval.known else not self.difference.sure
+        return not self.difference.sure if self.reported.interval.known else None
 
 
 def pairs(site: Gathered) -> Iterator[Pair]:

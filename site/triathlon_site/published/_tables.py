@@ -3,7 +3,7 @@ under the names that different tables give it.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,7 +39,7 @@ class PublishedScore:
     """With the decimals that it was published with."""
     rank: Rank | None
     """`low` and `high` equal the rank where the score's spread is not known; None for what is not ranked."""
-    interval: Interval | None
+    interval: Interval
     deviation: float | None
 
 
@@ -201,7 +201,7 @@ def _scores(
     precise = [exact(column, by_id, r) if use else math.nan for r, use in zip(records, shown, strict=True)]
     scores = rounded(np.array(precise))
     better = scores[:, None] > scores[None, :]
-    intervals: dict[int, Interval] = {}
+    intervals = defaultdict[int, Interval](Interval)
     if drawn := {place: each for place, each in enumerate(spreads) if each}:
         draws = np.tile(scores, (DRAWS, 1))
         for place in (place for place in drawn if not math.isnan(scores[place])):
@@ -215,7 +215,7 @@ def _scores(
     for place, (record, value) in enumerate(zip(records, values.tolist(), strict=True)):
         deviation = number_in(record, f"{column.id}_std")
         deviates = None if math.isnan(deviation) else deviation
-        score = PublishedScore(value, column.shown(value), places[place], intervals.get(place), deviates)
+        score = PublishedScore(value, column.shown(value), places[place], intervals[place], deviates)
         result.append(None if math.isnan(value) else score)
     return result
 

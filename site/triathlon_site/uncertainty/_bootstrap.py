@@ -208,10 +208,10 @@ _SHIFT: Final = (2 * _Z * _Z + 1) / 6
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The central 95 %, widened to hold the score itself."""
+    """The central 95 %, widened to hold the score itself; without ends where it is not known."""
 
-    low: float
-    high: float
+    low: float = math.nan
+    high: float = math.nan
 
     @property
     def known(self) -> bool:

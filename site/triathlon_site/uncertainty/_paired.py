@@ -55,15 +55,15 @@ class Difference:
 
 
 def independent_difference(
-    score: float, span: Interval, other: float, other_span: Interval | None, tasks: int
+    score: float, span: Interval, other: float, other_span: Interval, tasks: int
 ) -> Difference:
     """Returns one score minus another one of a run whose single outcomes are not known.
 
     The arms of its interval are the roots of the sums of both scores' squared arms (MOVER: Zou and Donner,
-    Statistics in Medicine 27, 2008, equation 2); without `other_span`, the arms of the first alone. Where
-    both ran the same tasks, it is wider than it need be.
+    Statistics in Medicine 27, 2008, equation 2); where the other's is not known, the arms of the first alone.
+    Where both ran the same tasks, it is wider than it need be.
     """
-    other_span = other_span or Interval(other, other)
+    other_span = other_span if other_span.known else Interval(other, other)
     down = math.hypot(score - span.low, other_span.high - other)
     up = math.hypot(span.high - score, other - other_span.low)
     return Difference(score - other, Interval(score - other - down, score - other + up), tasks)
