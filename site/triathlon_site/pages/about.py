@@ -43,15 +43,9 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     }
     official = {name: PROMPT_FILES.get(name, ()) for name in prompts}
     about = {name: view_named(name).about_prompts for name in prompts}
-    values = {"prompts": prompts, "official": official, "about": about}
-    yield Draft("prompts.html", "method/prompts", values)
+    yield Draft("prompts.html", "method/prompts", {"prompts": prompts, "official": official, "about": about})
     text = files(core).joinpath("README.md").read_text("utf-8")
     card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     yield Draft("core.html", "method/core", {"card": card})
-    values = {
-        "exports": EXPORTS,
-        "fields": FIELDS,
-        "data_schema": DATA_SCHEMA,
-    }
-    yield Draft("data.html", "data/page", values)
+    yield Draft("data.html", "data/page", {"exports": EXPORTS, "fields": FIELDS, "data_schema": DATA_SCHEMA})
     yield core_file()

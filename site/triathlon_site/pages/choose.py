@@ -4,7 +4,6 @@ Its data is a script that holds JSON, because a page opened from a file may load
 told from whom is computed here; the script filters, sorts and shows.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -115,10 +114,10 @@ def scored_models(
         ends, texts = _ends(rows, score)
         intervals = [Interval(low, high) for _, low, high in ends.tolist()]
         draws = interval_draws(ends[:, 0].tolist(), intervals, score.maximum, score.id)
-    frame = pd.DataFrame({"model": [row.name for row in rows]}).assign(
-        value=ends[:, 0],
-        low=ends[:, 1],
-        high=ends[:, 2],
+    ids = [cost.id for cost in COSTS]
+    costs = pd.DataFrame([known[row.name] for row in rows], columns=ids, dtype=float)
+    frame = pd.DataFrame(ends, columns=["value", "low", "high"]).assign(
+        model=[row.name for row in rows],
         label=[row.info.label for row in rows],
         page=[row.info.page for row in rows],
         shown=[f"{value} ({low}–{high})" for value, low, high in texts],
@@ -128,10 +127,8 @@ def scored_models(
             for row in rows
         ],
     )
-    for cost in COSTS:
-        frame[cost.id] = np.array([known[row.name].get(cost.id, math.nan) for row in rows])
     alike = np.stack([(draws >= draws[:, [place]]).mean(axis=0) >= DOUBT for place in range(len(rows))])
-    return ScoredModels(score, frame, alike)
+    return ScoredModels(score, frame.join(costs), alike)
 
 
 def _ends(rows: Sequence[ModelRow], score: FrontColumn) -> tuple[NDArray[np.float64], list[list[str]]]:

@@ -186,31 +186,29 @@ def _alike(cells: Sequence[ShownScore]) -> list[float]:
 
 def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | None:
     """The price of a million tokens of output against the score; None where too few models have both."""
-    priced = [row for row in rows if row.info.price and row.mostly_ran]
-    scored = [(row, cell) for row in priced if column and (cell := row.cells.get(column.id))]
+    graded = [(row, cell) for row in rows if column and (cell := row.cells.get(column.id))]
+    scored = [(row, cell, row.info.price[1]) for row, cell in graded if row.info.price and row.mostly_ran]
     if not column or len(scored) < FEWEST_FOR_PRICES:
         return None
-    makers = Counter(row.info.organization for row, _ in scored if row.info.organization)
+    makers = Counter(row.info.organization for row, _, _ in scored if row.info.organization)
     colours = {maker: place for place, (maker, _) in enumerate(makers.most_common(PALETTE - 2))}
     points = [
         PricePoint(
             row.info.label,
             row.info.page,
-            row.info.price[1],
+            price,
             cell.middle,
             colour=colours.get(row.info.organization or ""),
             hollow=cell.grade == REPORTED,
             gone=row.info.usable is False,
         )
-        for row, cell in scored
-        if row.info.price
+        for row, cell, price in scored
     ]
-    graded = [cell for row in rows if (cell := row.cells.get(column.id))]
     figure = price_score(
         f"Price against {column.title}: {len(points)} models",
         points,
         y_title=f"{column.title}, {column.small}",
-        band=min(_alike(graded), default=None),
+        band=min(_alike([cell for _, cell in graded]), default=None),
         legend=list(colours),
     )
     return Figure(figure, "")
