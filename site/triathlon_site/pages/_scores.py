@@ -71,7 +71,6 @@ class ReportedTables:
     def __init__(self, published: Published) -> None:
         self.tables = published_tables(published)
         boards = [table for table in self.tables if table.headline]
-        self.facts = published.facts
         self.models = join_models(published, boards)
         self.boards = {board.id: board for board in boards}
 
@@ -176,12 +175,12 @@ def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:
     return {cell.grade for cell in marked} | {cell.mark for cell in marked if cell.mark} | again
 
 
-def marked(name: str, score: Score | ShownScore) -> str:
+def marked(name: str, score: Score) -> str:
     """The name, behind the mark of a score that is in no ranking."""
     return f"{APART_MARKS[score.apart]} {name}" if score.apart else name
 
 
-def why_apart(scores: Iterable[Score | ShownScore | None]) -> str:
+def why_apart(scores: Iterable[Score | None]) -> str:
     """A sentence for each mark of scores in no ranking, behind a space; empty without such scores."""
     reasons = dict.fromkeys(score.apart for score in scores if score and score.apart)
     return "".join(f" {APART_MARKS[reason]}: {reason}." for reason in reasons)

@@ -204,7 +204,7 @@ class Gathered:
 
 def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
     """Every model of the published tables, then those that only have results."""
-    tables = site.reported
+    tables, facts = site.reported, site.published.facts
     ids: dict[int | str, list[str]] = defaultdict(list)
     """Models with results, by the published model that they are, else by name or id."""
     for model in site.results.models:
@@ -214,13 +214,13 @@ def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
         own = ids.pop(id(joined), [])
         # its row of `models-info.csv`; without one, the organisation that a table names
         organization = next((row.organization for row in joined.rows.values() if row.organization), None)
-        facts = tables.facts.get(joined.name) or ModelInfo(joined.name, printable(joined.name), organization)
-        info = _filled(*(site.models[model] for model in own[:1]), facts)
+        known = facts.get(joined.name) or ModelInfo(joined.name, printable(joined.name), organization)
+        info = _filled(*(site.models[model] for model in own[:1]), known)
         yield ModelSnapshot(info, tuple(own), joined, tables.boards[next(iter(joined.rows))].title)
     for key, own in ids.items():
         recorded = all(file.receipt for model in own for file in site.files[model])
         info = site.models[own[0]]
-        info = _filled(info, tables.facts.get(str(key), info))
+        info = _filled(info, facts.get(str(key), info))
         yield ModelSnapshot(info, tuple(own), None, "recorded" if recorded else "measured here")
 
 
@@ -229,7 +229,7 @@ def _card(site: Gathered, name: str, group: Sequence[ModelSnapshot], slug: str, 
     newest_first = sorted(group, key=lambda one: one.month, reverse=True)
     ids = [model for one in newest_first for model in one.ids]
     main = next((model for model in ids if site.models[model].name == name), ids[0] if ids else "")
-    facts = site.models.get(main), site.reported.facts.get(name), *(one.info for one in newest_first)
+    facts = site.models.get(main), site.published.facts.get(name), *(one.info for one in newest_first)
     page_id = main or (name if slug in taken else slug)
     info = replace(_filled(*filter(None, facts)), id=page_id, name=name)
     return ModelCard(info, tuple(newest_first))

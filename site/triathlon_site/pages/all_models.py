@@ -59,11 +59,6 @@ class ModelRow:
         """The columns, and disciplines, that it has a cell in, as the table heads them."""
         return list(dict.fromkeys(column.title.lower() for column in IN_INDEX if column.id in self.cells))
 
-    @property
-    def grades(self) -> list[str]:
-        """Grades of its cells, each once."""
-        return list(dict.fromkeys(cell.grade for cell in self.cells.values()))
-
 
 @dataclass(frozen=True, slots=True)
 class AllModels:

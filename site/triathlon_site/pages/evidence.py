@@ -3,7 +3,7 @@
 And the page of imported results: other people's replies, graded here, in no ranking.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -25,16 +25,15 @@ IMPORTED: Final = "imported.html"
 
 def drafts(site: Gathered, cards: Sequence[ModelCard]) -> Iterator[Draft]:
     """The pages of these models' measured results."""
-    names = {model: (site.models[model].slug, site.models[model].label) for model in site.results.models}
-    beside: dict[str, list[tuple[str, str]]] = {}
+    beside = defaultdict[str, list[tuple[str, str]]](list)
     for file in site.results.files:
         if file.has_lines:
-            beside.setdefault(file.suite, []).append(names[file.model])
+            beside[file.suite].append((site.models[file.model].slug, site.models[file.model].label))
     for model in (model for card in cards for model in card.ids):
         info = site.models[model]
         for file in site.files.get(model, ()):
             if not file.kept:
-                yield _draft(info, file, info.slug, beside.get(file.suite, ()))
+                yield _draft(info, file, info.slug, beside[file.suite])
 
 
 def _draft(info: ModelInfo, file: FileAggregate, folder: str, beside: Sequence[tuple[str, str]]) -> Draft:
