@@ -23,7 +23,7 @@ from triathlon_site.build._gather import gather
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
 from triathlon_site.load import AggregateCache, Notice, code_fingerprint, file_state
-from triathlon_site.pages import Gathered, Rendering, imported_files
+from triathlon_site.pages import Gathered, Rendering
 from triathlon_site.render import find_templates, installed_environment
 from triathlon_site.workers import PROCESSES
 
@@ -110,7 +110,7 @@ def build(
         pages=pages,
         models=len(site.results.models),
         units=site.units,
-        imported_units=sum(file.units for file in imported_files(site.imported)),
+        imported_units=sum(file.units for file in site.imported_files),
         seconds=time.monotonic() - started,
         notices=(*site.results.notices, *(_write_history(results, site) if options.history else ())),
     )

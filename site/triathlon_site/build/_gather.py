@@ -99,6 +99,7 @@ def gather(
         published=replace(published, facts=_on_day(as_of, facts, facts)),
         version=program,
         imported=imported_boards,
+        imported_files=imported.files if imported_boards else (),
         recordings=read_recordings(results, measured, models),
         history=before.after(snapshot_of(measured, boards, overalls), date, program),
     )

@@ -18,7 +18,7 @@ from triathlon_runner.store import IMPORTED
 from triathlon_runner.unit_pages import lines_page, suite_slug
 from triathlon_site.evidence import INDEX, LINES, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
-from triathlon_site.pages import Gathered, Rendering, imported_files
+from triathlon_site.pages import Gathered, Rendering
 from triathlon_site.workers import run_all
 
 MARK: Final = ".triathlon-site"
@@ -91,7 +91,7 @@ def evidence_files(site: Gathered) -> Iterator[File]:
     """Path on the site and file in the cache, for all packs of evidence and downloads of results."""
     slugs = {model: info.slug for model, info in site.models.items()}
     folders = [(file, slugs[file.model]) for file in site.results.files]
-    folders += [(file, imported_slug(slugs[file.model])) for file in imported_files(site.imported)]
+    folders += [(file, imported_slug(slugs[file.model])) for file in site.imported_files]
     for file, folder in folders:
         for name in file.extracts.states:
             if name == LINES:

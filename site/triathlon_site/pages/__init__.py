@@ -3,4 +3,3 @@
 from triathlon_site.pages._rendering import Rendering
 from triathlon_site.pages._scores import ShownScore
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.evidence import imported_files

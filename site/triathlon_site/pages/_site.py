@@ -85,6 +85,8 @@ class Gathered:
     history: History = field(default_factory=History)
     imported: tuple[Board, ...] = ()
     """Boards of imported results alone."""
+    imported_files: tuple[FileAggregate, ...] = ()
+    """The files of these results; none where they are on no board."""
     recordings: Recordings = field(default_factory=Recordings)
     url: str = ""
     """Where the site will be published, with a slash at its end; empty where that is not known."""

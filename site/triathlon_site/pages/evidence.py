@@ -16,7 +16,7 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._scores import cell
 from triathlon_site.pages._site import Gathered, ModelCard
-from triathlon_site.pages.model import unit_draft
+from triathlon_site.pages.model import in_catalogue_order, unit_draft
 from triathlon_site.render import Draft
 from triathlon_site.scores import Board, ColumnScores
 
@@ -65,22 +65,12 @@ def imported_drafts(site: Gathered) -> Iterator[Draft]:
         rows = [_imported_row(site, board, columns, model) for model in sorted(board.models)]
         tables.append((board, columns, rows))
     yield Draft(IMPORTED, "imported/page", {"tables": tables})
-    files = list(imported_files(site.imported))
-    for model in sorted({file.model for file in files}):
-        info, own = site.models[model], [file for file in files if file.model == model]
+    for model in sorted({file.model for file in site.imported_files}):
+        info = site.models[model]
+        own = in_catalogue_order(file for file in site.imported_files if file.model == model)
         yield unit_draft(info, own, imported_page(info.slug), IMPORTED, imported=True)
         for file in own:
             yield _draft(info, file, imported_slug(info.slug), [])
-
-
-def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
-    """The files of imported results, each once, those of variants too."""
-    by_id: dict[tuple[str, str], FileAggregate] = {}
-    for board in boards:
-        plain = [file for files in board.files.values() for file in files]
-        variants = [file for files in board.variants.values() for file in files.values()]
-        by_id |= {(file.model, file.suite): file for file in (*plain, *variants)}
-    yield from by_id.values()
 
 
 def _imported_row(

@@ -3,7 +3,7 @@
 Where it falls: its largest drops in points, each with a task that is failed. And the page of all its units.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -47,14 +47,9 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
 
     `rows`: by id of a card, its row in the table of all models.
     """
-    order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
     for card, model in [(one, model) for one in cards for model in one.ids or [one.info.id]]:
         info = card.info if model == card.info.id else site.models[model]
-        # in the order of the catalogue, a suite's variants behind it
-        files = sorted(
-            site.files.get(model, ()),
-            key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite),
-        )
+        files = in_catalogue_order(site.files.get(model, ()))
         boards = [board for board in site.boards if model in board.models]
         place = rows.get(card.info.id)
         badge = badge_of(info, boards, site.overalls)
@@ -89,6 +84,12 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
         yield Draft(info.page, "model/page", values, picture)
         if files:
             yield unit_draft(info, files, info.units_page, info.page)
+
+
+def in_catalogue_order(files: Iterable[FileAggregate]) -> list[FileAggregate]:
+    """A suite's variants behind it; suites that are not in the catalogue last."""
+    order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
+    return sorted(files, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite))
 
 
 def _reported_numbers(site: Gathered, card: ModelCard) -> Iterator[tuple[Any, ...]]:
