@@ -1,7 +1,7 @@
 """Scores of any grade as tables show them; figures that others published; places among them."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final, Optional
 
@@ -120,28 +120,6 @@ def place_beside(value: float, graded: Iterable[float], reported: Iterable[float
     """The place of a reported figure: behind how many ranked scores, and among these and all such figures."""
     rank = 1 + sum(score > value for score in graded)
     return Place(rank - 0.5, among_all=rank + sum(figure > value for figure in reported))
-
-
-def same_model(
-    tables: ReportedTables, names: Mapping[str, str], boards: Sequence[Board]
-) -> Mapping[str, JoinedModel]:
-    """The published model of each model with results, by its id; only where it is certain that they are one.
-
-    Of two published models with its name, it is the one with a figure in a column in which it has a score.
-    `names`: by id of a model with results, its name in the published tables.
-    """
-    by_name: dict[str, list[JoinedModel]] = defaultdict(list)
-    for joined in tables.models:
-        by_name[joined.name].append(joined)
-    same = {}
-    for model, name in names.items():
-        found = by_name.get(name, [])
-        if len(found) > 1:
-            scored = [(board, c.column.id) for board in boards for c in board.columns if model in c.scores]
-            found = [one for one in found if any(c in tables.on_board(board, one) for board, c in scored)]
-        if len(found) == 1:
-            same[model] = found[0]
-    return same
 
 
 def score_in(column: ColumnScores, model: str) -> ShownScore | None:

@@ -12,7 +12,7 @@ from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_site.history import History
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.models import ModelInfo, Models, printable
-from triathlon_site.pages._scores import ReportedTables, same_model
+from triathlon_site.pages._scores import ReportedTables
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
 from triathlon_site.scores import Board, Overall
@@ -129,8 +129,22 @@ class Gathered:
 
     @cached_property
     def same(self) -> Mapping[str, JoinedModel]:
-        """By id of a model with results, the published model that it certainly is."""
-        return same_model(self.reported, self.published_names, self.boards)
+        """By id of a model with results, the published model that it certainly is.
+
+        Of two published models with its name, it is the one with a figure in a column that has its score.
+        """
+        by_name: dict[str, list[JoinedModel]] = defaultdict(list)
+        for joined in self.reported.models:
+            by_name[joined.name].append(joined)
+        same = {}
+        for model, name in self.published_names.items():
+            found = by_name[name]
+            if len(found) > 1:
+                scored = [(b, c.column.id) for b in self.boards for c in b.columns if model in c.scores]
+                found = [one for one in found if any(c in self.reported.on_board(b, one) for b, c in scored)]
+            if len(found) == 1:
+                same[model] = found[0]
+        return same
 
     @cached_property
     def cards(self) -> Sequence[ModelCard]:
