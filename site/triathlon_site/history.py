@@ -88,12 +88,11 @@ def events_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
     events += [Event(kind="gone model", model=model) for model in sorted(gone)]
     for model in sorted(after.suites.keys() & before.suites.keys()):
         old, new = before.suites[model], after.suites[model]
-        asked_anew = [suite for suite in new if suite in old and new[suite].protocol != old[suite].protocol]
-        others = [suite for suite in new if suite not in asked_anew]
-        added = [suite for suite in others if suite not in old or new[suite].sha256 != old[suite].sha256]
+        changed = {suite for suite in new if new[suite] != old.get(suite)}
+        asked_anew = {suite for suite in changed & old.keys() if new[suite].protocol != old[suite].protocol}
         kinds: dict[Kind, Collection[str]] = {
             "changed protocol": asked_anew,
-            "new results": added,
+            "new results": changed - asked_anew,
             "gone results": old.keys() - new.keys(),
         }
         events += [

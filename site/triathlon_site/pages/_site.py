@@ -102,9 +102,8 @@ class Gathered:
     @property
     def has_all_models(self) -> bool:
         """Whether the front page is the table of all models; else it is an order over all disciplines."""
-        return any(board.plan.family == "official" for board in self.boards) or any(
-            self.published.tables.values()
-        )
+        has_official = any(board.plan.family == "official" for board in self.boards)
+        return has_official or any(self.published.tables.values())
 
     @property
     def overall_pages(self) -> Mapping[str, str]:
@@ -140,8 +139,14 @@ class Gathered:
         for model, name in self.published_names.items():
             found = by_name[name]
             if len(found) > 1:
-                scored = [(b, c.column.id) for b in self.boards for c in b.columns if model in c.scores]
-                found = [one for one in found if any(c in self.reported.on_board(b, one) for b, c in scored)]
+                scored = [
+                    (board, scores.column.id)
+                    for board in self.boards
+                    for scores in board.columns
+                    if model in scores.scores
+                ]
+                figures = self.reported.on_board
+                found = [one for one in found if any(name in figures(board, one) for board, name in scored)]
             if len(found) == 1:
                 same[model] = found[0]
         return same

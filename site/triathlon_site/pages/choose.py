@@ -164,7 +164,7 @@ def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
 
 
 def recommended(scored: ScoredModels, cost: ChoiceCost) -> pd.DataFrame:
-    """The models that can be recommended, those whose cost is known."""
+    """The models that can be recommended and whose cost is known."""
     return scored.frame[scored.frame["recommended"] & scored.frame[cost.id].notna()]
 
 
