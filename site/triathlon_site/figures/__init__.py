@@ -9,13 +9,11 @@ from triathlon_site.figures._lines import (
     Series,
     curve_path,
     curves,
-    curves_frame,
     interactive_curve,
     interactive_radar,
     plotly_script,
     plotly_styles,
     radar,
-    radar_frame,
     radar_path,
 )
 from triathlon_site.figures._planes import Point, PricePoint, price_score, round_ticks, scatter

@@ -48,10 +48,13 @@ class Series:
     muted: bool = False
 
 
-def curves(title: str, series: Sequence[Series]) -> Markup:
-    """Per cent over loops 1…n; nothing where all are 0."""
-    steps = max((len(one.values) for one in series), default=0)
-    if not any(value for one in series for value in one.values):
+def curves(title: str, series: Sequence[Series], steps: int = 0) -> Markup:
+    """Per cent over loops 1…n; nothing for a single loop, or where all are 0.
+
+    Without series: the axes of so many `steps`, to whose group scripts add `curve_path`s.
+    """
+    steps = max((len(one.values) for one in series), default=steps)
+    if steps < 2 or (series and not any(value for one in series for value in one.values)):
         return NOTHING
     coloured = [(one.name, _points(one.values, steps)) for one in series if not one.muted][:PALETTE]
     ends = _spread([points[-1][1] for _, points in coloured])
@@ -60,13 +63,6 @@ def curves(title: str, series: Sequence[Series]) -> Markup:
         for (name, points), end in zip(coloured, ends, strict=True)
     ]
     muted = [(one.name, curve_path(one.values, steps)) for one in series if one.muted]
-    return curves_frame(title, steps, named, muted)
-
-
-def curves_frame(title: str, steps: int, named: Sequence[Any] = (), muted: Sequence[Any] = ()) -> Markup:
-    """The axes, empty for scripts to add `curve_path`s to their group; nothing for a single step."""
-    if steps < 2:
-        return NOTHING
     edges = {"left": LEFT, "right": RIGHT, "base": BASE}
     loops = [x for x, _ in _points([0.0] * steps, steps)]
     axes = {"edges": edges, "ticks": quarter_ticks(BASE, TOP), "loops": loops}
@@ -99,34 +95,27 @@ def _spread(wanted: Sequence[float]) -> list[float]:
     return placed
 
 
-def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
-    """One shape a model, muted ones in grey; nothing for too few axes."""
-    if not any(value for one in series for value in one.values):
+def radar(title: str, axes: Sequence[str], series: Sequence[Series] = ()) -> Markup:
+    """One shape a model, muted ones in grey; nothing for too few axes, or where all are 0.
+
+    Without series: the web, to whose group scripts add `radar_path`s.
+    """
+    count = len(axes)
+    most = max((value for one in series for value in one.values), default=100)
+    if count < FEWEST_AXES or not most:
         return NOTHING
-    most = max(value for one in series[:PALETTE] for value in one.values)
     end = next(end for end in (10, 25, 50, 100) if most <= end or end == 100)  # small shapes can be read
     shapes = [
         (one.name, "other" if one.muted else f"c{place}", radar_path([100 * v / end for v in one.values]))
         for place, one in enumerate(series[:PALETTE])
     ]
-    return radar_frame(title, axes, shapes, end)
-
-
-def radar_frame(title: str, axes: Sequence[str], shapes: Sequence[Any] = (), end: float = 100) -> Markup:
-    """The web, whose axes end at so many per cent, with shapes and the names of several of them.
-
-    Scripts add `radar_path`s to the group of an empty one. Nothing for too few axes.
-    """
-    count = len(axes)
-    if count < FEWEST_AXES:
-        return NOTHING
     height = WEB_HEIGHT + 18 * (len(shapes) if len(shapes) > 1 else 0)
     rings = [[_at(i, share, count) for i in range(count)] for share in QUARTERS[1:]]
     spokes = [[_at(0, 0, 1), _at(i, 1, count)] for i in range(count)]
     # every second of many names stands further out, because they would cover each other
     outside = (1.12, 1.24 if count > 12 else 1.12)
     names = [(name, *_at(place, outside[place % 2], count)) for place, name in enumerate(axes)]
-    top = (f"{end:g} %", WEB_WIDTH / 2 + 4, WEB_HEIGHT / 2 - RADIUS + 12)
+    top = (f"{end} %", WEB_WIDTH / 2 + 4, WEB_HEIGHT / 2 - RADIUS + 12)
     web = {"rings": rings, "spokes": spokes, "names": names, "top": top}
     return draw("radar", title, WEB_WIDTH, height, **web, shapes=shapes, base=WEB_HEIGHT)
 

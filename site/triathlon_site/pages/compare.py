@@ -18,11 +18,11 @@ from triathlon_site.figures import (
     PLOTLY,
     RADAR_LAYOUT,
     curve_path,
-    curves_frame,
+    curves,
     interactive_curve,
     interactive_radar,
     plotly_styles,
-    radar_frame,
+    radar,
     radar_path,
 )
 from triathlon_site.models import Models
@@ -39,13 +39,13 @@ Columns = Mapping[str, tuple[Board, ColumnScores]]  # by id of the board and of 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
-    curves: dict[str, tuple[float, ...]] = {}
+    lines: dict[str, tuple[float, ...]] = {}
     for board in site.boards:
         for model in board.models:
             is_ranked = model in board.headline.scores
-            if is_ranked and model not in curves and (line := degradation_curve(board, model)):
-                curves[model] = tuple(float(f"{value:.6g}") for value in line)
-    steps = max(map(len, curves.values()), default=0)
+            if is_ranked and model not in lines and (line := degradation_curve(board, model)):
+                lines[model] = tuple(float(f"{value:.6g}") for value in line)
+    steps = max(map(len, lines.values()), default=0)
     axes = dimensions(site.boards)
     if len(site.results.models) > 1:
         values = {
@@ -60,7 +60,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     solved = {c.column.suites[0]: _solved(c) for _, c in columns.values() if _is_solving(c)}
     minus = {name: _differences_of(column, ids) for name, (_, column) in columns.items()}
     for model in ids:
-        info, curve = site.models[model], curves.get(model)
+        info, curve = site.models[model], lines.get(model)
         content = {
             "id": model,
             "name": info.label,
@@ -93,9 +93,9 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
 def _frames(steps: int, axes: Sequence[str]) -> list[Figure]:
     """Empty figures, to which the script adds the lines of the chosen models."""
     return [
-        Figure(curves_frame("Degradation curves", steps), "Tasks that still pass in each loop, in per cent."),
+        Figure(curves("Degradation curves", (), steps), "Tasks that still pass in each loop, in per cent."),
         Figure(
-            radar_frame("All dimensions", axes),
+            radar("All dimensions", axes),
             "All dimensions, each axis from 0 in the centre to its maximum.",
         ),
     ]

@@ -188,21 +188,15 @@ def _is(answer: str, constant: str) -> bool:
 
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     """IC if every cut reply had been right; None where none was cut."""
-    wrong = (answer for record in records for answer in record.answers() if not answer.correct)
-    if not any(mistake(answer) == "cut" for answer in wrong):
-        return None
     scores, is_any_cut = [], False
     for record in records:
-        output_cut = mistake(record.output) == "cut"
         for one, chain in zip(record.statements, chains(record), strict=True):
-            were_cut = [*(mistake(getattr(one, step)) == "cut" for step in STEPS), output_cut]
-            if not any(were_cut):
-                scores.append(consistency(chain))
-                continue
-            is_any_cut = True
+            answers = (*(getattr(one, step) for step in STEPS), record.output)
+            were_cut = [mistake(answer) == "cut" for answer in answers]
+            is_any_cut |= any(were_cut)
             covered, state, path, output = map(any, zip(chain, were_cut, strict=True))
             scores.append(consistency((covered, state, path, output)))
-    return 100 * sum(scores) / len(scores) if is_any_cut and scores else None
+    return 100 * sum(scores) / len(scores) if is_any_cut else None
 
 
 QUESTIONS_ARTICLE: Final = Article(
