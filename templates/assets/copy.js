@@ -6,12 +6,19 @@
   /* A dash alone stands for what is missing. */
   const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim().replace(/^–$/, "");
 
-  const copy = async (text, field) => {
-    field.hidden = false;
-    field.value = text;
-    field.select();
-    try { await navigator.clipboard.writeText(text); return "copied"; }
-    catch { return "press Ctrl-C to copy what is marked"; }
+  /* Buttons that copy what `read` returns, with the field that has it then and what is said of it. */
+  const copying = () => {
+    const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied" });
+    const said = make("output", { class: "status", "aria-live": "polite" });
+    text.hidden = true;
+    const copy = async (read) => {
+      text.hidden = false;
+      text.value = read();
+      text.select();
+      try { await navigator.clipboard.writeText(text.value); said.textContent = "copied"; }
+      catch { said.textContent = "press Ctrl-C to copy what is marked"; }
+    };
+    return { press: (label, read) => button(() => copy(read), {}, label), text, said };
   };
 
   /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, and what
@@ -60,9 +67,7 @@
   const csv = (board) => [...about(board).map((line) => `# ${line}`), ...view(board, true).map((row) => row.map(field).join(","))].join("\n") + "\n";
 
   for (const board of window.triathlonBoards.filter(({ controls }) => controls)) {
-    const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied" });
-    const said = make("output", { class: "status", "aria-live": "polite" });
-    text.hidden = true;
+    const { press, text, said } = copying();
     const save = () => {
       const link = make("a", { href: URL.createObjectURL(new Blob([csv(board)], { type: "text/csv" })), download: `triathlon-${board.table.dataset.table}.csv` });
       link.click();
@@ -70,14 +75,11 @@
       said.textContent = "saved";
     };
     board.chips.before(chooser("Copy", make("div", { class: "choices" },
-      button(async () => { said.textContent = await copy(markdown(board), text); }, {}, "As Markdown"),
-      button(async () => { said.textContent = await copy(tabs(board), text); }, {}, "Tab-separated"),
+      press("As Markdown", () => markdown(board)), press("Tab-separated", () => tabs(board)),
       button(save, {}, "As a CSV file"), said, text)));
   }
   for (const block of document.querySelectorAll("[data-copy]")) {
-    const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied" });
-    const said = make("output", { class: "status", "aria-live": "polite" });
-    text.hidden = true;
-    block.after(button(async () => { said.textContent = await copy(block.textContent, text); }, {}, "Copy"), " ", said, text);
+    const { press, text, said } = copying();
+    block.after(press("Copy", () => block.textContent), " ", said, text);
   }
 })();

@@ -245,8 +245,7 @@
     }
 
     clear() {
-      for (const name of [...this.filters.keys()]) { this.inputs.get(name).value = ""; remember(name, ""); }
-      this.filters.clear();
+      for (const name of [...this.filters.keys()]) this.filter(name, "");
       this.search.value = "";
       this.search.dispatchEvent(new Event("input"));
       this.search.focus();

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome
@@ -54,12 +54,9 @@ def fixed_from(record: LoopRecord) -> int | None:
     """
     if record.outcome != Outcome.PASSED or len(record.loops) < 3:
         return None
-    start = record.loops[-1].loop
-    for earlier, later in reversed(list(pairwise(record.loops))):
-        if earlier.prompt != later.prompt:
-            break
-        start = earlier.loop
-    return start if start < record.loops[-1].loop else None
+    last = record.loops[-1]
+    same = list(takewhile(lambda step: step.prompt == last.prompt, reversed(record.loops)))
+    return same[-1].loop if len(same) > 1 else None
 
 
 def _lost(record: LoopRecord) -> tuple[LoopStep, LoopStep] | None:

@@ -39,8 +39,11 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
     analyses = analysis.measured(board.plan.suites, units, kinds)
-    for make in (_drops, _pairs, _changes, _compositions, _decompositions):
-        yield from make(board, analyses, models)
+    yield from _drops(board, analyses, models)
+    yield from _pairs(board, analyses, models)
+    yield from changes_by_kind({set_title(name): of for name, of in analyses.by_kind.items()})
+    yield from _compositions(board, analyses, models)
+    yield from _decompositions(board, analyses, models)
     settings: dict[str, Setting] = {
         f"{set_title(variant.entry.set_name)} at {variant.title}": (
             board.of_suite(variant.entry.id),
@@ -204,10 +207,6 @@ def changes_by_kind(changes: Mapping[str, Mapping[str, analysis.Change]]) -> Ite
     if rows:
         head = ("Set", "change, %", "models")
         yield Section("What other words and helpers change", text, head, tuple(rows))
-
-
-def _changes(_board: Board, analyses: analysis.Measured, _models: Models) -> Iterator[Section]:
-    yield from changes_by_kind({set_title(name): of for name, of in analyses.by_kind.items()})
 
 
 def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
