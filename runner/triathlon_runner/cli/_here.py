@@ -197,7 +197,7 @@ def probe_servers(
     async def probe_all() -> list[dict[str, Any]]:
         async with AsyncExitStack() as stack:
             replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-            opener = ModelOpener(listed, replies, cache, print_error, control=control, limits=_PROBE_LIMITS)
+            opener = ModelOpener(listed, replies, cache, print_error, control=control)
             results = []
             for row in rows:
                 if ask_again:
@@ -216,7 +216,7 @@ def probe_servers(
 async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[str, Any]:
     """Returns what `--json` prints about one model."""
     try:
-        async with opener.connect(row) as (connection, _):
+        async with opener.connect(row, _PROBE_LIMITS) as (connection, _):
             account = Account(row.id, connection.stats, row.price)
             control.accounts.append(account)
             report = await probe(connection, may_ask=control.may_send)

@@ -1,6 +1,8 @@
 """The models of a run: which can run here, opening one by its API or a server started for it, asking it."""
 
 import asyncio
+import hashlib
+import json
 import math
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -78,6 +80,9 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
         settings = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
         arguments = row.serve.args
         settings |= {name: arguments[name] for name in _SHAPING_ARGUMENTS.split() if name in arguments}
+        if (template := row.serve.chat_template) and template.expanduser().is_file():
+            digest = hashlib.sha256(template.expanduser().read_bytes()).hexdigest()
+            settings["chat_template"] = f"sha256:{digest}"
     return settings | ({"system_prompt": row.system_prompt} if row.system_prompt else {})
 
 
@@ -88,9 +93,20 @@ def why_not(row: ModelRow) -> str | None:
         return f"no key: set the environment variable {missing[0]}" if missing else None
     if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
         return "no GPU: nvidia-smi is not here"
-    if row.serve is not None and (path := row.serve.weights.path) and not path.expanduser().exists():
-        return f"no weights: nothing is at {str(path)!r}"
+    if row.serve is not None:
+        files = {"weights": row.serve.weights.path, "chat template": row.serve.chat_template}
+        for what, path in {**files, "interpreter": row.serve.python}.items():
+            if path is not None and not path.expanduser().exists():
+                return f"no {what}: nothing is at {str(path)!r}"
     return None
+
+
+def _engine_key(row: ModelRow, server: Server) -> str:
+    """Returns the engine in keys of cached replies, with what else shapes answers of these weights."""
+    identity = identity_of(row)
+    names = ("chat_template", *_SHAPING_ARGUMENTS.split())
+    shaping = {name: identity[name] for name in names if name in identity}
+    return server.served_by + (f" {json.dumps(shaping, sort_keys=True)}" if shaping else "")
 
 
 @dataclass(slots=True)
@@ -209,7 +225,9 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
-        async with self.connect(row) as (connection, server), AsyncExitStack() as stack:
+        # A server of ours is restarted where it died, which `server` of the model below cares for.
+        limits = self.limits if row.serve is None else _RESTARTING_LIMITS
+        async with self.connect(row, limits) as (connection, server), AsyncExitStack() as stack:
             config = connection.config
             if server is None:
                 answering = await connection.identify_server()
@@ -234,8 +252,12 @@ class ModelOpener:
             )
 
     @asynccontextmanager
-    async def connect(self, row: ModelRow) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
+    async def connect(
+        self, row: ModelRow, limits: Limits
+    ) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
         """Yields a connection to the row's model, of which nothing is known yet, and a server of our own.
+
+        Nobody restarts that server: `limits` say how long a lost one is waited for.
 
         Raises:
             UserError: as `open`.
@@ -247,7 +269,7 @@ class ModelOpener:
             if row.api is not None:
                 changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **timeout}
                 source: ApiConfig = row.api.model_copy(update=changes)
-                engine, limits, context = "", self.limits, row.context
+                engine, context = "", row.context
             else:
                 assert row.serve is not None, "the registry lets through only rows with api or serve"
                 starting = serve(
@@ -260,7 +282,7 @@ class ModelOpener:
                     concurrency=slots,
                 )
                 server = await stack.enter_async_context(starting)
-                engine, limits = server.served_by, _RESTARTING_LIMITS
+                engine = _engine_key(row, server)
                 # 0: the server's context is all that the model can do.
                 context = row.context or (None if row.serve.max_model_len else 0)
                 source = OpenAI(

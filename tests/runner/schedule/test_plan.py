@@ -45,14 +45,17 @@ def test_a_smaller_subset_is_part_of_a_larger_one(few: int, many: int) -> None:
     assert len(spread(TASKS, many)) == min(many, len(TASKS))
 
 
-def test_weights_that_are_not_there(tmp_path: Path) -> None:
-    """A row whose weights' path has nothing cannot run here, which is known before vLLM is installed."""
+def test_files_of_a_served_row_that_are_not_there(tmp_path: Path) -> None:
+    """A row with a path that has nothing cannot run here, which is known before vLLM is installed."""
+    weights, template, python = tmp_path / "m.gguf", tmp_path / "chat.jinja", tmp_path / "python"
     (tmp_path / "models.yaml").write_text(
-        f"models:\n- {{id: a, serve: {{engine: vllm, weights: {{path: '{tmp_path}/m.gguf'}}}}}}\n"
+        f"models:\n- {{id: a, serve: {{engine: vllm, weights: {{path: '{weights}'}},"
+        f" chat_template: '{template}', python: '{python}'}}}}\n"
     )
     (row,) = models_yaml.load(tmp_path / "models.yaml").models
-    assert why_not(row) == f"no weights: nothing is at '{tmp_path}/m.gguf'"
-    (tmp_path / "m.gguf").touch()
+    for what, path in (("weights", weights), ("chat template", template), ("interpreter", python)):
+        assert why_not(row) == f"no {what}: nothing is at '{path}'"
+        path.touch()
     assert why_not(row) is None
 
 

@@ -11,6 +11,7 @@ import pytest
 from support.fake_vllm import fake_row
 from support.model_server import ModelServer, Script
 from support.server_replies import Status
+from triathlon_runner.cli import _here
 from triathlon_runner.llm import (
     Completion,
     EndpointError,
@@ -23,7 +24,8 @@ from triathlon_runner.llm import (
     open_model,
 )
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.schedule import ModelOpener, OpenModel
+from triathlon_runner.schedule import Control, ModelOpener, OpenModel
+from triathlon_runner.schedule._models import identity_of
 from triathlon_runner.serving import Server, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
@@ -123,3 +125,49 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
                 answer = await opened.ask(Completion(f"{number}"), Sampling(8))
                 assert answer.reply.text == f"after {number}"
     assert any("restarting the server of m" in line for line in said)
+
+
+@pytest.mark.parametrize("changed", ["args", "template"])
+async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, changed: str) -> None:
+    """With another chat template, or arguments that make another model, a server of ours is asked anew."""
+    template = tmp_path / "chat.jinja"
+    template.write_text("one")
+    row = fake_row(tmp_path, chat_template=str(template), args={"quantization": "fp8"})
+    reused = []
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        for _ in range(2):
+            registry = Registry.model_validate({"models": [row]})
+            opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
+            async with opener.open(registry.models[0]) as opened:
+                reused.append((await opened.ask(QUESTION, Sampling(8))).from_earlier_run)
+                reused.append((await opened.ask(Completion("r"), Sampling(8))).from_earlier_run)
+            if changed == "template":
+                template.write_text("two")
+            else:
+                row["serve"]["args"] = {"quantization": "awq"}
+    assert reused == [False] * 4
+
+
+def test_the_identity_has_the_text_of_the_chat_template(tmp_path: Path) -> None:
+    """The same text at another path is the same model, another text at the same path is not."""
+    identities: list[dict[str, object]] = []
+    for name, text in (("a", "one"), ("b", "one"), ("a", "two")):
+        template = tmp_path / name
+        template.write_text(text)
+        folder = tmp_path / f"row {len(identities)}"
+        folder.mkdir()
+        row = fake_row(folder, chat_template=str(template))
+        row["serve"]["weights"] = {"path": "weights"}
+        identities.append(identity_of(Registry.model_validate({"models": [row]}).models[0]))
+    assert identities[0] == identities[1] != identities[2]
+
+
+async def test_a_probed_server_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody restarts it: `probe` says that it is lost once its own limit of an outage is over."""
+    monkeypatch.setattr(_here, "_PROBE_LIMITS", Limits(outage_seconds=0.2, first_wait=0.01))
+    registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:3")]})
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
+        async with asyncio.timeout(30):
+            result = await _here._probe(registry.models[0], opener, Control())
+    assert result["exit_code"] == 2
