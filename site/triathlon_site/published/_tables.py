@@ -49,8 +49,6 @@ class PublishedRow:
 
     name: str
     organization: str
-    size: str
-    link: str
     record: Record
     ranked: bool
     """False for a mean of the models, or a run by other rules, that stands among them."""
@@ -176,8 +174,6 @@ def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTab
         PublishedRow(
             name=record["model"],
             organization=record.get("organization", ""),
-            size=record.get("size") or (f"{record['size_b']}B" if record.get("size_b") else ""),
-            link=record.get("link", ""),
             record=record,
             ranked=ranked[place],
             scores={name: score for name, column in scores.items() if (score := column[place])},
