@@ -23,7 +23,7 @@ from triathlon_site.figures import badge
 from triathlon_site.load import Notice
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.published import Published
-from triathlon_site.ranking import FEWEST_RANKED, Rank
+from triathlon_site.ranking import Rank
 from triathlon_site.render import Page, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Overall, Score
 
@@ -260,11 +260,12 @@ def badge_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Ov
         places.append((_OVERALL[family], of_overall, _NEUTRAL))
     for board in boards:
         data = "" if board.plan.family == "core" else f", {board.plan.title}"
-        ranks = {model: score.rank for model, score in board.headline.scores.items()}
+        scores = board.headline.scores if board.headline.has_ranks else {}
+        ranks = {model: score.rank for model, score in scores.items()}
         colour = colours.get(board.plan.discipline, _NEUTRAL)
         places.append((f"Triathlon {board.plan.discipline}{data}", ranks, colour))
     for name, ranked, colour in places:
-        if (rank := ranked.get(info.id)) and len(ranked) >= FEWEST_RANKED:
+        if rank := ranked.get(info.id):
             spread = f" ({formats.rank_span(rank)})" if rank.low != rank.high else ""
             place = f"rank {formats.rank(rank)} of {len(ranked)}{spread}"
             return Badge(f"{name}: {place}", f"badges/{info.slug}.svg", badge(name, place, colour))

@@ -31,8 +31,8 @@ from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
 """Field of the problems that a task was evolved from, in records that name them."""
-"""measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
+"""Grade of what this program asked and graded; others' replies, graded by our engine, are `RECORDED`."""
 _RAN: Final = frozenset((Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT))
 """How a unit ends whose program ran."""
 NO_PROTOCOL: Final = ProtocolHashes(asked="", graded="")

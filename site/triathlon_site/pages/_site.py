@@ -146,7 +146,9 @@ class Gathered:
                     if model in scores.scores
                 ]
                 figures = self.reported.on_board
-                found = [one for one in found if any(name in figures(board, one) for board, name in scored)]
+                found = [
+                    one for one in found if any(column in figures(board, one) for board, column in scored)
+                ]
             if len(found) == 1:
                 same[model] = found[0]
         return same

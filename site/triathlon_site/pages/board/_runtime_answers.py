@@ -188,6 +188,9 @@ def _is(answer: str, constant: str) -> bool:
 
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     """IC if every cut reply had been right; None where none was cut."""
+    wrong = (answer for record in records for answer in record.answers() if not answer.correct)
+    if not any(mistake(answer) == "cut" for answer in wrong):  # of most files, and known soonest like this
+        return None
     scores, is_any_cut = [], False
     for record in records:
         for one, chain in zip(record.statements, chains(record), strict=True):
