@@ -237,16 +237,17 @@ def why_not_plain(path: Path, root: Path) -> str:
 
     That is a link on the way from `root`, or in place of the file, and a pipe or device.
     """
-    way = [part for part in (*reversed(path.parents), path) if part != root and part.is_relative_to(root)]
-    for part in way:
+    way = path.relative_to(root).parts
+    for depth in range(1, len(way) + 1):
+        part = "/".join(way[:depth])
         try:
-            mode = os.lstat(part).st_mode
+            mode = os.lstat(root / part).st_mode
         except OSError as error:
-            return f"nothing that can be read at {part.relative_to(root).as_posix()!r} ({error.strerror})"
+            return f"nothing that can be read at {part!r} ({error.strerror})"
         if stat.S_ISLNK(mode):
-            return f"{LINK} at {part.relative_to(root).as_posix()!r}"
+            return f"{LINK} at {part!r}"
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            return f"a pipe or device at {part.relative_to(root).as_posix()!r}"
+            return f"a pipe or device at {part!r}"
     return ""
 
 

@@ -89,7 +89,8 @@ class AggregateCache:
             return None  # damaged: unpickling could fail in any way, or give other numbers
         aggregate: FileAggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
         extracts = aggregate.extracts
-        if any(file_state(folder / name) != state for name, state in extracts.states.items()):
+        states = {entry.name: file_state(entry) for entry in os.scandir(folder)}
+        if any(states.get(name) != state for name, state in extracts.states.items()):
             return None  # a power cut left half of one, or somebody edited a page of the site
         return aggregate.with_extracts(replace(extracts, folder=folder))
 

@@ -37,7 +37,7 @@ def score(value: float | None, maximum: float) -> str:
 def signed(value: float, maximum: float) -> str:
     """A difference: `+1.2`, `−0.4`; `0.0` where it is rounded to zero."""
     size = score(abs(value), maximum)
-    return size if not float(size) else f"{MINUS if value < 0 else '+'}{size}"
+    return size if not size.strip("0.") else f"{MINUS if value < 0 else '+'}{size}"
 
 
 def known_range(value: float, upper: float | None, maximum: float) -> str:
