@@ -357,7 +357,8 @@ _REPLY_WORDS: Final = re.compile(
     r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
 )
 _REPLY_LIMIT: Final = re.compile(
-    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range)|maxOutputTokens value|"
+    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater)|"
+    r"maxOutputTokens value|"
     r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
     re.IGNORECASE,
 )
