@@ -283,12 +283,15 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
     if _COMMIT.fullmatch(weights.revision):
         return weights.revision
     settings, problem = {**os.environ, **env}, "HF_HUB_OFFLINE is set"
-    if settings.get("HF_HUB_OFFLINE") not in {"1", "true"}:
-        api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
+    if settings.get("HF_HUB_OFFLINE", "").upper() not in {"1", "ON", "TRUE", "YES"}:
         try:
+            api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
             found = api.model_info(weights.repo, revision=weights.revision, timeout=_HUB_SECONDS)
-            return str(found.sha)
-        except httpx2.HTTPError as error:
+            if _COMMIT.fullmatch(found.sha or ""):
+                return str(found.sha)
+            problem = f"the commit {found.sha!r}"
+        # the last two: no repository can have that name, or the answer is a page
+        except (httpx2.HTTPError, OSError, ValueError, TypeError) as error:
             status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
             if status in {401, 403, 404}:
                 raise ServingError(
@@ -297,8 +300,8 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
                     " HF_TOKEN"
                 ) from None
             problem = f"{type(error).__name__}: {error}"
-    home = Path(settings.get("HF_HOME", "~/.cache/huggingface"))
-    hub = Path(settings.get("HF_HUB_CACHE", home / "hub")).expanduser()
+    home = settings.get("HF_HOME") or Path(settings.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
+    hub = Path(settings.get("HF_HUB_CACHE") or Path(home, "hub")).expanduser()
     downloaded = hub / f"models--{weights.repo.replace('/', '--')}" / "refs" / weights.revision
     if downloaded.is_file():
         return downloaded.read_text().strip()

@@ -181,7 +181,7 @@ async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[str]:
-    """A loopback hub that knows org/open and shows org/gated to a token."""
+    """A loopback hub that knows org/open, shows org/gated to a token, and says nothing useful of others."""
     for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE", "HF_HUB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
@@ -190,6 +190,10 @@ async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[
         name = request.match_info["name"]
         if name == "gated" and request.headers.get("authorization") != "Bearer secret-token":
             return web.json_response({"error": "gated"}, status=401)
+        if name == "page":
+            return web.Response(text="<html>log in</html>", content_type="text/html")
+        if name in {"list", "empty"}:
+            return web.json_response([] if name == "list" else {"id": "org/empty"})
         if name in {"open", "gated"} and request.match_info["revision"] == "main":
             return web.json_response({"id": f"org/{name}", "sha": _COMMIT})
         return web.json_response({}, status=404)
@@ -218,6 +222,7 @@ async def _commit(name: str, revision: str, **env: str) -> str:
         ("gated", "main", {"HF_TOKEN": "wrong-token"}, "HF_TOKEN"),
         ("absent", "main", {}, "no revision 'main' of 'org/absent'"),
         ("open", "v2", {}, "no revision 'v2' of 'org/open'"),
+        *((name, "main", {}, "set `revision:` to a commit") for name in ("page", "list", "empty", "a--b")),
     ],
 )
 async def test_a_revision_becomes_its_commit(
@@ -235,12 +240,21 @@ async def test_a_revision_becomes_its_commit(
     assert "wrong-token" not in said
 
 
-@pytest.mark.parametrize("env", [{"HF_ENDPOINT": "http://127.0.0.1:9"}, {"HF_HUB_OFFLINE": "1"}])
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"HF_ENDPOINT": "http://127.0.0.1:9"},
+        {"HF_HUB_OFFLINE": "1"},
+        {"HF_HUB_OFFLINE": "yes", "HF_HOME": "", "XDG_CACHE_HOME": "{}"},
+    ],
+)
 async def test_without_a_hub_the_cache_tells(hub: str, tmp_path: Path, env: dict[str, str]) -> None:
     """Without a hub the commit downloaded last is taken; where there is none, the error says what to set."""
+    env = {name: value.format(tmp_path) for name, value in env.items()}
     with pytest.raises(ServingError, match="set `revision:` to a commit"):
         await _commit("open", "main", **env)
-    ref = tmp_path / "hub" / "models--org--open" / "refs" / "main"
+    home = tmp_path / "huggingface" if "XDG_CACHE_HOME" in env else tmp_path
+    ref = home / "hub" / "models--org--open" / "refs" / "main"
     ref.parent.mkdir(parents=True)
     ref.write_text(_COMMIT)
     assert await _commit("open", "main", **env) == _COMMIT
