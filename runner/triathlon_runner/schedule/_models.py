@@ -35,7 +35,7 @@ from triathlon_runner.llm import (
 )
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._stop import Control
-from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, ServerLostError, serve
+from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, ServeConfig, Server, ServerLostError, serve
 
 _RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
@@ -55,8 +55,10 @@ _OF_SERVING = "env device gpu_memory_gib version python start_timeout max_restar
 """Settings of `serve` that change no answer: engine, device and precision stand in `served_by`. Of the
 engine's arguments those that shape answers are added."""
 _SHAPING_ARGUMENTS = """
-    quantization tokenizer hf-overrides kv-cache-dtype default-chat-template-kwargs generation-config
-    load-format logits-processors override-generation-config
+    quantization quantization-config tokenizer tokenizer-mode hf-overrides hf-config-path config-format
+    code-revision kv-cache-dtype default-chat-template-kwargs chat-template-content-format generation-config
+    load-format logits-processors override-generation-config reasoning-parser reasoning-parser-plugin
+    reasoning-config structured-outputs-config watermark watermark-config
 """
 """Those of the engine's arguments that make another model of the same weights."""
 
@@ -78,12 +80,17 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
     else:
         assert row.serve is not None, "the registry lets through only rows with api or serve"
         settings = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
-        arguments = row.serve.args
-        settings |= {name: arguments[name] for name in _SHAPING_ARGUMENTS.split() if name in arguments}
+        settings |= _shaping_arguments(row.serve)
         if (template := row.serve.chat_template) and template.expanduser().is_file():
             digest = hashlib.sha256(template.expanduser().read_bytes()).hexdigest()
             settings["chat_template"] = f"sha256:{digest}"
     return settings | ({"system_prompt": row.system_prompt} if row.system_prompt else {})
+
+
+def _shaping_arguments(serve: ServeConfig) -> dict[str, Any]:
+    """Returns the engine's arguments that shape answers, with those that set one key of them (`name.key`)."""
+    shaping = _SHAPING_ARGUMENTS.split()
+    return {name: value for name, value in serve.args.items() if name.partition(".")[0] in shaping}
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -103,9 +110,10 @@ def why_not(row: ModelRow) -> str | None:
 
 def _engine_key(row: ModelRow, server: Server) -> str:
     """Returns the engine in keys of cached replies, with what else shapes answers of these weights."""
-    identity = identity_of(row)
-    names = ("chat_template", *_SHAPING_ARGUMENTS.split())
-    shaping = {name: identity[name] for name in names if name in identity}
+    assert row.serve is not None, "a row without `serve` has no server of ours"
+    shaping, identity = _shaping_arguments(row.serve), identity_of(row)
+    if "chat_template" in identity:
+        shaping["chat_template"] = identity["chat_template"]
     return server.served_by + (f" {json.dumps(shaping, sort_keys=True)}" if shaping else "")
 
 

@@ -202,7 +202,7 @@ class ServerPlan:
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
         words = [str(self.engine.python), *entry, *model, "--host", LOOPBACK, "--port", str(port)]
         for name, value in self.arguments.items():
-            if isinstance(value, bool):
+            if isinstance(value, bool) and "." not in name:
                 words.append(f"--{name}" if value else f"--no-{name}")
             elif isinstance(value, list):
                 words += [f"--{name}", *map(str, value)]

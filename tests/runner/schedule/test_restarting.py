@@ -127,8 +127,10 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     assert any("restarting the server of m" in line for line in said)
 
 
-@pytest.mark.parametrize("changed", ["args", "template"])
-async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, changed: str) -> None:
+@pytest.mark.parametrize(
+    "args", [{"quantization": "awq"}, {"hf_overrides.a": 1}, {"reasoning-parser": "a"}, {}]
+)
+async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, args: dict[str, object]) -> None:
     """With another chat template, or arguments that make another model, a server of ours is asked anew."""
     template = tmp_path / "chat.jinja"
     template.write_text("one")
@@ -141,10 +143,9 @@ async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, changed: 
             async with opener.open(registry.models[0]) as opened:
                 reused.append((await opened.ask(QUESTION, Sampling(8))).from_earlier_run)
                 reused.append((await opened.ask(Completion("r"), Sampling(8))).from_earlier_run)
-            if changed == "template":
+            if not args:
                 template.write_text("two")
-            else:
-                row["serve"]["args"] = {"quantization": "awq"}
+            row["serve"]["args"] |= args
     assert reused == [False] * 4
 
 
