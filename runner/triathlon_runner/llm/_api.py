@@ -80,6 +80,8 @@ class ModelSettings:
     0: its server's context is all that the model can do."""
     merges_system: bool = False
     """Whether a system prompt stands before the user's text."""
+    max_tokens: int | None = None
+    """The row's own limit of replies."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send
             except TimeoutError:
                 failure = TimedOut(
                     f"no whole reply within {seconds:g} s (allow more with --timeout, or with"
-                    " `timeout_seconds` in the api block of its row)"
+                    " `timeout_seconds` where its row has an api block)"
                 )
             except openai.APIConnectionError as error:
                 failure = _failure(error, server, peer, is_first=not was_connected)

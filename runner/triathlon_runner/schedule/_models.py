@@ -304,7 +304,7 @@ class ModelOpener:
                 row.id,
                 row.kind,
                 source,
-                settings=ModelSettings(engine, context, row.system_prompt == "merge"),
+                settings=ModelSettings(engine, context, row.system_prompt == "merge", row.max_tokens),
                 cache=self.replies,
                 limits=limits,
                 may_send=self.control.may_send,
