@@ -99,6 +99,10 @@ class Answer:
     is_empty: bool = False
     """Whether the server sent a whole reply without any content."""
 
+    def was_cut_by_context(self, max_tokens: int) -> bool:
+        """Whether question and reply filled the context: the reply was cut before the limit that was sent."""
+        return self.reply.finish is Finish.LENGTH and 0 < self.usage.output_tokens < max_tokens
+
 
 class Model(Protocol):
     """One row of models.yaml, ready to be asked."""
@@ -278,7 +282,7 @@ class EndpointStats:
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
         if reply.finish is Finish.LENGTH:
-            is_full = 0 < usage.output_tokens < max_tokens
+            is_full = answer.was_cut_by_context(max_tokens)
             self.cut_by_context += is_full
             self.truncated += not is_full
         if usage.uncounted:

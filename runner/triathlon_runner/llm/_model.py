@@ -121,7 +121,9 @@ class OpenModel:
             else:
                 answer = await self._answer(request)
                 self._answered_now.add(key)
-                if self.cache is not None:
+                # A server with a larger context lets the model write on.
+                is_whole = not answer.was_cut_by_context(request.sampling.max_tokens)
+                if self.cache is not None and is_whole:
                     answer = self.cache.put(key, self.id, answer)
         finish = answer.reply.finish
         has_text = finish is Finish.STOP and answer.reply.text.strip()
