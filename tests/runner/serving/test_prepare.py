@@ -146,7 +146,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "config.json").write_text("{}")
-    (folder / "model.safetensors").write_bytes(b"\0" * 3_000_000)
+    (folder / "model.safetensors").write_bytes(b"\0" * 8_000_000)
     return folder
 
 
@@ -157,7 +157,10 @@ async def _loadable(folder: Path, **block: Any) -> Loadable:
 
 
 async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
-    """A folder is served where it lies; a copy has the same fingerprint, other weights another."""
+    """A folder is served where it lies; a copy has the same fingerprint, other weights another.
+
+    Also where one matrix in the middle of a file was trained on, and its first and last were not.
+    """
     before = await _loadable(folder)
     assert before.model == str(folder)
     assert before.origin.startswith("folder model, fingerprint:")
@@ -166,8 +169,10 @@ async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
     assert (await _loadable(copy)).origin == before.origin
-    (folder / "model.safetensors").write_bytes(b"\0" * 2_999_999 + b"\1")
-    assert (await _loadable(folder)).origin != before.origin
+    for first, last in ((7_999_999, 8_000_000), (2_000_000, 4_200_000)):
+        changed = b"\0" * first + b"\1" * (last - first) + b"\0" * (8_000_000 - last)
+        (folder / "model.safetensors").write_bytes(changed)
+        assert (await _loadable(folder)).origin != before.origin
 
 
 async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
