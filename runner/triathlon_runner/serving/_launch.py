@@ -121,8 +121,10 @@ class Machine:
             if _choose(config, listed, []) is None:
                 each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
                 names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
+                visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+                of_these = "" if visible is None else f" of those in CUDA_VISIBLE_DEVICES={visible!r}"
                 raise ServingError(
-                    f"expected {config.gpu_count} GPU(s){each}, nvidia-smi lists {names or 'none'};"
+                    f"expected {config.gpu_count} GPU(s){each}, nvidia-smi lists {names or 'none'}{of_these};"
                     " lower tensor-parallel-size or gpu_memory_gib, or set device: cpu"
                 )
             allocation = _choose(config, listed, self._served)

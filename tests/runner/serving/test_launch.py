@@ -244,9 +244,12 @@ async def test_who_is_served_beside_whom(
         (1, {"gpu_memory_gib": 90}),
     ],
 )
-async def test_what_never_fits_is_refused(count: int, block: dict[str, Any]) -> None:
-    """A model for which there will never be room is refused at once, saying what there is."""
-    with pytest.raises(ServingError, match=r"expected \d GPU.*nvidia-smi lists"):
+async def test_what_never_fits_is_refused(
+    count: int, block: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model for which there will never be room is refused at once, saying what there is, and what hides."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    with pytest.raises(ServingError, match=r"expected \d GPU.*nvidia-smi lists .* CUDA_VISIBLE_DEVICES='7'"):
         async with _machine(count).allocate(_config(**block), lambda _: None):
             pass
 
