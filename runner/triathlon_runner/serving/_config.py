@@ -24,10 +24,19 @@ def absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
+def _with_known_home(path: Path) -> Path:
+    """Refuses `~name` of a user that this machine does not have."""
+    try:
+        path.expanduser()
+    except RuntimeError:
+        raise ValueError(f"expected a path of this machine, got {str(path)!r}: no such user") from None
+    return path
+
+
 Sha256 = Annotated[
     str, AfterValidator(matching("[0-9a-f]{64}", "a SHA-256 of 64 digits and letters a to f in lower case"))
 ]
-PathText = Annotated[Path, Field(strict=False)]
+PathText = Annotated[Path, Field(strict=False), AfterValidator(_with_known_home)]
 
 
 class _Strict(BaseModel):

