@@ -233,9 +233,7 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
-        # A server of ours is restarted where it died, which `server` of the model below cares for.
-        limits = self.limits if row.serve is None else _RESTARTING_LIMITS
-        async with self.connect(row, limits) as (connection, server), AsyncExitStack() as stack:
+        async with self.connect(row, self.limits) as (connection, server):
             config = connection.config
             if server is None:
                 answering = await connection.identify_server()
@@ -243,8 +241,6 @@ class ModelOpener:
                 served_by += f" ({answering.name})" if answering.name else ""
             else:
                 weights, served_by = config.revision, server.served_by
-                group = await stack.enter_async_context(asyncio.TaskGroup())
-                stack.callback(group.create_task(server.watch()).cancel)
             yield OpenModel(
                 connection,
                 served_by=served_by,
@@ -265,10 +261,11 @@ class ModelOpener:
     ) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
         """Yields a connection to the row's model, of which nothing is known yet, and a server of our own.
 
-        Nobody restarts that server: `limits` say how long a lost one is waited for.
+        A server of our own is restarted where it died; `limits` are those of a row with `api:`.
 
         Raises:
             UserError: as `open`.
+            ServerLostError: in a group; restarting a server of our own does not help.
         """
         slots = self.registry.setting(row, "concurrency")
         timeout = {} if self.timeout_seconds is None else {"timeout_seconds": self.timeout_seconds}
@@ -290,7 +287,9 @@ class ModelOpener:
                     concurrency=slots,
                 )
                 server = await stack.enter_async_context(starting)
-                engine = _engine_key(row, server)
+                group = await stack.enter_async_context(asyncio.TaskGroup())
+                stack.callback(group.create_task(server.watch()).cancel)
+                engine, limits = _engine_key(row, server), _RESTARTING_LIMITS
                 # 0: the server's context is all that the model can do.
                 context = row.context or (None if row.serve.max_model_len else 0)
                 source = OpenAI(

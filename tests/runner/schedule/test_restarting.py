@@ -163,12 +163,17 @@ def test_the_identity_has_the_text_of_the_chat_template(tmp_path: Path) -> None:
     assert identities[0] == identities[1] != identities[2]
 
 
-async def test_a_probed_server_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody restarts it: `probe` says that it is lost once its own limit of an outage is over."""
-    monkeypatch.setattr(_here, "_PROBE_LIMITS", Limits(outage_seconds=0.2, first_wait=0.01))
-    registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:3")]})
+@pytest.mark.parametrize(("restarts", "exit_code"), [(0, 2), (3, 1)])
+async def test_a_probed_server_that_dies(
+    tmp_path: Path, restarts: int, exit_code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is started again, as in a run; where that may not be, `probe` shows the end of its log."""
+    monkeypatch.setattr("triathlon_runner.serving._server._WATCH_SECONDS", 0.5)
+    row = fake_row(tmp_path, "dies_after:6", max_restarts=restarts)
+    registry = Registry.model_validate({"models": [row]})
     with ReplyCache(tmp_path / "c.sqlite") as replies:
         opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
         async with asyncio.timeout(30):
             result = await _here._probe(registry.models[0], opener, Control())
-    assert result["exit_code"] == 2
+    assert result["exit_code"] == exit_code
+    assert exit_code == 1 or "EngineDeadError" in result["error"]
