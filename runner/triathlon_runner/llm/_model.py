@@ -427,6 +427,7 @@ async def open_model(
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")
 
-    queue = RequestQueue(limits, may_send=may_send, say=tell, reached=bool(settings.engine))
-    async with open_client(config, secrets) as send:
+    reached = bool(settings.engine)
+    queue = RequestQueue(limits, may_send=may_send, say=tell, reached=reached)
+    async with open_client(config, secrets, reached=reached) as send:
         yield OpenModel(model_id, kind, config, queue, send, secrets, settings, cache)

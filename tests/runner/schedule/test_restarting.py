@@ -127,6 +127,18 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     assert any("restarting the server of m" in line for line in said)
 
 
+async def test_a_server_of_our_own_that_never_answers(tmp_path: Path) -> None:
+    """It is given up with the end of its log, and nobody is asked whether its address is right."""
+    row = fake_row(tmp_path, "dies_after:2", max_restarts=0)
+    registry = Registry.model_validate({"models": [row]})
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
+        async with opener.open(registry.models[0]) as opened:
+            with pytest.raises(ModelUnavailableError, match="EngineDeadError"):
+                await opened.ask(Completion("f"), Sampling(8))
+            assert "https:" not in opened.stats.last_error
+
+
 @pytest.mark.parametrize(
     "args", [{"quantization": "awq"}, {"hf_overrides.a": 1}, {"reasoning-parser": "a"}, {}]
 )
