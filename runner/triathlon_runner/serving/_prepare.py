@@ -260,11 +260,16 @@ async def _converted(
 
 
 def _fingerprint(folder: Path) -> str:
-    """Names a folder's content by names, sizes and pieces of all its files: reading all is slow."""
+    """Names a folder's content by names, sizes and pieces of all its files: reading all is slow.
+
+    Without hidden ones: a download keeps the times of its requests in some.
+    """
     hashed = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        size = path.stat().st_size
-        hashed.update(f"{path.relative_to(folder)}\0{size}\0".encode())
+        name, size = path.relative_to(folder), path.stat().st_size
+        if any(part.startswith(".") for part in name.parts):
+            continue
+        hashed.update(f"{name}\0{size}\0".encode())
         with path.open("rb") as stream:
             for place in (*range(0, size, _STEP_BYTES), max(0, size - _PIECE_BYTES)):
                 stream.seek(place)

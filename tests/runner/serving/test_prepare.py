@@ -168,6 +168,8 @@ async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
     copy.mkdir(parents=True)
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
+    (copy / ".cache").mkdir()
+    (copy / ".cache" / "config.json.metadata").write_text("the time of the download")
     assert (await _loadable(copy)).origin == before.origin
     for first, last in ((7_999_999, 8_000_000), (2_000_000, 4_200_000)):
         changed = b"\0" * first + b"\1" * (last - first) + b"\0" * (8_000_000 - last)
