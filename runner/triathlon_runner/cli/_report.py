@@ -17,13 +17,14 @@ from triathlon_runner.terminal import Screen, counted, table
 _REASONS: Final = 5
 _NEARLY_ALL: Final = 0.9
 _LONGER_CONTEXT: Final = (
-    "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)"
+    "start its server with a longer one (serve block: max_model_len, vLLM: --max-model-len, Ollama:"
+    " OLLAMA_CONTEXT_LENGTH)"
 )
 _UNUSABLE: Final = {
     Outcome.NO_ANSWER: (
         "empty",
         "look at what its server answers; a reasoning model may need `reasoning_max_tokens` in the api block"
-        " of its row, a model that completes text `kind: base`",
+        " of its row, or more `max_tokens` in the row, a model that completes text `kind: base`",
     ),
     Outcome.TRUNCATED: (
         "cut at the token limit",

@@ -80,6 +80,8 @@ class ModelSettings:
     0: its server's context is all that the model can do."""
     merges_system: bool = False
     """Whether a system prompt stands before the user's text."""
+    max_tokens: int | None = None
+    """The row's own limit of replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,10 @@ class Answer:
     """Whether the cache had it before the model was opened: its server did not give it now."""
     is_empty: bool = False
     """Whether the server sent a whole reply without any content."""
+
+    def was_cut_by_context(self, max_tokens: int) -> bool:
+        """Whether question and reply filled the context: the reply was cut before the limit that was sent."""
+        return self.reply.finish is Finish.LENGTH and 0 < self.usage.output_tokens < max_tokens
 
 
 class Model(Protocol):
@@ -276,7 +282,7 @@ class EndpointStats:
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
         if reply.finish is Finish.LENGTH:
-            is_full = 0 < usage.output_tokens < max_tokens
+            is_full = answer.was_cut_by_context(max_tokens)
             self.cut_by_context += is_full
             self.truncated += not is_full
         if usage.uncounted:

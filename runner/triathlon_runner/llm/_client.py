@@ -42,8 +42,10 @@ _KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw
 
 
 @asynccontextmanager
-async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send]:
+async def open_client(config: ApiConfig, secrets: Secrets, *, reached: bool) -> AsyncIterator[Send]:
     """Yields what sends requests to one model's server; closes its connections at the end.
+
+    `reached`: a connection to the server was made before.
 
     What it yields raises `Unreachable` or `Lost` where no whole reply came, `Malformed` where the reply is
     larger than any answer, and a `ModelUnavailableError` where no try can reach the server for now.
@@ -53,7 +55,7 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send
     proxies = {} if is_loopback(config.base_url) else getproxies()
     has_proxy = bool({address.scheme, "all"} & proxies.keys()) and not proxy_bypass(address.hostname or "")
     peer = f"the proxy on the way to {server} (HTTPS_PROXY, HTTP_PROXY)" if has_proxy else server
-    was_connected = False
+    was_connected = reached
     async with _package_client(config, secrets) as api:
 
         async def send(path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
@@ -67,7 +69,7 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send
             except TimeoutError:
                 failure = TimedOut(
                     f"no whole reply within {seconds:g} s (allow more with --timeout, or with"
-                    " `timeout_seconds` in the api block of its row)"
+                    " `timeout_seconds` where its row has an api block)"
                 )
             except openai.APIConnectionError as error:
                 failure = _failure(error, server, peer, is_first=not was_connected)

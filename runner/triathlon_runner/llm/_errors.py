@@ -357,8 +357,9 @@ _REPLY_WORDS: Final = re.compile(
     r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
 )
 _REPLY_LIMIT: Final = re.compile(
-    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range)|maxOutputTokens value|"
-    r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
+    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater)|"
+    r"maxOutputTokens value|at most \d+ completion tokens|"
+    r"max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
     re.IGNORECASE,
 )
 
@@ -399,7 +400,7 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
     known = "the row states no `context`" if context is None else f"the row's `context` is {context}"
     raise ModelUnavailableError(
         f"a question is longer than the context of {f'{of_server} tokens' if of_server else 'its server'},"
-        f" and {known}: start the server with a larger one (vLLM: --max-model-len, llama.cpp: --ctx-size,"
-        " llama-cpp-python: n_ctx, Ollama: OLLAMA_CONTEXT_LENGTH), or set"
-        f" `context: {of_server or 'N'}` in the row if the model can do no more; {failure.quote}"
+        f" and {known}: start the server with a larger one (serve block: max_model_len, vLLM:"
+        " --max-model-len, llama.cpp: --ctx-size, llama-cpp-python: n_ctx, Ollama: OLLAMA_CONTEXT_LENGTH), or"
+        f" set `context: {of_server or 'N'}` in the row if the model can do no more; {failure.quote}"
     )

@@ -121,7 +121,9 @@ class OpenModel:
             else:
                 answer = await self._answer(request)
                 self._answered_now.add(key)
-                if self.cache is not None:
+                # A server with a larger context lets the model write on.
+                is_whole = not answer.was_cut_by_context(request.sampling.max_tokens)
+                if self.cache is not None and is_whole:
                     answer = self.cache.put(key, self.id, answer)
         finish = answer.reply.finish
         has_text = finish is Finish.STOP and answer.reply.text.strip()
@@ -425,6 +427,7 @@ async def open_model(
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")
 
-    queue = RequestQueue(limits, may_send=may_send, say=tell, reached=bool(settings.engine))
-    async with open_client(config, secrets) as send:
+    reached = bool(settings.engine)
+    queue = RequestQueue(limits, may_send=may_send, say=tell, reached=reached)
+    async with open_client(config, secrets, reached=reached) as send:
         yield OpenModel(model_id, kind, config, queue, send, secrets, settings, cache)

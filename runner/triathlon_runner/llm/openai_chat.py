@@ -124,7 +124,10 @@ class OpenAI(ApiConfig):
         entries = {str(model.get("id")): model for model in _objects(models)}
         listed = entries.get(self.model, {})
         if "max_model_len" in listed:
-            info = ServerInfo("vllm", context=count(listed["max_model_len"]) or None)
+            # Under an alias, or as an adapter: where the weights lie says which they are.
+            weights = str(listed.get("root") or self.model)
+            digest = "" if weights == self.model else "/".join(weights.rstrip("/").split("/")[-2:])
+            info = ServerInfo("vllm", digest=digest, context=count(listed["max_model_len"]) or None)
         else:
             root = self.base_url.removesuffix("/v1")
             info = await _llama_cpp(fetch, root) or await _ollama(fetch, root, self.model) or ServerInfo()

@@ -93,6 +93,11 @@ class Seen:
     any_name: str = ""
     """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the server was started for a row with `serve`, which has no api block."""
+        return bool(self.settings.engine)
+
     def answer(self, question: str) -> Answer | None:
         """Returns the reply to a question; None where it was refused, or not asked."""
         reading = self.replies.get(question)
@@ -145,6 +150,8 @@ def _reasoning(seen: Seen) -> Found:
     if not answer.reply.reasoning or seen.config.reasoning_max_tokens:
         return Found(f"{what}; it is split off here")
     setting = "`reasoning_max_tokens: 8192` in its api block"
+    if seen.is_ours:
+        setting = "" if seen.settings.max_tokens else "a `max_tokens` for both in its row, such as 8192"
     return Found(f"{what}, and takes its tokens from the answer's", setting)
 
 
@@ -191,10 +198,9 @@ def _usage(seen: Seen) -> Found:
     answer = seen.answer("plain")
     assert answer is not None
     if answer.usage.uncounted:
-        return Found(
-            "no token counts: costs are unknown, and `--budget` estimates them",
-            "what makes the server count, such as `body: {usage: {include: true}}`, in its api block",
-        )
+        setting = "what makes the server count, such as `body: {usage: {include: true}}`, in its api block"
+        lack = "no token counts: costs are unknown, and `--budget` estimates them"
+        return Found(lack, "" if seen.is_ours else setting)
     counts = f"{answer.usage.input_tokens} tokens in, {answer.usage.output_tokens} out"
     reasoning = answer.usage.reasoning_tokens
     return Found(f"{counts}, {reasoning} of them reasoning" if reasoning else counts)
@@ -206,7 +212,8 @@ def _context(seen: Seen) -> Found:
         row = f"{of_row} tokens by the row" if of_row else "`context: N` in the row would state it"
         return Found(f"not stated by the server; {row}")
     if of_row and of_row > stated:
-        setting = f"start the server with more, or `context: {stated}` in its row"
+        more = "a larger `max_model_len` in its serve block" if seen.is_ours else "start the server with more"
+        setting = f"{more}, or `context: {stated}` in its row"
         return Found(f"{stated} tokens, but the model can do {of_row} by the row", setting)
     longest = max((reading.request.estimated_tokens for reading in seen.replies.values()), default=0)
     if seen.server.server == "ollama" and longest > stated:

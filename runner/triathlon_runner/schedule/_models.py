@@ -35,7 +35,7 @@ from triathlon_runner.llm import (
 )
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._stop import Control
-from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, ServerLostError, serve
+from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, ServeConfig, Server, ServerLostError, serve
 
 _RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
@@ -55,8 +55,10 @@ _OF_SERVING = "env device gpu_memory_gib version python start_timeout max_restar
 """Settings of `serve` that change no answer: engine, device and precision stand in `served_by`. Of the
 engine's arguments those that shape answers are added."""
 _SHAPING_ARGUMENTS = """
-    quantization tokenizer hf-overrides kv-cache-dtype default-chat-template-kwargs generation-config
-    load-format logits-processors override-generation-config
+    quantization quantization-config tokenizer tokenizer-mode hf-overrides hf-config-path config-format
+    code-revision kv-cache-dtype default-chat-template-kwargs chat-template-content-format generation-config
+    load-format logits-processors override-generation-config reasoning-parser reasoning-parser-plugin
+    reasoning-config structured-outputs-config watermark watermark-config
 """
 """Those of the engine's arguments that make another model of the same weights."""
 
@@ -78,12 +80,17 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
     else:
         assert row.serve is not None, "the registry lets through only rows with api or serve"
         settings = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
-        arguments = row.serve.args
-        settings |= {name: arguments[name] for name in _SHAPING_ARGUMENTS.split() if name in arguments}
+        settings |= _shaping_arguments(row.serve)
         if (template := row.serve.chat_template) and template.expanduser().is_file():
             digest = hashlib.sha256(template.expanduser().read_bytes()).hexdigest()
             settings["chat_template"] = f"sha256:{digest}"
     return settings | ({"system_prompt": row.system_prompt} if row.system_prompt else {})
+
+
+def _shaping_arguments(serve: ServeConfig) -> dict[str, Any]:
+    """Returns the engine's arguments that shape answers, with those that set one key of them (`name.key`)."""
+    shaping = _SHAPING_ARGUMENTS.split()
+    return {name: value for name, value in serve.args.items() if name.partition(".")[0] in shaping}
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -103,9 +110,10 @@ def why_not(row: ModelRow) -> str | None:
 
 def _engine_key(row: ModelRow, server: Server) -> str:
     """Returns the engine in keys of cached replies, with what else shapes answers of these weights."""
-    identity = identity_of(row)
-    names = ("chat_template", *_SHAPING_ARGUMENTS.split())
-    shaping = {name: identity[name] for name in names if name in identity}
+    assert row.serve is not None, "a row without `serve` has no server of ours"
+    shaping, identity = _shaping_arguments(row.serve), identity_of(row)
+    if "chat_template" in identity:
+        shaping["chat_template"] = identity["chat_template"]
     return server.served_by + (f" {json.dumps(shaping, sort_keys=True)}" if shaping else "")
 
 
@@ -225,9 +233,7 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
-        # A server of ours is restarted where it died, which `server` of the model below cares for.
-        limits = self.limits if row.serve is None else _RESTARTING_LIMITS
-        async with self.connect(row, limits) as (connection, server), AsyncExitStack() as stack:
+        async with self.connect(row, self.limits) as (connection, server):
             config = connection.config
             if server is None:
                 answering = await connection.identify_server()
@@ -235,8 +241,6 @@ class ModelOpener:
                 served_by += f" ({answering.name})" if answering.name else ""
             else:
                 weights, served_by = config.revision, server.served_by
-                group = await stack.enter_async_context(asyncio.TaskGroup())
-                stack.callback(group.create_task(server.watch()).cancel)
             yield OpenModel(
                 connection,
                 served_by=served_by,
@@ -257,10 +261,11 @@ class ModelOpener:
     ) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
         """Yields a connection to the row's model, of which nothing is known yet, and a server of our own.
 
-        Nobody restarts that server: `limits` say how long a lost one is waited for.
+        A server of our own is restarted where it died; `limits` are those of a row with `api:`.
 
         Raises:
             UserError: as `open`.
+            ServerLostError: in a group; restarting a server of our own does not help.
         """
         slots = self.registry.setting(row, "concurrency")
         timeout = {} if self.timeout_seconds is None else {"timeout_seconds": self.timeout_seconds}
@@ -282,7 +287,9 @@ class ModelOpener:
                     concurrency=slots,
                 )
                 server = await stack.enter_async_context(starting)
-                engine = _engine_key(row, server)
+                group = await stack.enter_async_context(asyncio.TaskGroup())
+                stack.callback(group.create_task(server.watch()).cancel)
+                engine, limits = _engine_key(row, server), _RESTARTING_LIMITS
                 # 0: the server's context is all that the model can do.
                 context = row.context or (None if row.serve.max_model_len else 0)
                 source = OpenAI(
@@ -296,7 +303,7 @@ class ModelOpener:
                 row.id,
                 row.kind,
                 source,
-                settings=ModelSettings(engine, context, row.system_prompt == "merge"),
+                settings=ModelSettings(engine, context, row.system_prompt == "merge", row.max_tokens),
                 cache=self.replies,
                 limits=limits,
                 may_send=self.control.may_send,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner.serving._config import ServingError
+from triathlon_runner.terminal import shortened
 
 _GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
@@ -20,8 +21,8 @@ _GRACE_SECONDS = 10.0
 _GUARD_SECONDS = 10.0
 """Within which the guard kills a command and ends itself."""
 _REPORT_SECONDS = 30.0
-_SHOWN_LINES, _SHOWN_CAUSES, _TAIL_BYTES = 15, 5, 64 * 1024
-"""Of a log: last lines and lines that name an error before these, of so many bytes at its end."""
+_SHOWN_LINES, _SHOWN_CAUSES, _SHOWN_CHARACTERS, _TAIL_BYTES = 15, 5, 500, 64 * 1024
+"""Of a log: last lines, lines before these that name an error, how much of each, bytes at its end."""
 _CAUSE = re.compile(r"^(?!.*\bWARNING\b).*(Error|Exception|error): ")
 
 _NEEDED = re.compile(
@@ -81,19 +82,28 @@ async def spawn(command: Sequence[str], *, env: Mapping[str, str], log: Path, ni
     """Starts a command that writes to the end of a log; all its processes end with it and with the runner.
 
     `env` is its whole environment.
+
+    Raises:
+        ServingError: the log cannot be written; no program can be given these words or variables.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
     guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(_GRACE_SECONDS), str(nice)]
-    with log.open("ab") as output:
-        process = await asyncio.create_subprocess_exec(
-            *guard,
-            *command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=dict(env),
-            start_new_session=True,
-        )
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("ab") as output:
+            process = await asyncio.create_subprocess_exec(
+                *guard,
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=dict(env),
+                start_new_session=True,
+            )
+    except (OSError, ValueError) as error:
+        raise ServingError(
+            f"could not start {command[0]!r} with the log {str(log)!r}: {error}; look at the room on the disk"
+            " and at `args` and `env` of the row"
+        ) from None
     return Child(process)
 
 
@@ -178,4 +188,4 @@ def last_lines(log: Path, since: int = 0) -> str:
     lines = [line for line in lines if line.strip(" ^~")]  # blank lines, the underlines of tracebacks
     causes = [line for line in lines[:-_SHOWN_LINES] if _CAUSE.search(line)]
     shown = [*dict.fromkeys(causes[-_SHOWN_CAUSES:]), *lines[-_SHOWN_LINES:]]
-    return "\n".join(f"    {line}" for line in shown) or "(the log is empty)"
+    return "\n".join(f"    {shortened(line, _SHOWN_CHARACTERS)}" for line in shown) or "(the log is empty)"

@@ -24,10 +24,19 @@ def absolute(path: Path) -> Path:
     return path.expanduser().absolute()
 
 
+def _with_known_home(path: Path) -> Path:
+    """Refuses `~name` of a user that this machine does not have."""
+    try:
+        path.expanduser()
+    except RuntimeError:
+        raise ValueError(f"expected a path of this machine, got {str(path)!r}: no such user") from None
+    return path
+
+
 Sha256 = Annotated[
     str, AfterValidator(matching("[0-9a-f]{64}", "a SHA-256 of 64 digits and letters a to f in lower case"))
 ]
-PathText = Annotated[Path, Field(strict=False)]
+PathText = Annotated[Path, Field(strict=False), AfterValidator(_with_known_home)]
 
 
 class _Strict(BaseModel):
@@ -120,16 +129,28 @@ class Weights(_Strict):
         return self
 
 
-_PARALLEL = ("tensor-parallel-size", "pipeline-parallel-size", "data-parallel-size")
+_PARALLEL = (
+    "tensor-parallel-size", "pipeline-parallel-size", "data-parallel-size", "prefill-context-parallel-size",
+)  # fmt: skip
 _OURS = {
     "host", "port", "uds", "api-key", "model", "served-model-name", "revision", "tokenizer-revision",
-    "dtype", "max-model-len", "trust-remote-code", "chat-template", "lora-modules", "enable-lora",
+    "config", "dtype", "max-model-len", "trust-remote-code", "chat-template", "lora-modules", "enable-lora",
 }  # fmt: skip
+_IMPORTS_CODE = re.compile(r"plugin|-cls$|^middleware$|^logits-processors$|transfer-config")
+"""Arguments that name a file or module of Python code, which vLLM imports."""
 
 
-def _hyphenated(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Arguments by their names in vLLM: `max_model_len`, `--max-model-len` → `max-model-len`."""
-    return {name.strip("-").replace("_", "-"): value for name, value in arguments.items()}
+def _by_name_in_vllm(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Arguments by their names in vLLM: `max_num_seqs`, `--max-num-seqs` → `max-num-seqs`.
+
+    What stands behind a dot is a key inside an argument and stays. A number in quotes is a number.
+    """
+    named: dict[str, JsonValue] = {}
+    for name, value in arguments.items():
+        argument, dot, key = name.strip("-").partition(".")
+        is_number = isinstance(value, str) and value.isdecimal()
+        named[f"{argument.replace('_', '-')}{dot}{key}"] = int(str(value)) if is_number else value
+    return named
 
 
 class ServeConfig(_Strict):
@@ -148,7 +169,7 @@ class ServeConfig(_Strict):
     """Run Python code that comes with the weights, outside any sandbox; only for authors you trust."""
     chat_template: PathText | None = None
     """A Jinja file that replaces the model's own chat template."""
-    args: Annotated[dict[str, JsonValue], AfterValidator(_hyphenated)] = Field(default_factory=dict)
+    args: Annotated[dict[str, JsonValue], AfterValidator(_by_name_in_vllm)] = Field(default_factory=dict)
     """Further arguments of `vllm serve` without their dashes, such as `tensor-parallel-size: 2`."""
     env: dict[str, str] = Field(default_factory=dict)
     """Environment variables of the server."""
@@ -156,7 +177,7 @@ class ServeConfig(_Strict):
     """Where it computes; `auto` takes CUDA where nvidia-smi finds a GPU."""
     gpu_memory_gib: Annotated[float, Field(gt=0, strict=False)] | None = None
     """Memory of each GPU that the model needs; the rest is for other models. Whole GPUs if left out."""
-    version: str | None = None
+    version: Annotated[str, AfterValidator(matching(r"[\w.!+]+", "a version such as 0.32.0"))] | None = None
     """vLLM's version to install; the one that this runner was tested with where left out."""
     python: PathText | None = None
     """An interpreter in which vLLM already lives; nothing is installed then."""
@@ -167,11 +188,14 @@ class ServeConfig(_Strict):
 
     @model_validator(mode="after")
     def _arguments_are_free(self) -> Self:
-        if taken := sorted(self.args.keys() & _OURS):
+        if taken := sorted({name.partition(".")[0] for name in self.args} & _OURS):
             raise ValueError(
                 f"args must not hold {taken}: the runner sets these, they have a field of their own, or the"
                 " answers would be another model's (start that server yourself and name it in an api: block)"
             )
+        for name in _PARALLEL:
+            if not isinstance(size := self.args.get(name, 1), int) or size < 1:
+                raise ValueError(f"expected a whole number of at least 1 as {name}, got {size!r}")
         return self
 
     @property
@@ -179,6 +203,7 @@ class ServeConfig(_Strict):
         """What of the block runs code of whoever wrote it or the weights, outside any sandbox."""
         named = [f"trust_remote_code: {self.weights.name}"] if self.trust_remote_code else []
         named += [f"python: {self.python}"] if self.python else []
+        named += [f"args: {name}" for name in self.args if _IMPORTS_CODE.search(name)]
         return named + [f"env: {name}" for name in self.env]
 
     @property

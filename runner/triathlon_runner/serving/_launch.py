@@ -121,8 +121,10 @@ class Machine:
             if _choose(config, listed, []) is None:
                 each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
                 names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
+                visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+                of_these = "" if visible is None else f" of those in CUDA_VISIBLE_DEVICES={visible!r}"
                 raise ServingError(
-                    f"expected {config.gpu_count} GPU(s){each}, nvidia-smi lists {names or 'none'};"
+                    f"expected {config.gpu_count} GPU(s){each}, nvidia-smi lists {names or 'none'}{of_these};"
                     " lower tensor-parallel-size or gpu_memory_gib, or set device: cpu"
                 )
             allocation = _choose(config, listed, self._served)
@@ -202,7 +204,7 @@ class ServerPlan:
         model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
         words = [str(self.engine.python), *entry, *model, "--host", LOOPBACK, "--port", str(port)]
         for name, value in self.arguments.items():
-            if isinstance(value, bool):
+            if isinstance(value, bool) and "." not in name:
                 words.append(f"--{name}" if value else f"--no-{name}")
             elif isinstance(value, list):
                 words += [f"--{name}", *map(str, value)]

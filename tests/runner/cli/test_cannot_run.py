@@ -67,10 +67,11 @@ def test_a_row_that_executes_is_named_before_the_run(place: SmallRun) -> None:
     weights = "{huggingface: {repo: a/b, revision: main}}"
     (place.root / "models.yaml").write_text(
         "models:\n  - {id: x, name: X, serve: {engine: vllm, python: /bin/true,"
-        f" trust_remote_code: true, env: {{LD_PRELOAD: /nowhere/x.so}}, weights: {weights}}}}}\n"
+        f" trust_remote_code: true, env: {{LD_PRELOAD: /nowhere/x.so}}, weights: {weights},"
+        " args: {seed: 1, tool-parser-plugin: p.py}}}\n"
     )
     shown = " ".join(place.call("run", "--suites", "evolved/core-seeds", "--limit", "1").output.split())
-    names = "trust_remote_code: a/b; python: /bin/true; env: LD_PRELOAD"
+    names = "trust_remote_code: a/b; python: /bin/true; args: tool-parser-plugin; env: LD_PRELOAD"
     assert f"x: its row runs code on this machine, outside the sandbox ({names})" in shown
 
 

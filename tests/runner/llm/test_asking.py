@@ -396,9 +396,10 @@ QUESTIONS = 150
 
 
 def calm(asked: Asked) -> Said:
-    """Every tenth reply is cut; all depend on the question alone."""
+    """Every tenth reply is cut at the token limit; all depend on the question alone."""
     number = int(asked.prompt)
-    return Said(f"answer {number}", finish="stop" if number % 10 else "length")
+    cut = {} if number % 10 else {"finish": "length", "output_tokens": asked.body["max_tokens"]}
+    return Said(f"answer {number}", **cut)
 
 
 async def ask_all(server: ModelServer, cache: ReplyCache) -> list[Reply]:

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from support.model_server import ModelServer
+from support.opened import opened
+from support.server_replies import Said
 from support.server_scripts import echo
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm import Answer, CacheError, ReplyCache
+from triathlon_runner.llm import Answer, CacheError, Completion, ReplyCache, Sampling
 from triathlon_runner.llm._cache import reply_key
 from triathlon_runner.records import Finish, Reply, Usage
 
@@ -63,6 +65,19 @@ def test_prune(tmp_path: Path) -> None:
         assert cache.info().replies == 200 - dropped
         assert cache.get(key(399)) is not None
     assert (tmp_path / "replies.sqlite").stat().st_size <= 100_000
+
+
+@pytest.mark.parametrize(("tokens", "requests"), [(64, 1), (63, 2)])
+async def test_a_reply_that_the_context_cut_is_asked_for_again(
+    tmp_path: Path, tokens: int, requests: int
+) -> None:
+    """Its server may have a larger context by then; what was cut at the token limit stays as it is."""
+    with ReplyCache(tmp_path / "replies.sqlite") as cache:
+        cut = Said("x", finish="length", output_tokens=tokens)
+        async with opened(lambda _: cut, "base", cache=cache) as (server, model):
+            for _ in range(2):
+                await model.ask(Completion("f"), Sampling(64))
+    assert len(server.requests) == requests
 
 
 @pytest.mark.parametrize("kind", ["folder", "no cache", "other format"])

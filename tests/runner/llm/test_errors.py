@@ -242,7 +242,11 @@ LENGTHS = [
     (400, "it has a maxOutputTokens value of 9000 but the supported range is from 1 to 8193", 0, None),
     (400, "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than"
      " the `context_window` for this model", 0, None),
+    (400, "max_tokens=4096 cannot be greater than max_model_len=2048. Please request fewer output tokens.",
+     0, None),
     (400, f"{IS} 2048 tokens. However, your messages resulted in 2610 tokens.", None, 2048),
+    (400, f"{IS} 2048 tokens. However, your prompt contains at least 2049 input tokens, which exceeds this"
+     " limit even without any output tokens. Please reduce the length of the input prompt.", None, 2048),
     (400, f"{IS} 512 tokens. However, you requested 741 tokens (731 in the messages, 10 in the completion).",
      None, 512),
     (400, f"{IS} 512 tokens, however you requested 711 tokens (701 in your prompt; 10 for the completion).",

@@ -70,7 +70,12 @@ def counting(asked: Asked) -> Said:
 
 async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[Report, ModelServer]:
     paths, may_ask = {**LISTED, **row.pop("paths", {})}, row.pop("may_ask", lambda: True)
-    settings = ModelSettings("", row.pop("context", None), row.pop("merges_system", False))
+    settings = ModelSettings(
+        row.pop("engine", ""),
+        row.pop("context", None),
+        row.pop("merges_system", False),
+        row.pop("limit", None),
+    )
     cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
     async with opened(script, paths=paths, settings=settings, cache=cache, limits=LIMITS, **row) as pair:
         return await probe(pair[1], may_ask=may_ask), pair[0]
@@ -85,6 +90,7 @@ FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
     ("reasoning", with_reply(text=f"{HARMONY}hm"), {}, HARMONY, ROOM),
     ("reasoning", with_reply(reasoning="hm"), {}, "in a field of its own", ROOM),
     ("reasoning", with_reply(text="<ponder>hm</ponder>42"), {}, "begins with '<ponder>'", "CONTRIBUTING"),
+    ("reasoning", with_reply(reasoning="hm"), {"engine": "vllm"}, "field of its own", "a `max_tokens`"),
     ("stop strings", refusing("stop"), {"kind": "base"}, "refuses 'stop'", "unsupported: [stop]"),
     ("system role", no_system, {}, "role `system`", "system_prompt: merge"),
     ("system role", with_reply(input_tokens=10), {}, "not read", "system_prompt: merge"),
@@ -92,6 +98,7 @@ FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
     ("reply limit", with_reply(finish="stop"), {}, "reported as complete", "`max_tokens`"),
     ("usage", with_reply(changes={"usage": None}), {}, "no token counts", "body:"),
     ("context length", good, {"context": 8192}, "4096 tokens, but the model can do 8192", "context: 4096"),
+    ("context length", good, {"context": 8192, "engine": "vllm"}, "can do 8192", "`max_model_len`"),
     ("temperature and seed", refusing("seed"), {}, "refuses 'seed'", "unsupported: [seed]"),
     ("two greedy answers", counting, {}, "differ", "concurrency: 1"),
     ("who answers", with_reply(model="other-7b"), {}, "answered by 'other-7b'", "served_as"),
@@ -118,6 +125,8 @@ WELL: list[tuple[Script, dict[str, Any]]] = [
     (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
     (no_system, {"merges_system": True}),
     (with_default_system(100), {}),
+    (with_reply(changes={"usage": None}), {"engine": "vllm"}),
+    (with_reply(reasoning="hm"), {"engine": "vllm", "limit": 8192}),
     (with_reply(text="[ANSWER]\nYES\n[/ANSWER]"), {}),
     (with_reply(text="<answer>YES</answer>"), {}),
     (with_reply(text="[YES]"), {}),

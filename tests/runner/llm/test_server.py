@@ -32,7 +32,10 @@ LLAMA_CPP: dict[str, Any] = {
         "build_info": "b6000-abc",
     },
 }
-VLLM: dict[str, Any] = {"GET /v1/models": {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 8192}]}}
+VLLM: dict[str, Any] = {
+    "GET /v1/models": {"data": [{"id": "m", "owned_by": "vllm", "root": "m", "max_model_len": 8192}]}
+}
+ALIAS = {"GET /v1/models": {"data": [{"id": "m", "root": "/weights/tuned/step-500/", "max_model_len": 8192}]}}
 
 
 def listing(*names: str) -> dict[str, Any]:
@@ -59,6 +62,7 @@ OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
          "ollama 0.12.3", OLLAMA_IS),
         (LLAMA_CPP, {}, "llama.cpp b6000-abc", "server llama.cpp, digest m-7b-Q5_K_M.gguf, context 2048"),
         (VLLM, {}, "vllm", "server vllm, context 8192"),
+        (ALIAS, {}, "vllm", "server vllm, digest tuned/step-500, context 8192"),
         (open_router(Deep="fp8", Fast="bf16"), ROUTER, "Deep (fp8) or Fast (bf16)", ""),
         (open_router(Deep="fp8", Late="fp8"), ROUTER, "Deep (fp8) or Late (fp8)", "quantization fp8"),
         (open_router(Deep="fp8", Mute=""), ROUTER, "Deep (fp8) or Mute (unknown quantization)", ""),
@@ -70,7 +74,7 @@ OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
         ({"GET /v1/models": [(503, LOADING), (429, LOADING), VLLM["GET /v1/models"]]}, {}, "vllm",
          "server vllm, context 8192"),
     ],
-    ids=range(12),
+    ids=range(13),
 )  # fmt: skip
 async def test_what_servers_tell(
     paths: dict[str, Any], row: dict[str, Any], name: str, identity: str

