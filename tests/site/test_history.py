@@ -83,10 +83,19 @@ def build_with(root: Path, *models: FakeModel) -> BuildReport:
 
 @pytest.fixture
 def twice(tmp_path: Path) -> Path:
-    """A site built with two models, then with a third."""
-    build_with(tmp_path, FakeModel("one", 1.0), FakeModel("two", -1.0))
+    """A site built with five models, then with a sixth."""
+    others = [FakeModel(f"m{place}", -1.0 - place) for place in range(3)]
+    build_with(tmp_path, FakeModel("one", 1.0), FakeModel("two", -1.0), *others)
     build_with(tmp_path, FakeModel("three<b>", 3.0, 0.99))
     return tmp_path
+
+
+def test_no_place_is_said_among_few(tmp_path: Path) -> None:
+    """Pages say no rank among four models, so that of a fifth none of them moves."""
+    build_with(tmp_path, *(FakeModel(f"m{place}", 1.0 - place) for place in range(4)))
+    build_with(tmp_path, FakeModel("top", 3.0, 0.99))
+    page = (tmp_path / "_site/changes.html").read_text()
+    assert "top</a> is new" in page and "from rank" not in page
 
 
 def test_page_and_feed_say_what_moved(twice: Path) -> None:
