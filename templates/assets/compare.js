@@ -175,7 +175,7 @@
         ofSolver.set(suite, [...ofSolver.get(suite) ?? [], task]);
       }
     }
-    const section = make("section", {}, make("h2", {}, "Solved by one model only"));
+    const section = make("section", {}, make("h2", {}, "Solved by one model only"), make("p", { class: "muted" }, "Of several samples one that passes is enough."));
     models.forEach((model, i) => {
       const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
       const body = [...lists[i]].map(([suite, tasks]) => make("p", { class: "muted" },
