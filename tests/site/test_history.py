@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from support.results import FakeModel
+from support.results import FakeModel, FakeSuite, write_results
 from support.site import files, small_results
+from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_site.build import BuildReport, Options, build
@@ -123,6 +125,34 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
         moved = int(board.partition("</summary>")[0].split()[-3])
         assert board.count("<li>") == moved and (" open>" in board) == (moved <= 8)
     assert any(" open>" not in board for board in boards)
+
+
+def test_the_places_of_every_board_are_told(tmp_path: Path) -> None:
+    """Also of two data sets to which a user gave one title, and of one that is called as ours are."""
+    titles = {"one": "Mine", "two": "Mine", "three": "own problems"}
+    catalogue = Catalogue(
+        tuple(
+            UserDataSet(id=name, title=title, problems="x.jsonl", folder=tmp_path, listed_at="suites.yaml")
+            for name, title in titles.items()
+        )
+    )
+    suites = [FakeSuite(entry) for name in ("core", *titles) if (entry := catalogue.find(f"loop/{name}"))]
+    for models in (
+        [FakeModel(f"m{place}", 1.0 - place) for place in range(5)],
+        [FakeModel("top", 99.0, 1.0)],
+    ):
+        write_results(tmp_path / "results", models, suites)
+        build(tmp_path / "results", tmp_path / "_site", None, RECORDED, known=catalogue)
+    page = (tmp_path / "_site/changes.html").read_text()
+    moved = re.findall(r"<summary>([^:]+): \d+ places moved", page)
+    ours = {"loop (own problems)", "loop (own problems, loop/three)"}
+    assert {*moved} == {
+        "overall",
+        "overall (added data)",
+        "loop (Mine, loop/one)",
+        "loop (Mine, loop/two)",
+        *ours,
+    }
 
 
 @pytest.mark.parametrize(

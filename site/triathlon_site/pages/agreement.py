@@ -61,7 +61,7 @@ class Pair(NamedTuple):
     @property
     def anchor(self) -> str:
         """Of its scatter; made of the titles, so that it stays when columns come and go."""
-        return re.sub(r"[^a-z0-9+]+", "-", self.title.lower())
+        return re.sub(r"[^\w+]+", "-", self.title.lower())
 
     def shade(self, coefficient: float) -> str:
         """The class of the colour of one of its coefficients; that of none where the models are few."""
