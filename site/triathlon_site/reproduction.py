@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedScore, PublishedTable
 from triathlon_site.reproduction_plan import Paper, Place
-from triathlon_site.scores import Score, sample_of
+from triathlon_site.scores import UNITS_ARE_OPEN, Score, sample_of
 from triathlon_site.uncertainty import (
     Difference,
     Interval,
@@ -50,10 +50,10 @@ class Cell:
     def difference(self) -> Difference | None:
         """Ours minus the paper's: two runs of one model on the same tasks, not paired, because the paper does
         not print their single outcomes. Its interval is of both, or of ours alone where nothing is known of
-        the paper's.
+        the paper's. None while units of ours are open: what is missing may be what the model fails.
         """
         own, paper = self.own, self.paper
-        if own is None or paper is None:
+        if own is None or paper is None or own.apart:
             return None
         return independent_difference(own.middle, own.interval, paper.value, paper.interval, own.tasks)
 
@@ -180,7 +180,20 @@ def _own(
     if not models:
         return {}
     if place.composition:
-        return _compositions(place.composition, files, models)
+        scores = _compositions(place.composition, files, models)
+    else:
+        scores = _means(place, column, files, models)
+    opened = {model for model in models for suite in place.suites if files[suite][model].open_units}
+    return {m: replace(score, apart=UNITS_ARE_OPEN) if m in opened else score for m, score in scores.items()}
+
+
+def _means(
+    place: Place,
+    column: PublishedColumn,
+    files: Mapping[str, Mapping[str, FileAggregate]],
+    models: Sequence[str],
+) -> dict[str, Own]:
+    """The mean over the parts, by model."""
     metrics = {(entry.id, metric.id): metric for entry in BUILT_IN.entries() for metric in entry.metrics}
     parts = [(suite, metrics[suite, metric]) for suite, metric in place.parts]
     upper = [(suite, metrics[suite, metric.upper]) for suite, metric in parts if metric.upper]

@@ -140,6 +140,26 @@ def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.Mo
     assert [row["Tasks"] for row in rows if row["Model"] == "m, 4-bit"] == ["4–6"]
 
 
+def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing may be what the model fails: the figure and the paper's stand there, no difference, on
+    the page of the paper and on that of all measurements.
+    """
+    monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
+    add_published(tmp_path, {"m": "GPT-4-Turbo"})
+    (entry,) = entries(["evolved/creative"])
+    for opened in (0, 5):
+        suite = FakeSuite(entry, tasks=20, planned=20 - opened, open_units=opened)
+        write_results(tmp_path, [FakeModel("m", 0.0)], [suite])
+        pages = rendered_texts(gather(tmp_path, None))
+        (row,) = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
+        assert row["creative"] and row["creative, paper"] == "61.0"
+        assert bool(row.get("creative, difference")) != bool(opened)
+        assert ("not compared while units are open" in pages["published/evoeval-reproduced.html"]) == bool(
+            opened
+        )
+        assert ("truth.html" in pages) != bool(opened)
+
+
 @pytest.mark.parametrize("paper", NAMES)
 def test_the_plan_fits_80_columns(paper: PaperName) -> None:
     """Every table with its suites, the notes, and what is missing, each reason once."""

@@ -91,16 +91,20 @@ def _signed(value: float, column: PublishedColumn) -> str:
 
 
 def _tasks(row: Row) -> Value:
-    """How many tasks the row has, of those that its suites have; from its smallest to its largest suite."""
+    """How many tasks the row has, of those that its suites have; from its smallest to its largest suite.
+
+    In small print, why nothing is compared.
+    """
     counts = [(cell.own.tasks, cell.own.whole) for cell in row.cells if cell.own]
     if not counts:
         return Value(formats.NONE)
+    small = "not compared while units are open" if any(c.own and c.own.apart for c in row.cells) else ""
     fewest, whole = min(counts, key=lambda count: count[0] / max(count[1], 1))
     if fewest < whole:
-        return Value(f"{fewest} of {whole}")
+        return Value(f"{fewest} of {whole}", small)
     most = max(tasks for tasks, _ in counts)
     least = min(tasks for tasks, _ in counts)
-    return Value(f"{least}" if least == most else f"{least}–{most}")
+    return Value(f"{least}" if least == most else f"{least}–{most}", small)
 
 
 def _suites(site: Gathered, paper: Paper) -> Iterator[dict[str, Any]]:
