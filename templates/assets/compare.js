@@ -3,7 +3,7 @@
 (() => {
   const { make, button, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
   const MOST = 6;
-  const NOT_SHOWN = "no difference shown", NOT_SHARED = "no task in common that both were asked under one protocol";
+  const NOT_SHOWN = "no difference shown", NOT_SHARED = "no task in common under one protocol and without open units";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
   const OPPOSITES = { b: "w", w: "b", n: "n" };
   const place = document.getElementById("compare");
@@ -103,9 +103,13 @@
       const models = others.filter((model) => found.some(({ to, d }) => to === model && d.verdict === name));
       return models.length ? [`${name} in some column: ${models.map(({ name: own }) => own).join(", ")}`] : [];
     });
-    const alone = others.filter((model) => !found.some(({ to }) => to === model));
-    if (alone.length) parts.push(`${NOT_SHARED}: ${alone.map(({ name }) => name).join(", ")}`);
-    return make("p", { class: "lede verdict" }, make("b", {}, "Against ", make("bdi", {}, from.name), ": "), `${parts.join("; ") || NOT_SHOWN}.`);
+    const verdicts = (model) => found.filter(({ to }) => to === model).map(({ d }) => d.verdict);
+    const alike = others.filter((model) => verdicts(model).length && verdicts(model).every((name) => name === NOT_SHOWN));
+    const alone = others.filter((model) => !verdicts(model).length);
+    for (const [title, models] of [[NOT_SHOWN, alike], [NOT_SHARED, alone]]) {
+      if (models.length) parts.push(`${title}: ${models.map(({ name }) => name).join(", ")}`);
+    }
+    return make("p", { class: "lede verdict" }, make("b", {}, "Against ", make("bdi", {}, from.name), ": "), `${parts.join("; ")}.`);
   };
 
   /* Differences to the first model with their intervals, as shares of each column's scale: right of the line is better. */

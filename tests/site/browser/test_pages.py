@@ -193,7 +193,13 @@ def test_the_theme_can_be_chosen(page: Page, site: Path) -> None:
 
 
 def test_comparing(page: Page, site: Path) -> None:
-    """The better model is said to be better, with an interval; the address carries the choice."""
+    """The better model is said to be better, with an interval; the address carries the choice. Of several
+    each is named, also one that shows no difference.
+    """
+    visit(page, (site / "compare.html").as_uri() + "?m=beta,gamma,delta")
+    expect(page.locator("#compare .lede")).to_have_text(
+        "Against Beta: worse in some column: Delta; no difference shown: Gamma."
+    )
     visit(page, (site / "compare.html").as_uri() + "?m=delta,alpha")
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Delta to Alpha? Yes.")
     page.get_by_label("Add a model").fill("beta")
