@@ -153,7 +153,8 @@ def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: p
         pages = rendered_texts(gather(tmp_path, None))
         (row,) = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
         assert row["creative"] and row["creative, paper"] == "61.0"
-        assert bool(row.get("creative, difference")) != bool(opened)
+        found = [bool(row.get(f"creative, difference{end}")) for end in ("", " low", " high")]
+        assert found == [not opened] * 3
         assert ("not compared while units are open" in pages["published/evoeval-reproduced.html"]) == bool(
             opened
         )

@@ -75,8 +75,8 @@ def _cell(cell: Cell, column: PublishedColumn) -> Value:
     if (found := cell.difference) is not None:
         low, high = (_signed(end, column) for end in (found.interval.low, found.interval.high))
         lines += [_signed(found.value, column), f"{low} to {high}"]
-        ends = {"difference": found.value, "low": found.interval.low, "high": found.interval.high}
-        details |= {name: formats.in_unit(end, column.maximum) for name, end in ends.items()}
+        ends = {"": found.value, " low": found.interval.low, " high": found.interval.high}
+        details |= {f"difference{end}": formats.in_unit(n, column.maximum) for end, n in ends.items()}
     if own is None:
         return Value(formats.NONE, "\n".join(lines), details=details)
     low, high = column.shown(own.value), column.shown(own.value if own.upper is None else own.upper)
