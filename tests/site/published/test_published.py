@@ -208,6 +208,10 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
     assert ranks == {"GPT-4o": 2, "GPT-5": 1, "Nobody": 3}
     joined = {model.name: set(model.rows) for model in join_models(found, boards) if "outside" in model.rows}
     assert joined["GPT-5"] == {"evaloop", "outside"} and joined["Nobody"] == {"outside"}
+    with (folder / "outside.csv").open("a") as file:
+        file.write("GPT-5,66,\n")
+    with pytest.raises(UserError, match=r"outside\.csv: expected 'GPT-5' in one row"):
+        read_published(folder)
 
 
 @pytest.mark.parametrize(
