@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -180,20 +180,7 @@ def _own(
     if not models:
         return {}
     if place.composition:
-        scores = _compositions(place.composition, files, models)
-    else:
-        scores = _means(place, column, files, models)
-    opened = {model for model in models for suite in place.suites if files[suite][model].open_units}
-    return {m: replace(score, apart=UNITS_ARE_OPEN) if m in opened else score for m, score in scores.items()}
-
-
-def _means(
-    place: Place,
-    column: PublishedColumn,
-    files: Mapping[str, Mapping[str, FileAggregate]],
-    models: Sequence[str],
-) -> dict[str, Own]:
-    """The mean over the parts, by model."""
+        return _compositions(place.composition, files, models)
     metrics = {(entry.id, metric.id): metric for entry in BUILT_IN.entries() for metric in entry.metrics}
     parts = [(suite, metrics[suite, metric]) for suite, metric in place.parts]
     upper = [(suite, metrics[suite, metric.upper]) for suite, metric in parts if metric.upper]
@@ -204,7 +191,7 @@ def _means(
     spans = (Interval(a.low, b.high) for a, b in zip(low_spans, high_spans, strict=True))
     numbers = zip(models, low.tolist(), high.tolist(), spans, tasks.tolist(), strict=True)
     return {
-        model: Own(least, span, count, upper=most, whole=whole)
+        model: Own(least, span, count, upper=most, whole=whole, apart=_apart(place.suites, files, model))
         for model, least, most, span, count in numbers
         if not math.isnan(least)
     }
@@ -224,6 +211,10 @@ def _scores(
     spans = [Interval(times * span.low, times * span.high) for span in score_intervals(samples)]
     tasks = np.sum([[files[suite][m].tasks_answered for m in models] for suite, _ in parts], axis=0)
     return values, spans, tasks
+
+
+def _apart(suites: Sequence[str], files: Mapping[str, Mapping[str, FileAggregate]], model: str) -> str:
+    return UNITS_ARE_OPEN if any(files[suite][model].open_units for suite in suites) else ""
 
 
 def _whole(file: FileAggregate) -> int:
@@ -251,5 +242,6 @@ def _compositions(
             # The paper counts problems, of 100: a count is a share in per cent.
             span = share_interval(solved, tasks)
             ends = Interval(100 * span.low, 100 * span.high)
-            scores[model] = Own(100 * solved / tasks, ends, problems, whole=whole)
+            apart = _apart(suites, files, model)
+            scores[model] = Own(100 * solved / tasks, ends, problems, whole=whole, apart=apart)
     return scores
