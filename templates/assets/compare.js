@@ -78,11 +78,15 @@
     return bar;
   };
 
-  /* Every headline in which two models share tasks, with the difference of the second to the first. */
-  const comparisons = (from, to) => to.columns.filter(({ headline }) => headline).flatMap((column) => {
-    const d = difference(column.id, to, from);
-    return d ? [{ title: column.label, column: index.columns.find(({ id }) => id === column.id), to, d }] : [];
-  });
+  /* The difference of the second to the first in each board's headline; where they share none, in the columns that they do. */
+  const comparisons = (from, to) => {
+    const board = ({ id }) => id.split(" ")[0];
+    const ranked = new Map(index.columns.filter((column) => column.ranked).map((column) => [column.id, column]));
+    const shared = to.columns.filter(({ id }) => ranked.has(id) && difference(id, to, from));
+    const headed = new Set(shared.filter(({ headline }) => headline).map(board));
+    const compared = shared.filter((column) => column.headline || !headed.has(board(column)));
+    return compared.map(({ id, label }) => ({ title: label, column: ranked.get(id), to, d: difference(id, to, from) }));
+  };
 
   const sentence = (from, to, found) => {
     const verdicts = ["better", "worse", NOT_SHOWN];
