@@ -214,6 +214,7 @@ def _scores(
 
 
 def _apart(suites: Sequence[str], files: Mapping[str, Mapping[str, FileAggregate]], model: str) -> str:
+    """Why a score of these suites is not compared; empty where it is."""
     return UNITS_ARE_OPEN if any(files[suite][model].open_units for suite in suites) else ""
 
 
