@@ -41,9 +41,10 @@ class Snapshot(Strict):
 
 
 def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Snapshot:
-    """The places of all models, and the states of all files that count."""
+    """The places that pages say of models, and the states of all files that count."""
     ranks = {f"overall-{family}": {r.model: r.rank for r in of.rows} for family, of in overalls.items()}
-    ranks |= {b.plan.id: {m: score.rank for m, score in b.headline.scores.items()} for b in boards}
+    shown = [board for board in boards if board.headline.has_ranks]
+    ranks |= {b.plan.id: {m: score.rank for m, score in b.headline.scores.items()} for b in shown}
     known = {board: {m: rank.rank for m, rank in of.items() if rank} for board, of in ranks.items()}
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:

@@ -16,7 +16,7 @@ from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedScore, PublishedTable
 from triathlon_site.reproduction_plan import Paper, Place
-from triathlon_site.scores import Score, sample_of
+from triathlon_site.scores import UNITS_ARE_OPEN, Score, sample_of
 from triathlon_site.uncertainty import (
     Difference,
     Interval,
@@ -50,10 +50,10 @@ class Cell:
     def difference(self) -> Difference | None:
         """Ours minus the paper's: two runs of one model on the same tasks, not paired, because the paper does
         not print their single outcomes. Its interval is of both, or of ours alone where nothing is known of
-        the paper's.
+        the paper's. None while units of ours are open: what is missing may be what the model fails.
         """
         own, paper = self.own, self.paper
-        if own is None or paper is None:
+        if own is None or paper is None or own.apart:
             return None
         return independent_difference(own.middle, own.interval, paper.value, paper.interval, own.tasks)
 
@@ -191,7 +191,7 @@ def _own(
     spans = (Interval(a.low, b.high) for a, b in zip(low_spans, high_spans, strict=True))
     numbers = zip(models, low.tolist(), high.tolist(), spans, tasks.tolist(), strict=True)
     return {
-        model: Own(least, span, count, upper=most, whole=whole)
+        model: Own(least, span, count, upper=most, whole=whole, apart=_apart(place.suites, files, model))
         for model, least, most, span, count in numbers
         if not math.isnan(least)
     }
@@ -211,6 +211,11 @@ def _scores(
     spans = [Interval(times * span.low, times * span.high) for span in score_intervals(samples)]
     tasks = np.sum([[files[suite][m].tasks_answered for m in models] for suite, _ in parts], axis=0)
     return values, spans, tasks
+
+
+def _apart(suites: Sequence[str], files: Mapping[str, Mapping[str, FileAggregate]], model: str) -> str:
+    """Why a score of these suites is not compared; empty where it is."""
+    return UNITS_ARE_OPEN if any(files[suite][model].open_units for suite in suites) else ""
 
 
 def _whole(file: FileAggregate) -> int:
@@ -238,5 +243,6 @@ def _compositions(
             # The paper counts problems, of 100: a count is a share in per cent.
             span = share_interval(solved, tasks)
             ends = Interval(100 * span.low, 100 * span.high)
-            scores[model] = Own(100 * solved / tasks, ends, problems, whole=whole)
+            apart = _apart(suites, files, model)
+            scores[model] = Own(100 * solved / tasks, ends, problems, whole=whole, apart=apart)
     return scores

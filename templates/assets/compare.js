@@ -3,7 +3,7 @@
 (() => {
   const { make, button, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
   const MOST = 6;
-  const NOT_SHOWN = "no difference shown", NOT_SHARED = "no task in common that both were asked under one protocol";
+  const NOT_SHOWN = "no difference shown", NOT_SHARED = "no task in common under one protocol and without open units";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
   const OPPOSITES = { b: "w", w: "b", n: "n" };
   const place = document.getElementById("compare");
@@ -78,11 +78,15 @@
     return bar;
   };
 
-  /* Every headline in which two models share tasks, with the difference of the second to the first. */
-  const comparisons = (from, to) => to.columns.filter(({ headline }) => headline).flatMap((column) => {
-    const d = difference(column.id, to, from);
-    return d ? [{ title: column.label, column: index.columns.find(({ id }) => id === column.id), to, d }] : [];
-  });
+  /* The difference of the second to the first in each board's headline; where they share none, in the columns that they do. */
+  const comparisons = (from, to) => {
+    const board = ({ id }) => id.split(" ")[0];
+    const ranked = new Map(index.columns.filter((column) => column.ranked).map((column) => [column.id, column]));
+    const shared = to.columns.filter(({ id }) => ranked.has(id) && difference(id, to, from));
+    const headed = new Set(shared.filter(({ headline }) => headline).map(board));
+    const compared = shared.filter((column) => column.headline || !headed.has(board(column)));
+    return compared.map(({ id, label }) => ({ title: label, column: ranked.get(id), to, d: difference(id, to, from) }));
+  };
 
   const sentence = (from, to, found) => {
     const verdicts = ["better", "worse", NOT_SHOWN];
@@ -103,9 +107,13 @@
       const models = others.filter((model) => found.some(({ to, d }) => to === model && d.verdict === name));
       return models.length ? [`${name} in some column: ${models.map(({ name: own }) => own).join(", ")}`] : [];
     });
-    const alone = others.filter((model) => !found.some(({ to }) => to === model));
-    if (alone.length) parts.push(`${NOT_SHARED}: ${alone.map(({ name }) => name).join(", ")}`);
-    return make("p", { class: "lede verdict" }, make("b", {}, "Against ", make("bdi", {}, from.name), ": "), `${parts.join("; ") || NOT_SHOWN}.`);
+    const verdicts = (model) => found.filter(({ to }) => to === model).map(({ d }) => d.verdict);
+    const alike = others.filter((model) => verdicts(model).length && verdicts(model).every((name) => name === NOT_SHOWN));
+    const alone = others.filter((model) => !verdicts(model).length);
+    for (const [title, models] of [[NOT_SHOWN, alike], [NOT_SHARED, alone]]) {
+      if (models.length) parts.push(`${title}: ${models.map(({ name }) => name).join(", ")}`);
+    }
+    return make("p", { class: "lede verdict" }, make("b", {}, "Against ", make("bdi", {}, from.name), ": "), `${parts.join("; ")}.`);
   };
 
   /* Differences to the first model with their intervals, as shares of each column's scale: right of the line is better. */
@@ -175,7 +183,7 @@
         ofSolver.set(suite, [...ofSolver.get(suite) ?? [], task]);
       }
     }
-    const section = make("section", {}, make("h2", {}, "Solved by one model only"));
+    const section = make("section", {}, make("h2", {}, "Solved by one model only"), make("p", { class: "muted" }, "Of several samples one that passes is enough."));
     models.forEach((model, i) => {
       const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
       const body = [...lists[i]].map(([suite, tasks]) => make("p", { class: "muted" },

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from support.results import FakeModel
+from support.results import FakeModel, FakeSuite, write_results
 from support.site import files, small_results
+from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_site.build import BuildReport, Options, build
@@ -83,10 +85,19 @@ def build_with(root: Path, *models: FakeModel) -> BuildReport:
 
 @pytest.fixture
 def twice(tmp_path: Path) -> Path:
-    """A site built with two models, then with a third."""
-    build_with(tmp_path, FakeModel("one", 1.0), FakeModel("two", -1.0))
+    """A site built with five models, then with a sixth."""
+    others = [FakeModel(f"m{place}", -1.0 - place) for place in range(3)]
+    build_with(tmp_path, FakeModel("one", 1.0), FakeModel("two", -1.0), *others)
     build_with(tmp_path, FakeModel("three<b>", 3.0, 0.99))
     return tmp_path
+
+
+def test_no_place_is_said_among_few(tmp_path: Path) -> None:
+    """Pages say no rank among four models, so that of a fifth none of them moves."""
+    build_with(tmp_path, *(FakeModel(f"m{place}", 1.0 - place) for place in range(4)))
+    build_with(tmp_path, FakeModel("top", 3.0, 0.99))
+    page = (tmp_path / "_site/changes.html").read_text()
+    assert "top</a> is new" in page and "from rank" not in page
 
 
 def test_page_and_feed_say_what_moved(twice: Path) -> None:
@@ -114,6 +125,34 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
         moved = int(board.partition("</summary>")[0].split()[-3])
         assert board.count("<li>") == moved and (" open>" in board) == (moved <= 8)
     assert any(" open>" not in board for board in boards)
+
+
+def test_the_places_of_every_board_are_told(tmp_path: Path) -> None:
+    """Also of two data sets to which a user gave one title, and of one that is called as ours are."""
+    titles = {"one": "Mine", "two": "Mine", "three": "own problems"}
+    catalogue = Catalogue(
+        tuple(
+            UserDataSet(id=name, title=title, problems="x.jsonl", folder=tmp_path, listed_at="suites.yaml")
+            for name, title in titles.items()
+        )
+    )
+    suites = [FakeSuite(entry) for name in ("core", *titles) if (entry := catalogue.find(f"loop/{name}"))]
+    for models in (
+        [FakeModel(f"m{place}", 1.0 - place) for place in range(5)],
+        [FakeModel("top", 99.0, 1.0)],
+    ):
+        write_results(tmp_path / "results", models, suites)
+        build(tmp_path / "results", tmp_path / "_site", None, RECORDED, known=catalogue)
+    page = (tmp_path / "_site/changes.html").read_text()
+    moved = re.findall(r"<summary>([^:]+): \d+ places moved", page)
+    ours = {"loop (own problems)", "loop (own problems, loop/three)"}
+    assert {*moved} == {
+        "overall",
+        "overall (added data)",
+        "loop (Mine, loop/one)",
+        "loop (Mine, loop/two)",
+        *ours,
+    }
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,8 @@ def table(root: Path, name: str) -> dict[str, dict[str, str]]:
 
 def check_cell(row: dict[str, str], column: str, own: float, paper: float) -> None:
     """Ours, the paper's, the difference, and an interval around it."""
-    found = {name: float(row[f"{column}, {name}"]) for name in ("paper", "difference", "low", "high")}
+    names = ("paper", "difference", "difference low", "difference high")
+    found = {name.split()[-1]: float(row[f"{column}, {name}"]) for name in names}
     assert float(row[column]) == pytest.approx(own, abs=1e-3)
     assert found["paper"] == pytest.approx(paper)
     assert found["difference"] == pytest.approx(own - paper, abs=1e-3)

@@ -104,7 +104,7 @@ def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Dif
 def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
     """82 of 164 against a published 83.5 %: the interval is that of two independent shares. Nothing is known
     of the tasks behind REval's figures, so that it is ours alone. Counts of the composition table have Beta
-    intervals, less the paper's count.
+    intervals, less the paper's count. EVALOOOP's drops are shares of its 378 tasks.
     """
     own = own_of(82, 164, 100.0)
     found = from_gpt4(tables["evoeval"], own, "humaneval", 83.5)
@@ -121,6 +121,9 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
     own = Own(40.0, Interval(31.0, 50.0), 100, whole=100)
     found = from_gpt4(tables["evoeval_combine"], own, "humaneval_pass_both", 80.0)
     assert (found.value, found.interval) == (-40.0, Interval(-49.0, -30.0))
+    small = next(row for row in tables["evaloop"].rows if row.name == "Qwen2.5-Coder-0.5B-Instruct")
+    drop = Cell(own_of(42, 378, 100.0), small.scores["drop"]).difference  # against 21 of 378
+    assert drop is not None and drop.interval.low == pytest.approx(1.55, abs=0.01)
 
 
 def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +138,27 @@ def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.Mo
     pages = rendered_texts(gather(add_published(tmp_path), Registry(models=(row,))))
     rows = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
     assert [row["Tasks"] for row in rows if row["Model"] == "m, 4-bit"] == ["4–6"]
+
+
+def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing may be what the model fails: the figure and the paper's stand there, no difference, on
+    the page of the paper and on that of all measurements.
+    """
+    monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
+    add_published(tmp_path, {"m": "GPT-4-Turbo"})
+    (entry,) = entries(["evolved/creative"])
+    for opened in (0, 5):
+        suite = FakeSuite(entry, tasks=20, planned=20 - opened, open_units=opened)
+        write_results(tmp_path, [FakeModel("m", 0.0)], [suite])
+        pages = rendered_texts(gather(tmp_path, None))
+        (row,) = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
+        assert row["creative"] and row["creative, paper"] == "61.0"
+        found = [bool(row.get(f"creative, difference{end}")) for end in ("", " low", " high")]
+        assert found == [not opened] * 3
+        assert ("not compared while units are open" in pages["published/evoeval-reproduced.html"]) == bool(
+            opened
+        )
+        assert ("truth.html" in pages) != bool(opened)
 
 
 @pytest.mark.parametrize("paper", NAMES)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from triathlon_site.agreement import Correlation, correlations
+from triathlon_site.agreement import FEWEST, Correlation, correlations
 from triathlon_site.exports import table_files
 from triathlon_site.figures import Point, scatter
 from triathlon_site.pages._scores import REPORTED, short_title
@@ -31,7 +31,6 @@ MOST_SCATTERS: Final = 15
 MOST_LABELS: Final = 12  # models that a scatter names
 FARTHEST: Final = 3  # models that are named of more: those whose ranks in the two columns differ most
 COLOURED: Final = 10  # models from which on a coefficient has a colour: below, chance makes strong ones
-FEWEST: Final = 3  # models below which two orders always agree or disagree completely
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Pair(NamedTuple):
     @property
     def anchor(self) -> str:
         """Of its scatter; made of the titles, so that it stays when columns come and go."""
-        return re.sub(r"[^a-z0-9+]+", "-", self.title.lower())
+        return re.sub(r"[^\w+]+", "-", self.title.lower())
 
     def shade(self, coefficient: float) -> str:
         """The class of the colour of one of its coefficients; that of none where the models are few."""

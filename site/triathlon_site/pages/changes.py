@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from triathlon_runner.terminal import counted
 from triathlon_site.history import Change, Event
 from triathlon_site.models import printable
 from triathlon_site.pages._site import Gathered
@@ -50,7 +51,7 @@ def _line(site: Gathered, model: str, text: str) -> tuple[str, str, str]:
 def _sentence(event: Event) -> str:
     suites = ", ".join(event.suites[:MOST_NAMED])
     if unnamed := event.suites[MOST_NAMED:]:
-        suites += f" and {len(unnamed)} other suites"
+        suites += f" and {counted(len(unnamed), 'other suite')}"
     return {
         "new model": f"is new, with {suites}",
         "gone model": "has no results any more",

@@ -89,6 +89,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
         "origin": _origin(scored[0]) if scored else "",
         "least_ran": LEAST_RAN,
         "data": DATA,
+        "has_costs": bool(costs),
     }
     data = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
     yield Draft(PATH, "choose/page", values, (data,))

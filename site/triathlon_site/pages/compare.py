@@ -177,9 +177,9 @@ def _title(board: Board, column: ColumnScores) -> str:
 
 
 def _is_solving(column: ColumnScores) -> bool:
-    """Whether the column's metric is whether each task of one suite is solved."""
+    """Whether the column says which tasks of one suite are solved: of several that could, pass@1 does."""
     parts = column.column.parts
-    return len(parts) == 1 and parts[0][1].id.startswith("pass")
+    return len(parts) == 1 and parts[0][1].title == "pass@1"
 
 
 def _solved(column: ColumnScores) -> dict[str, str]:

@@ -18,7 +18,7 @@ from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import ONLY_PUBLISHED, SAME, PublishedTable
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
-from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
 from triathlon_site.uncertainty import Difference, independent_difference
 
 TRUTH: Final = "truth.html"  # how true are our measurements?
@@ -180,7 +180,10 @@ class Pair:
 
 
 def pairs(site: Gathered) -> Iterator[Pair]:
-    """Every measured score of an official set with each figure that others report for it, by model."""
+    """Every measured score of an official set with each figure that others report for it, by model.
+
+    None while units are open: what is missing may be what the model fails.
+    """
     official = (board for board in site.boards if board.plan.family == "official")
     columns = [(board, column) for board in official for column in board.columns if column.column.id in SAME]
     for snapshot in (one for card in site.cards for one in card.snapshots if one.joined):
@@ -193,7 +196,7 @@ def _pairs(
     site: Gathered, snapshot: ModelSnapshot, model: str, board: Board, column: ColumnScores
 ) -> Iterator[Pair]:
     score = score_in(column, model)
-    if score is None or score.grade != MEASURED or snapshot.joined is None:
+    if score is None or score.grade != MEASURED or score.apart == UNITS_ARE_OPEN or snapshot.joined is None:
         return
     manifests = [f.manifest for f in board.files[model] if f.suite in column.column.suites and f.manifest]
     for place in SAME[column.column.id]:

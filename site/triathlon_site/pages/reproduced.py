@@ -75,8 +75,8 @@ def _cell(cell: Cell, column: PublishedColumn) -> Value:
     if (found := cell.difference) is not None:
         low, high = (_signed(end, column) for end in (found.interval.low, found.interval.high))
         lines += [_signed(found.value, column), f"{low} to {high}"]
-        ends = {"difference": found.value, "low": found.interval.low, "high": found.interval.high}
-        details |= {name: formats.in_unit(end, column.maximum) for name, end in ends.items()}
+        ends = {"": found.value, " low": found.interval.low, " high": found.interval.high}
+        details |= {f"difference{end}": formats.in_unit(n, column.maximum) for end, n in ends.items()}
     if own is None:
         return Value(formats.NONE, "\n".join(lines), details=details)
     low, high = column.shown(own.value), column.shown(own.value if own.upper is None else own.upper)
@@ -91,16 +91,20 @@ def _signed(value: float, column: PublishedColumn) -> str:
 
 
 def _tasks(row: Row) -> Value:
-    """How many tasks the row has, of those that its suites have; from its smallest to its largest suite."""
+    """How many tasks the row has, of those that its suites have; from its smallest to its largest suite.
+
+    In small print, why nothing is compared.
+    """
     counts = [(cell.own.tasks, cell.own.whole) for cell in row.cells if cell.own]
     if not counts:
         return Value(formats.NONE)
+    small = "not compared while units are open" if any(c.own and c.own.apart for c in row.cells) else ""
     fewest, whole = min(counts, key=lambda count: count[0] / max(count[1], 1))
     if fewest < whole:
-        return Value(f"{fewest} of {whole}")
+        return Value(f"{fewest} of {whole}", small)
     most = max(tasks for tasks, _ in counts)
     least = min(tasks for tasks, _ in counts)
-    return Value(f"{least}" if least == most else f"{least}–{most}")
+    return Value(f"{least}" if least == most else f"{least}–{most}", small)
 
 
 def _suites(site: Gathered, paper: Paper) -> Iterator[dict[str, Any]]:

@@ -85,9 +85,16 @@ class PublishedColumn:
             raise wrong_cell(record, f"{self.id} from 0 to {self.maximum:g}", record[self.id])
         return value
 
-    def shown(self, value: float) -> str:
-        """A number with the column's decimals; shares of 1 in per cent."""
-        return f"{100 * value if self.maximum == 1 else value:.{self.decimals}f}"
+    def shown(self, value: float, published: str = "") -> str:
+        """A number with the column's decimals, or those that it was published with where these are more;
+        shares of 1 in per cent.
+        """
+        decimals = max(self.decimals, self.places(published))
+        return f"{100 * value if self.maximum == 1 else value:.{decimals}f}"
+
+    def places(self, published: str) -> int:
+        """The decimals that a number of its file has as it is shown; below 0 for a rounded share of 1."""
+        return len(published.partition(".")[2]) - (2 if self.maximum == 1 else 0)
 
 
 def number_in(record: Record, field: str, *, whole: bool = False) -> float:
@@ -176,9 +183,8 @@ def _decimals(column: PublishedColumn, rows: Sequence[Record]) -> int:
     if column.role == "text":
         return 0
     known = [row[column.id] for row in rows if not math.isnan(number_in(row, column.id))]
-    counts = Counter(len(text.partition(".")[2]) for text in known)
-    common = max(counts, key=lambda decimals: (counts[decimals], decimals), default=0)
-    return max(0, common - 2 if column.maximum == 1 else common)
+    counts = Counter(map(column.places, known))
+    return max(0, max(counts, key=lambda decimals: (counts[decimals], decimals), default=0))
 
 
 class Spread(NamedTuple):

@@ -28,6 +28,11 @@ class Source:
     columns: str
     """What of it is shown, in which order; empty: every column of numbers. See `columns_of`."""
 
+    @property
+    def ranks(self) -> bool:
+        """Whether it ranks models, each by one row."""
+        return not self.columns or "headline" in self.columns
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -80,8 +85,9 @@ def read_published(folder: Path) -> Published:
     doubt_columns = ("source", "name", "other_source", "other_name", "reason")
     doubtful = read_table(folder / "doubtful_aliases.csv", doubt_columns)
     _refuse_repeated(folder / "aliases.csv", "model", aliases)
-    for name in alias_sources:
+    for name in (source.table for source in sources.values() if source.ranks):
         _refuse_repeated(folder / f"{name}.csv", "model", tables[name])
+    for name in alias_sources:
         _refuse_repeated(folder / "aliases.csv", name, aliases)
         known = {"", *(row["model"] for row in tables[name])}
         if unknown := [row[name] for row in aliases if row[name] not in known]:

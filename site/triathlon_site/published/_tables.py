@@ -36,7 +36,7 @@ IN_PAPER: Final = "in_paper"
 class PublishedScore:
     value: float
     text: str
-    """With the decimals that it was published with."""
+    """With the column's decimals, or those that it was published with where these are more."""
     rank: Rank | None
     """`low` and `high` equal the rank where the score's spread is not known; None for what is not ranked."""
     interval: Interval
@@ -211,7 +211,8 @@ def _scores(
     for place, (record, value) in enumerate(zip(records, values.tolist(), strict=True)):
         deviation = number_in(record, f"{column.id}_std")
         deviates = None if math.isnan(deviation) else deviation
-        score = PublishedScore(value, column.shown(value), places[place], intervals[place], deviates)
+        text = column.shown(value, record[column.id])
+        score = PublishedScore(value, text, places[place], intervals[place], deviates)
         result.append(None if math.isnan(value) else score)
     return result
 

@@ -3,7 +3,7 @@
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
@@ -74,7 +74,8 @@ class BoardPlan:
 
     id: str
     title: str
-    """Of the data: what distinguishes the board from the others of its discipline."""
+    """Of the data: what distinguishes the board from the others of its discipline; a user's title that others
+    have, too, is followed by the suite's id."""
     discipline: str
     family: Family
     suites: tuple[SuiteEntry, ...]
@@ -109,7 +110,13 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
                     shared = discipline.one_board and family != "added"
                     groups[family if shared else root.id].append(suite)
             boards += [_plan(tuple(group), family, catalogue, discipline) for group in groups.values()]
-    return tuple(boards)
+    titles = Counter((board.discipline, board.title) for board in boards)
+    return tuple(
+        replace(board, title=f"{board.title}, {board.suites[0].id}")
+        if board.family == "added" and titles[board.discipline, board.title] > 1
+        else board
+        for board in boards
+    )
 
 
 def _root(suite: SuiteEntry, by_id: Mapping[str, SuiteEntry]) -> SuiteEntry:

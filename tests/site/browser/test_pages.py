@@ -9,7 +9,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries
 from support.visit import fits, names, narrow, settle, visit
+from triathlon_site.build import build
 from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
@@ -193,7 +196,13 @@ def test_the_theme_can_be_chosen(page: Page, site: Path) -> None:
 
 
 def test_comparing(page: Page, site: Path) -> None:
-    """The better model is said to be better, with an interval; the address carries the choice."""
+    """The better model is said to be better, with an interval; the address carries the choice. Of several
+    each is named, also one that shows no difference.
+    """
+    visit(page, (site / "compare.html").as_uri() + "?m=beta,gamma,delta")
+    expect(page.locator("#compare .lede")).to_have_text(
+        "Against Beta: worse in some column: Delta; no difference shown: Gamma."
+    )
     visit(page, (site / "compare.html").as_uri() + "?m=delta,alpha")
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Delta to Alpha? Yes.")
     page.get_by_label("Add a model").fill("beta")
@@ -208,6 +217,18 @@ def test_comparing(page: Page, site: Path) -> None:
     visit(page, (site / "models/gamma.html").as_uri())
     page.get_by_role("link", name="Compare with others").click()
     expect(page.locator("#compare .lede")).to_contain_text("Switch from Gamma to Alpha?")
+
+
+def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> None:
+    """Where they share some sets of a mean, in these: they do have tasks in common."""
+    suites = [FakeSuite(entry, tasks=15) for entry in entries(["evolved/core-seeds", "evolved/core-subtle"])]
+    write_results(tmp_path / "results", [FakeModel("good", 9.0), FakeModel("bad", -9.0)], suites)
+    build(tmp_path / "results", tmp_path / "_site", None)
+    visit(page, (tmp_path / "_site/compare.html").as_uri() + "?m=bad,good")
+    expect(page.locator("#compare .lede")).to_contain_text(
+        "Switch from bad to good? Yes. Better in evolved seeds"
+    )
+    expect(page.locator("#compare .forest li")).to_have_count(2)
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:

@@ -85,6 +85,17 @@ def test_only_usable_models_that_ran_are_recommended() -> None:
     assert list(rows_of(rows)) == [f"Model {size}" for size in range(1, 6)]
 
 
+def test_without_any_cost_the_page_says_what_is_missing() -> None:
+    """Its script has nothing to draw and does not run."""
+    row = table_row("Model", "1", 50.0)
+    row = replace(row, info=replace(row.info, parameters=None))
+    assert row.index
+    (page,) = drafts(AllModels((row,), Index((row.index,), np.zeros((10, 1)))), {})
+    text = rendered(page)
+    assert "There is nothing to choose by yet" in text
+    assert 'id="choose"' not in text and "choose.js" not in text.partition("<body")[0]
+
+
 def test_reported_scores_are_counted_by_score() -> None:
     """What is said of scores that nobody checked is true for the chosen one; the index is made of all."""
     rows = [table_row(f"Model {size}", f"{size}", 10.0 * size) for size in range(1, 8)]

@@ -1,6 +1,7 @@
 """Models side by side: the numbers that the script loads."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,18 @@ def test_the_script_of_a_model_says_what_it_solves(site: Gathered, scripts: dict
         expected = ["1" if outcomes[t] == "passed" else "0" for t in tasks if t in outcomes]
         assert [sign for sign in signs if sign != "-"] == expected
     assert scripts["weak"]["solved"]["evolved/core-seeds"].count("-") == 7
+
+
+def test_a_suite_with_several_metrics_of_solving_counts_its_tasks_once(tmp_path: Path) -> None:
+    """CRUXEval has pass@1 and pass@5: one column of the two has the tasks that a model solves."""
+    recorded = Path(__file__).parents[3] / "results/recorded"
+    for model in ("phi-1", "phi-1.5"):
+        shutil.copytree(recorded / "cruxeval" / model, tmp_path / "recorded/cruxeval" / model)
+    shutil.copy(recorded / "sources.yaml", tmp_path / "recorded")
+    text = rendered_texts(gather(tmp_path, None))["data/compare.js"]
+    index = json.loads(text.removeprefix("window.triathlonIndex = ").rstrip(";\n"))
+    solving = [column["id"].partition(":")[2] for column in index["columns"] if column["solving"]]
+    assert solving == ["pass@1", "pass@1"] and len(index["columns"]) == 4
 
 
 def test_every_pair_has_one_difference_a_column(site: Gathered, scripts: dict[str, Any]) -> None:

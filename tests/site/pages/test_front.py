@@ -32,6 +32,15 @@ from triathlon_site.published import Published
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
 
 
+def test_a_site_without_a_row_in_the_table_leads_to_its_boards(tmp_path: Path) -> None:
+    """Who measured HumanEval alone has no column of the table: the page says so, not "0 models"."""
+    suites = [FakeSuite(entry, tasks=4) for entry in entries(["evolved/humaneval"])]
+    write_results(tmp_path, [FakeModel("one"), FakeModel("two")], suites)
+    page = rendered_texts(gather(tmp_path, None))["index.html"]
+    assert "0 models" not in page and "<table" not in page
+    assert re.search(r"The scores that there are:\s+<a href=\"evolved-official.html\">", page)
+
+
 @pytest.fixture(scope="module")
 def reported(published: Published) -> AllModels:
     """The table where nothing was measured or recorded."""

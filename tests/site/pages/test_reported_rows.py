@@ -148,6 +148,12 @@ def test_every_published_column_stands_on_a_board_or_says_why_not(pages: dict[st
     assert "<dt>state; path; average; IC</dt><dd>REval’s own code has other right answers than ours" in reval
 
 
+def test_the_overview_counts_models(pages: dict[str, str]) -> None:
+    """REval's mean and its run with a chain of thought are rows, no models."""
+    (row,) = (row for row in rows_of(pages["published.html"]) if ">REval</a>" in row)
+    assert '<td class="number">15</td>' in row
+
+
 def test_measurements_stand_beside_figures_of_one_model_and_one_quantity(with_reported: Gathered) -> None:
     """Every figure that others report for a measured model, with the difference and its interval."""
     found = list(pairs(with_reported))

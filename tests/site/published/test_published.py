@@ -126,6 +126,18 @@ def test_published_numbers_fit_each_other(published: Published, tables: dict[str
         assert math.isclose(mean, float(record["evoeval"]), abs_tol=0.1), record
 
 
+def test_no_digit_that_was_published_is_rounded_away(tables: dict[str, PublishedTable]) -> None:
+    """EvoEval's board has 28.05 (46 of 164) where its paper has one decimal: rounded again it would be 28.1.
+    Every cell of every table is the published number.
+    """
+    assert {row.name: row.scores["humaneval"].text for row in tables["evoeval"].rows}["mistral-7b"] == "28.05"
+    for table in tables.values():
+        for row in table.rows:
+            for column in (column for column in table.columns if column.id in row.scores):
+                value = float(row.record[column.id]) * (100 if column.maximum == 1 else 1)
+                assert float(table.text(row, column)) == pytest.approx(value, abs=1e-9), (row.name, column.id)
+
+
 def test_ranks_are_those_of_the_paper(tables: dict[str, PublishedTable]) -> None:
     """EvoEval, table 1: ranks of unrounded scores, which rounded ones would tie or part."""
     expected = {
@@ -196,6 +208,10 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
     assert ranks == {"GPT-4o": 2, "GPT-5": 1, "Nobody": 3}
     joined = {model.name: set(model.rows) for model in join_models(found, boards) if "outside" in model.rows}
     assert joined["GPT-5"] == {"evaloop", "outside"} and joined["Nobody"] == {"outside"}
+    with (folder / "outside.csv").open("a") as file:
+        file.write("GPT-5,66,\n")
+    with pytest.raises(UserError, match=r"outside\.csv: expected 'GPT-5' in one row"):
+        read_published(folder)
 
 
 @pytest.mark.parametrize(
