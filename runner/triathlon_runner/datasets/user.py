@@ -201,11 +201,8 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
                 " rename one"
             )
         places[problem.task_id] = place
-        accepted = row.get(ACCEPTED, True)
-        if not isinstance(accepted, bool | None):
-            raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
-        decisions.append(accepted)
-        if accepted:
+        decisions.append(decision(row, place))
+        if decisions[-1]:
             yield place, problem, row.get("test") or ""
     if not places:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
@@ -215,6 +212,18 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
             f" decision, {decisions.count(False)} are refused; set {ACCEPTED!r} to true in the lines that are"
             " to be tasks"
         )
+
+
+def decision(row: rows.Row, place: str) -> bool | None:
+    """Whether a line's problem is accepted; None: not decided yet.
+
+    Raises:
+        UserError: it says something else.
+    """
+    accepted = row.get(ACCEPTED, True)
+    if not isinstance(accepted, bool | None):
+        raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
+    return accepted
 
 
 def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
