@@ -234,6 +234,8 @@ def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
             raise UserError(
                 f"{place}: expected {field!r} to be {wanted}, got {row[field]!r:.80}; fix the line"
             )
+    if not all(isinstance(name, str | None) for name in row.get("parents", ())):
+        raise UserError(f"{place}: expected task_ids in 'parents', got {row['parents']!r:.80}; fix the line")
     try:
         return _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
@@ -265,7 +267,9 @@ def _problem_of_row(row: rows.Row, name: str) -> AnyProblem:
     else:
         solution = row.get("canonical_solution", "")
         reference = f"{row['prompt']}{solution}" if solution else ""
-        problem = TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
+        problem = TestedProblem(
+            row["task_id"], row["entry_point"], row["prompt"], row["test"] or "", reference
+        )
     return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
 
 
