@@ -86,15 +86,12 @@ def verify(
     catalogue, store = catalogue_beside(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
     named = {catalogue.id_of(text): text for text in cli.names(suites) or ()}
-    wanted = list(named) or None
-    stored, recorded = chosen_files(results, cli.names(models), wanted, listed, catalogue)
+    stored, recorded = chosen_files(results, cli.names(models), list(named) or None, listed, catalogue)
     prices = {row.id: row.price for row in listed.models} if update else None
 
     async def verify_all(grader: Grader) -> list[FileReport]:
         reports = []
-        verified = verify_files(
-            stored, catalogue, store, grader, prompts, named=named, only=only, prices=prices
-        )
+        verified = verify_files(stored, catalogue, store, grader, prompts, named, only=only, prices=prices)
         async for _, _, report in verified:
             reports.append(report)
             if not as_json and (report.units or not only):
@@ -174,8 +171,8 @@ async def verify_files(
     data: DataStore,
     grader: Grader,
     prompts: Path | None = None,
-    *,
     named: Mapping[str, str] | None = None,
+    *,
     only: Collection[str] = (),
     prices: Mapping[str, Price | None] | None = None,
 ) -> AsyncIterator[tuple[StoredFile, BuiltSuite | str, FileReport]]:

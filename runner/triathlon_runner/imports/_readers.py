@@ -239,11 +239,9 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
         task_id = task_name(metadata.get("task_id")) or part(row, where, "sample_id").partition("#")[0]
         if "question" in metadata:
             unit = part(row, where, "sample_id").rpartition("#")[0]
-            name = str(metadata["question"])
-            if (kind := name.partition("-")[0]) not in QUESTIONS:
-                raise UserError(f"{where}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
             tasks.setdefault(unit, task_id)
-            answers.setdefault(unit, {}).setdefault(name, []).append(_last_reply(row, where))
+            of_unit = answers.setdefault(unit, {})
+            of_unit.setdefault(str(metadata["question"]), []).append(_last_reply(row, where))
         elif row.get("interaction_type") == "multi_turn":
             yield _conversation(row, task_id, where)
         else:
