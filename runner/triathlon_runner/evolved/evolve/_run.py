@@ -19,7 +19,7 @@ from triathlon_runner.datasets.user import ACCEPTED, Transformation, decision, w
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.evolved.evolve._draft import UnusableReplyError, functions_in
 from triathlon_runner.evolved.evolve._pipeline import DroppedError, Job, Pipeline, Written
-from triathlon_runner.foreign_files import json_lines, read_file
+from triathlon_runner.foreign_files import as_object, read_file
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model, ModelUnavailableError
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
@@ -207,11 +207,15 @@ def _add(path: Path, *lines: str) -> None:
 
 def _rows(path: Path, *keys: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields place and content of a file's lines, which a person may have edited; none without a file."""
-    for place, row in json_lines(path) if path.exists() else ():
-        for key in keys:
-            if not isinstance(row.get(key), str):
-                raise UserError(f"{place}: expected {key!r} as text, got {row!r:.80}; correct the line")
-        yield place, row
+    lines = read_file(path).splitlines() if path.exists() else []
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            place = f"{path}, line {number}"
+            row = as_object(line, place)
+            for key in keys:
+                if not isinstance(row.get(key), str):
+                    raise UserError(f"{place}: expected {key!r} as text, got {row!r:.80}; correct the line")
+            yield place, row
 
 
 def summary(ended: Collection[History]) -> str:

@@ -181,6 +181,7 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
     ("name", "line", "fault"),
     [
         ("subtle.jsonl", b"\xff", "line 2: expected JSON"),
+        ("subtle.jsonl", b'[{"task_id": "a"}]', "line 2: expected a JSON object"),
         ("subtle.jsonl", b'{"task_id": []}', "line 2: expected 'task_id' as text"),
         ("subtle.jsonl", b'{"task_id": "a", "accepted": 1}', "line 2: expected 'accepted' to be true"),
         ("subtle.jsonl", b'{"task_id": "a", "parents": ["b"]}', "line 2: expected parents among these"),
