@@ -75,12 +75,18 @@ class Catalogue:
             return ids is None or entry.variant_of in ids or entry.id in ids
 
         chosen = (*(entry for entry in self.entries(prompts) if wanted(entry)), *of_user.values())
-        for suite_id, count in Counter(entry.id for entry in chosen).items():
+        # A question file's results would lie among those of the suite that is called like it.
+        for suite_id, count in Counter([*self.ids, *(entry.id for entry in of_user.values())]).items():
             if count > 1:
                 raise UserError(
                     f"two suites are called {suite_id!r}; rename the file of the one or leave one out"
                 )
         return chosen
+
+    def id_of(self, text: str) -> str:
+        """Returns the id of the suite that a text names, which may be a question file; else the text."""
+        of_file = (discipline.suite_of_file(text, None) for discipline in DISCIPLINES)
+        return next((entry.id for entry in of_file if entry is not None), text)
 
     def find(self, suite_id: str) -> SuiteEntry | None:
         """Returns the suite of results, one of the user's own too; None where nothing is known of it."""

@@ -24,3 +24,9 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
             yield from leaves(inner)
     else:
         yield error
+
+
+def messages(error: BaseException, *kinds: type[BaseException]) -> list[str]:
+    """What the exceptions in an error say, each text once; none where one of them is of another kind."""
+    inner = list(leaves(error))
+    return list(dict.fromkeys(map(str, inner))) if all(isinstance(each, kinds) for each in inner) else []

@@ -149,13 +149,16 @@ def _parsed(text: bytes) -> Any:
         return None
 
 
-def json_lines(path: Path, content: bytes | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+def json_lines(
+    path: Path, content: bytes | None = None, broken: list[str] | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSONL file or an array, each with the words for its place: `s.jsonl, line 3`.
 
-    `content` is what `read_file` gave; left out, the file is read.
+    `content` is what `read_file` gave; left out, the file is read. `broken` gets what is wrong with a line
+    that is no JSON object, such as a torn one; the others count.
 
     Raises:
-        UserError: a line that is no JSON object; names the line.
+        UserError: a line that is no JSON object, where there is no `broken`; names the line.
     """
     content = read_file(path) if content is None else content
     document = json_document(content)
@@ -173,7 +176,14 @@ def json_lines(path: Path, content: bytes | None = None) -> Iterator[tuple[str, 
     for number, line in enumerate(content.splitlines(), start=1):
         if line.strip():
             where = f"{path}, line {number}"
-            yield where, as_object(line, where)
+            try:
+                row = as_object(line, where)
+            except UserError as error:
+                if broken is None:
+                    raise
+                broken.append(str(error))
+            else:
+                yield where, row
 
 
 def as_object(text: bytes, where: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.records import Finish, Reply, Usage
 
 Said = str | Callable[[str], str]
 """What is said to a question: a text, or something that makes one of the question."""
@@ -38,6 +38,7 @@ class ScriptedEvolver:
     id: str = "scripted-evolver"
     kind: Literal["instruct", "base"] = "instruct"
     fails: bool = False
+    finish: Finish = Finish.STOP
     questions: list[str] = field(default_factory=list)
 
     @property
@@ -57,7 +58,7 @@ class ScriptedEvolver:
             replies = replies[min(self.asked.count(kind), len(replies)) - 1]
         text = replies(question) if callable(replies) else replies
         usage = Usage(requests=1, input_tokens=100, output_tokens=50)
-        return Answer(Reply(text=text), usage, 0.0, "scripted-1")
+        return Answer(Reply(text=text, finish=self.finish), usage, 0.0, "scripted-1")
 
 
 def fenced(code: str) -> str:

@@ -12,7 +12,7 @@ import typer
 from typer import Option
 
 from triathlon_runner import __version__
-from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.errors import UserError, messages
 from triathlon_runner.terminal import print_error, print_traceback
 
 MODELS_FILE: Final = Path("models.yaml")
@@ -74,11 +74,10 @@ def run_app() -> None:
     try:
         app()
     except (UserError, BaseExceptionGroup) as error:
-        errors = list(leaves(error))
-        if not all(isinstance(leaf, UserError) for leaf in errors):
+        if not (said := messages(error, UserError)):
             sys.excepthook = print_traceback
             raise
-        for message in dict.fromkeys(map(str, errors)):
+        for message in said:
             print_error(message)
         raise SystemExit(2) from None
     except OSError as error:

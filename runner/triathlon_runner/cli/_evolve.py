@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,14 +15,15 @@ from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import suites_file_beside
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._report import costs, warnings_about
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED, DataSetRow
-from triathlon_runner.errors import UserError
+from triathlon_runner.errors import InfrastructureError, UserError, messages
 from triathlon_runner.evolved import evolve as evolving
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import ModelOpener, check_references, why_not
+from triathlon_runner.schedule import Account, ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted
 
@@ -60,7 +62,7 @@ def evolve(
     problems = _read_seeds(entry, data_store(data), screen)
     jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
     if not dry_run:
-        workspace.check()
+        workspace.check(problems)
     ended = workspace.ended()
     unfinished = [job for job in jobs if job.id not in ended]
     expected, done = evolving.estimate(unfinished), len(jobs) - len(unfinished)
@@ -73,12 +75,19 @@ def evolve(
     )
     if dry_run:
         return
-    open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace))
+    try:
+        progress = evolving.Progress(len(jobs))
+        if unfinished:
+            progress = asyncio.run(_evolve(listed, row, jobs, workspace))
+    except (InfrastructureError, BaseExceptionGroup) as error:
+        if not (said := messages(error, InfrastructureError, UserError)):
+            raise
+        raise UserError(f"{row.id}: {'; '.join(said)}") from None
     for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
         screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
-    for job, reason in open_jobs.items():
-        screen.print_message(f"open: {job}: {reason}")
-    raise typer.Exit(1 if open_jobs else 0)
+    for reason, count in Counter(progress.open.values()).most_common():
+        screen.print_message(f"open, {counted(count, 'job')}: {reason}")
+    raise typer.Exit(2 if progress.stopped else 1 if progress.open else 0)
 
 
 def _read_seeds(entry: SuiteEntry, store: DataStore, screen: Screen) -> Sequence[Problem]:
@@ -103,28 +112,29 @@ async def _evolve(
     row: models_yaml.ModelRow,
     jobs: Sequence[evolving.Job],
     workspace: evolving.Workspace,
-) -> dict[str, str]:
-    """Runs the jobs and returns why some stay open, by job."""
+) -> evolving.Progress:
+    """Runs the jobs, and says where they stand and what they cost."""
     screen, cache = console(), cache_folder()
-
-    def show(progress: evolving.Progress) -> None:
-        done = progress.done_before + progress.finished
-        usage = progress.usage
-        tokens = "unknown" if usage.uncounted else usage.output_tokens
-        usd = row.price.cost_of(usage) if row.price else None
-        cost = "" if usd is None else f", {usd:.2f} USD"
-        screen.print_message(
-            f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
-            f" {tokens} tokens{cost}"
-        )
 
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message)
         async with open_sandbox() as sandbox, opener.open(row) as opened:
+            account = Account(row.id, opened.stats, row.price)
+
+            def show(progress: evolving.Progress) -> None:
+                done = progress.done_before + progress.finished
+                cost = f", {account.usd:.2f} USD" if row.price else ""
+                screen.print_message(
+                    f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
+                    f" {account.tokens} tokens{cost}"
+                )
+
             progress = await evolving.carry_out(
                 jobs, workspace, opened, load_prompts("evolved"), sandbox, report=show
             )
-            return progress.open
+    for line in (*costs([account]), *warnings_about(account)):
+        screen.print_message(line)
+    return progress
 
 
 def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:

@@ -14,7 +14,7 @@ from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, models_to_run
 from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
-from triathlon_runner.errors import InfrastructureError, UserError, leaves
+from triathlon_runner.errors import InfrastructureError, UserError, messages
 from triathlon_runner.grading import TEST_LIMITS
 from triathlon_runner.llm import Limits, ReplyCache, probe, probed
 from triathlon_runner.models_yaml import ModelRow
@@ -221,10 +221,9 @@ async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[s
             control.accounts.append(account)
             report = await probe(connection, may_ask=control.may_send)
     except (InfrastructureError, UserError, BaseExceptionGroup) as error:
-        causes = list(leaves(error))
-        if not all(isinstance(cause, InfrastructureError | UserError) for cause in causes):
+        if not (said := messages(error, InfrastructureError, UserError)):
             raise
-        return {"model": row.id, "exit_code": 2, "error": "; ".join(dict.fromkeys(map(str, causes)))}
+        return {"model": row.id, "exit_code": 2, "error": "; ".join(said)}
     checks = [
         {"check": name, "finding": bool(found.setting), "seen": found.seen, "setting": found.setting or None}
         for name, found in report.found.items()

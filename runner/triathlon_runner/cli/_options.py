@@ -74,9 +74,14 @@ def with_grader(
 async def built_suite(
     catalogue: Catalogue, data: DataStore, suite: str, grader: Grader, prompts: Path | None = None
 ) -> BuiltSuite | str:
-    """Returns the suite with its data, or why it cannot be built."""
+    """Returns the suite with its data, or why it cannot be built; `suite` is an id, or a question file."""
     try:
         (entry,) = catalogue.select([suite], (), prompts)
+    except UserError as error:
+        if (of_results := catalogue.find(suite)) is None:
+            return str(error)
+        entry = of_results  # says that its questions came from a file
+    try:
         return await build_suite(entry, data, grader, Wanted())
     except (UserError, DataUnavailableError) as error:
         return str(error)

@@ -119,10 +119,7 @@ def show_summary(
     accounts = control.accounts
     if accounts:
         screen.print(progress.final())
-    lines = []
-    if any(account.price for account in accounts):
-        part = about_cost(accounts)
-        lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+    lines = [*costs(accounts)]
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
     lines += [*_open_units(summary), *summary.notes]
@@ -176,6 +173,13 @@ def warnings_about(account: Account) -> Iterator[str]:
         )
     if stats.retried_error:  # a stopped run gives its units no reason of their own
         yield f"the last error of {account.model}: {stats.retried_error}"
+
+
+def costs(accounts: Sequence[Account]) -> Iterator[str]:
+    """Yields what was spent; nothing where no price is known."""
+    if any(account.price for account in accounts):
+        usd, part = sum(account.usd for account in accounts), about_cost(accounts)
+        yield f"{usd:.4f} USD spent in this run{', ' if part else ''}{part}"
 
 
 def about_cost(accounts: Sequence[Account]) -> str:

@@ -225,7 +225,7 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
             " are --model, --base-url and --key-env; for others write it into models.yaml (README, 'Add a"
             " model')"
         )
-    if plan.work and not (summary.finished or summary.exit_code or summary.other_protocol):
+    if any(plan.work.values()) and not (summary.finished or summary.exit_code or summary.other_protocol):
         summary.notes.append(
             "all units had been measured before; `triathlon results archive --models ID` and then `triathlon"
             " cache prune --model ID` have a model asked anew"

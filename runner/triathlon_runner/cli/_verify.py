@@ -85,12 +85,13 @@ def verify(
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
-    stored, recorded = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
+    named = {catalogue.id_of(text): text for text in cli.names(suites) or ()}
+    stored, recorded = chosen_files(results, cli.names(models), list(named) or None, listed, catalogue)
     prices = {row.id: row.price for row in listed.models} if update else None
 
     async def verify_all(grader: Grader) -> list[FileReport]:
         reports = []
-        verified = verify_files(stored, catalogue, store, grader, prompts, only=only, prices=prices)
+        verified = verify_files(stored, catalogue, store, grader, prompts, named, only=only, prices=prices)
         async for _, _, report in verified:
             reports.append(report)
             if not as_json and (report.units or not only):
@@ -170,17 +171,19 @@ async def verify_files(
     data: DataStore,
     grader: Grader,
     prompts: Path | None = None,
+    named: Mapping[str, str] | None = None,
     *,
     only: Collection[str] = (),
     prices: Mapping[str, Price | None] | None = None,
 ) -> AsyncIterator[tuple[StoredFile, BuiltSuite | str, FileReport]]:
     """Yields each file with its suite, or why that cannot be built, and what grading it again shows.
 
+    `named` are suites by id as the user names them; a question file's need not be known otherwise.
     `only` are tasks to which this is restricted. Where `prices` of the models are given, lines that another
     version of grading wrote are written anew, and their costs.
     """
     for suite in dict.fromkeys(file.suite for file in files):  # its data can be large
-        built = await built_suite(catalogue, data, suite, grader, prompts)
+        built = await built_suite(catalogue, data, (named or {}).get(suite, suite), grader, prompts)
         for file in (file for file in files if file.suite == suite):
             with file.folder.locked(file.model) if prices is not None else nullcontext():
                 report, manifest = await _verify_stored(file, built, grader, only)

@@ -201,11 +201,8 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
                 " rename one"
             )
         places[problem.task_id] = place
-        accepted = row.get(ACCEPTED, True)
-        if not isinstance(accepted, bool | None):
-            raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
-        decisions.append(accepted)
-        if accepted:
+        decisions.append(decision(row, place))
+        if decisions[-1]:
             yield place, problem, row.get("test") or ""
     if not places:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
@@ -217,6 +214,18 @@ def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
         )
 
 
+def decision(row: rows.Row, place: str) -> bool | None:
+    """Whether a line's problem is accepted; None: not decided yet.
+
+    Raises:
+        UserError: it says something else.
+    """
+    accepted = row.get(ACCEPTED, True)
+    if not isinstance(accepted, bool | None):
+        raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
+    return accepted
+
+
 def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
     for field, types in _TYPES.items():
         is_number = field == "task_id" and "test_list" in row and isinstance(row.get(field), int)
@@ -225,6 +234,8 @@ def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
             raise UserError(
                 f"{place}: expected {field!r} to be {wanted}, got {row[field]!r:.80}; fix the line"
             )
+    if not all(isinstance(name, str | None) for name in row.get("parents", ())):
+        raise UserError(f"{place}: expected task_ids in 'parents', got {row['parents']!r:.80}; fix the line")
     try:
         return _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
@@ -256,7 +267,9 @@ def _problem_of_row(row: rows.Row, name: str) -> AnyProblem:
     else:
         solution = row.get("canonical_solution", "")
         reference = f"{row['prompt']}{solution}" if solution else ""
-        problem = TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
+        problem = TestedProblem(
+            row["task_id"], row["entry_point"], row["prompt"], row["test"] or "", reference
+        )
     return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
 
 

@@ -60,7 +60,8 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
     A log has each reply once for each filter: the programs of the chosen one are read; where none is chosen
     those of the first, and the others are named.
     """
-    rows = list(json_lines(path))
+    rows, broken = _rows(path)
+    yield from broken
     filters = list(dict.fromkeys(str(row.get("filter")) for _, row in rows))
     if chosen is not None and chosen not in filters:
         raise UserError(f"{path}: expected --filter as one of {', '.join(filters)}, got {chosen!r}")
@@ -93,6 +94,19 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
                 text = found.program or program
             about, theirs = json.dumps(doc, ensure_ascii=False), TheirVerdict(passed)
             yield ForeignSample(task_id, text, prompt, is_program=True, about=about, theirs=theirs)
+
+
+def _rows(path: Path) -> tuple[list[tuple[str, dict[str, Any]]], list[ForeignSample]]:
+    """Returns the lines of a log with their places, and those that cannot be read, which are left out.
+
+    Raises:
+        UserError: none can be read.
+    """
+    broken: list[str] = []
+    rows = list(json_lines(path, broken=broken))
+    if broken and not rows:
+        raise UserError(broken[0])
+    return rows, [ForeignSample("a broken line", "", error=fault) for fault in broken]
 
 
 def _texts(value: Any) -> list[str] | None:
@@ -217,27 +231,23 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
     """
     answers: dict[str, dict[str, list[str]]] = {}
     tasks: dict[str, str] = {}
-    for where, row in json_lines(path):
+    rows, broken = _rows(path)
+    yield from broken
+    for where, row in rows:
         metadata = object_of(row.get("metadata"), f"{where}, metadata")
         # without the metadata's task id, the sample's id without the sample's number
         task_id = task_name(metadata.get("task_id")) or part(row, where, "sample_id").partition("#")[0]
         if "question" in metadata:
             unit = part(row, where, "sample_id").rpartition("#")[0]
-            kind = str(metadata["question"]).partition("-")[0]
-            if kind not in QUESTIONS:
-                raise UserError(f"{where}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
             tasks.setdefault(unit, task_id)
-            replies = answers.setdefault(unit, {each: [] for each in QUESTIONS})
-            replies[kind].append(_last_reply(row, where))
+            of_unit = answers.setdefault(unit, {})
+            of_unit.setdefault(str(metadata["question"]), []).append(_last_reply(row, where))
         elif row.get("interaction_type") == "multi_turn":
             yield _conversation(row, task_id, where)
         else:
             prompt = object_of(row.get("input"), f"{where}, input").get("raw")
             yield ForeignSample(task_id, _last_reply(row, where), prompt if isinstance(prompt, str) else "")
     for unit, replies in answers.items():
-        if len(replies["output"]) != 1:
-            count = len(replies["output"])
-            raise UserError(f"{path}, {unit}: expected one output question, got {count}")
         yield ForeignAnswers(tasks[unit], replies)
 
 

@@ -5,6 +5,7 @@ Each program is graded once, and the log's own verdict is compared with ours.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ class ForeignAnswers:
 
     task_id: str
     replies: Mapping[str, Sequence[str]]
-    """By the kind of question: coverage, state and path have one for each statement, output has one."""
+    """By the name of the question, such as `path-line-3-x`; or by its kind alone, then in our order."""
 
 
 Foreign = ForeignSample | ForeignLoop | ForeignAnswers
@@ -242,20 +243,26 @@ async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeR
     model = DryRunModel(work.row.id, work.row.kind)
     record = await work.built.suite.run(UnitRun(unit.task_id, 0, model, grader, work.protocol))
     assert isinstance(record, RuntimeRecord)
-    *kinds, _ = QUESTIONS
-    counts = {kind: len(unit.replies[kind]) for kind in kinds}
-    if set(counts.values()) != {len(record.statements)}:
+    names = [question.name for question in record.questions()]
+    if unit.replies.keys() <= set(QUESTIONS):
+        names = [name.partition("-")[0] for name in names]
+    asked, answered = Counter(names), Counter({name: len(texts) for name, texts in unit.replies.items()})
+    if differing := [name for name in dict.fromkeys([*asked, *answered]) if asked[name] != answered[name]]:
+        name = differing[0]
         raise NotInEvidenceError(
-            f"we ask about {len(record.statements)} statements, the log has {counts['coverage']} coverage,"
-            f" {counts['state']} state and {counts['path']} path answers"
+            f"we ask {counted(asked[name], 'question')} {name!r}, the log has"
+            f" {counted(answered[name], 'answer')}"
         )
-    statements = []
-    for number, statement in enumerate(record.statements):
-        replies = {kind: {"reply": Reply(text=unit.replies[kind][number])} for kind in kinds}
-        answers = {kind: getattr(statement, kind).model_copy(update=replies[kind]) for kind in kinds}
-        statements.append(statement.model_copy(update=answers))
-    output = record.output.model_copy(update={"reply": Reply(text=unit.replies["output"][0])})
-    return record.model_copy(update={"statements": tuple(statements), "output": output})
+    texts = {name: iter(texts) for name, texts in unit.replies.items()}
+    answers = (
+        answer.model_copy(update={"reply": Reply(text=next(texts[name]))})
+        for name, answer in zip(names, record.answers(), strict=True)
+    )
+    statements = tuple(
+        statement.model_copy(update={kind: next(answers) for kind in ("coverage", "state", "path")})
+        for statement in record.statements
+    )
+    return record.model_copy(update={"statements": statements, "output": next(answers)})
 
 
 def compare(unit: Foreign, work: Work, record: UnitRecord) -> Comparison | None:

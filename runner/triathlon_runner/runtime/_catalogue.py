@@ -57,7 +57,7 @@ _PARTS: Final = {
 """Parts of a variant's name, with the kind of a variant whose first part it is, and what is added to the
 title."""
 _SETTING: Final = f"(@(?P<setting>{'|'.join(filter(None, _SETTINGS))}))?"
-_OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
+_OF_FILE: Final = re.compile(rf"(?P<file>.+\.json){_SETTING}")
 _OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
 
 
@@ -189,11 +189,19 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
     """The suite of a question file, `questions.json` or `questions.json@cot`; None of other texts.
 
     It is called `runtime/questions`, after the file. Building it raises UserError where it is none.
+
+    Raises:
+        UserError: results could not be called after the file.
     """
     match = _OF_FILE.fullmatch(text)
     if match is None:
         return None
     path = Path(match["file"])
+    if entry_of_results(f"runtime/{path.stem}") is None:
+        raise UserError(
+            f"expected a question file's name of letters, digits, '.', '_' and '-', got {path.name!r}; its"
+            " results are called after it: rename it"
+        )
 
     def source(_: DataStore) -> QuestionSource:
         questions = read_questions(path)
@@ -209,7 +217,7 @@ def entry_of_results(suite: str) -> SuiteEntry | None:
         return None
 
     def source(_: DataStore) -> QuestionSource:
-        raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
+        raise UserError(f"the questions of {suite!r} came from a file; name it at --suites of run or verify")
 
     return _entry(match["name"], f"questions of {match['name']}", source, None, match["setting"] or "")
 

@@ -4,6 +4,7 @@ Questions are worded as figure 3 of the REval paper lays them out, or with REval
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -17,6 +18,7 @@ from triathlon_runner.records import UNTAGGED, Strict
 from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.syntax import parse_or_none
 
 SCHEMA: Final = 1
 NIL: Final = "Nil"
@@ -176,10 +178,10 @@ def read_questions(path: Path) -> QuestionFile:
     """Reads a question file.
 
     Raises:
-        UserError: it is not there, or is no question file of this version.
+        UserError: it is not there, is no question file of this version, or asks what cannot be asked.
     """
     try:
-        return QuestionFile.model_validate_json(path.read_bytes())
+        questions = QuestionFile.model_validate_json(path.read_bytes())
     except OSError as error:
         raise UserError(f"{str(path)!r} can't be read as a question file: {error}") from error
     except ValidationError as error:
@@ -188,6 +190,28 @@ def read_questions(path: Path) -> QuestionFile:
             f"{str(path)!r} is no question file of version {SCHEMA}: {first['msg']} at {first['loc']!r}, "
             f"got {str(first.get('input'))[:80]!r}. Build it anew with `triathlon questions build`."
         ) from error
+    names = Counter(program.task_id for program in questions.programs)
+    for program in questions.programs:
+        fault = "another one has its task_id" if names[program.task_id] > 1 else _fault(program)
+        if fault:
+            raise UserError(
+                f"{str(path)!r}, program {program.task_id!r}: expected what can be asked, got a question file"
+                f" that was changed: {fault}. Build it anew with `triathlon questions build`."
+            )
+    return questions
+
+
+def _fault(program: ProgramQuestions) -> str:
+    """Returns what is wrong with a program or its questions; empty where nothing is."""
+    statements = [statement for asked in program.inputs for statement in asked.statements]
+    lines = {line for each in statements for line in (each.line, *each.next_lines) if line != -1}
+    sources = [program.program, program.test, *(asked.masked.replace("??", "_") for asked in program.inputs)]
+    if any(parse_or_none(source) is None for source in sources):
+        return "its code does not parse"
+    if not lines <= set(range(1, len(program.program.splitlines()) + 1)):
+        return "it has no such line as is asked about"
+    positions = [asked.index for asked in program.inputs]
+    return "two inputs have the same index" if len(set(positions)) < len(positions) else ""
 
 
 # The words of a question

@@ -234,11 +234,14 @@ async def build_plan(
             continue
         if built.chosen:
             suites.append(built)
-        elif entry.user_data is not None:
-            plan.skipped_suites[entry.id] = (
-                "no task could be made of its problems: runtime asks about programs with inputs of plain"
-                " values"
-            )
+            continue
+        fault = (
+            "no task could be made of its problems: runtime asks about functions that set variables, with"
+            " inputs of plain values"
+        )
+        if named:
+            raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+        plan.skipped_suites[entry.id] = fault
     for row in rows:
         if (reason := wanted.why_not(row)) is not None:
             plan.skipped_models[row.id] = reason

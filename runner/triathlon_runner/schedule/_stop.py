@@ -40,6 +40,13 @@ class Account:
         return counted + self.usd_estimated
 
     @property
+    def tokens(self) -> int:
+        """Read and written, the estimated ones included."""
+        stats = self.stats
+        counted = stats.input_tokens + stats.output_tokens
+        return counted + stats.estimated_input_tokens + stats.estimated_output_tokens
+
+    @property
     def usd_estimated(self) -> float:
         """For replies whose tokens the server did not count, by the length of the texts."""
         stats = self.stats

@@ -57,6 +57,8 @@ def test_logs_are_imported_into_them(place: Place, row: str) -> None:
 def test_questions_are_built_of_them(place: Place) -> None:
     """`questions build` takes the id of the data set, and checks its references first.
 
+    Results of the file are verified where it is named.
+
     No file is written of private ones, which would hold their functions: the message names the line, and the
     suite that asks them here.
     """
@@ -70,6 +72,10 @@ def test_questions_are_built_of_them(place: Place) -> None:
     place.call(*build)
     written = read_questions(place.root / "questions.json")
     assert {program.task_id for program in written.programs} == set(NAMES.values())
+    place.call("run", "--models", "good", "--suites", "questions.json@cot")
+    verified = place.call("verify", code=1)
+    assert "the questions of 'runtime/questions@cot' came from a file; name it at --suites" in verified
+    assert "units, follows" in place.call("verify", "--suites", "questions.json@cot")
     write_problems(place.root / "mine.jsonl", WRONG)
     refused = " ".join(place.call(*build, code=2).split())
     assert "line 1, task 'mine/slug': expected a reference that passes its own tests" in refused

@@ -76,6 +76,7 @@ def test_the_site_has_boards_of_their_own(finished: Place) -> None:
     site = finished.site()
     for name in ("loop-mine", "runtime-mine", "evolved-mine"):
         assert "My functions" in site[f"{name}.html"] and "good" in site[f"{name}.html"]
+    assert "five changed sets" not in site["evolved-mine.html"]
     assert "the data sets of suites.yaml" in " ".join(site["index.html"].split())
     assert json.loads(site["data/overall-added.json"])["family"] == "added"
     assert MARKER in site["data/runs/good/evolved-mine.jsonl.gz"]
@@ -162,6 +163,8 @@ def test_a_gate_takes_them(finished: Place) -> None:
         ),
         (RUNS, "line 2: expected a task_id of its own, got 'Mbpp/17', which mine.jsonl, line 1 has, too"),
         ({"task_id": "x"}, "mine.jsonl, line 2: expected a problem in the format of HumanEval"),
+        (TOTAL | {"parents": [5]}, "mine.jsonl, line 2: expected task_ids in 'parents', got [5]"),
+        (SLUG | {"test": None}, "line 2, task 'mine/slug': expected a reference that passes its own tests"),
         (SLUG | {"task_id": 5}, "mine.jsonl, line 2: expected 'task_id' to be text (in quotes), got 5"),
         (SLUG | {"test": ["assert 1"]}, "mine.jsonl, line 2: expected 'test' to be text"),
         (RUNS | {"task_id": "a", "test_list": "assert 1"}, "line 2: expected 'test_list' to be a list"),
@@ -176,6 +179,14 @@ def test_problems_that_cannot_judge_are_refused(
     result = place.call("run", "--models", "good", "--suites", "evolved/mine", code=2)
     assert message in " ".join(result.split())
     assert not (place.root / "results/runs/good").exists()
+
+
+def test_a_named_suite_without_tasks_is_said(place: Place) -> None:
+    """As any named suite that cannot run here: exit code 2."""
+    constant = {**TOTAL, "canonical_solution": "    return 1\n", "prompt": "def total(prices):\n"}
+    write_problems(place.root / "mine.jsonl", constant)
+    said = place.call("run", "--models", "good", "--suites", "runtime/mine", code=2)
+    assert "suite 'runtime/mine' was named and cannot run here: no task could be made" in said
 
 
 @pytest.mark.parametrize("field", ["title: My functions", "id: mine"])

@@ -92,6 +92,20 @@ def test_lm_evals_programs(tmp_path: Path, row: dict[str, Any], program: str) ->
     assert (unit.text.strip(), unit.is_program) == (program.strip(), True)
 
 
+@pytest.mark.parametrize("form", ["lm-eval", "every-eval-ever"])
+def test_a_torn_line_is_left_out(tmp_path: Path, form: str) -> None:
+    """With its place, and the others count; a log without any line that can be read is refused."""
+    reply = {"sample_id": "a#0", "metadata": {}, "output": {"raw": ["x"]}}
+    row = lm_eval_row(FIRST.reference) if form == "lm-eval" else reply
+    path = write_lines(tmp_path / "s.jsonl", row)
+    path.write_text(path.read_text() + '{"sample_id": "b#')
+    torn, whole = sorted(read(form, path), key=lambda unit: unit.text)
+    assert "s.jsonl, line 2: expected JSON" in torn.error and not whole.error
+    path.write_text('{"sample_id": "b#')
+    with pytest.raises(UserError, match="line 1: expected JSON"):
+        read(form, path)
+
+
 def test_evalplus_folder_of_files(tmp_path: Path) -> None:
     """Of the samples, their raw replies and their results the last alone is read, under the samples' name."""
     for name in ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl", "other.jsonl"):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from itertools import groupby
@@ -304,6 +305,23 @@ def test_results_of_a_question_file_are_known(file: Path) -> None:
     assert suites.find("loop/mine") is None
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (r'"line": \d+', '"line": 99', "no such line"),
+        ('"program": "', '"program": "def def ', "does not parse"),
+        ('"index": 1', '"index": 0', "two inputs have the same index"),
+        (r'"task_id": "\S+"', '"task_id": "same"', "another one has its task_id"),
+    ],
+)
+def test_a_changed_file_is_refused(file: Path, tmp_path: Path, old: str, new: str, fault: str) -> None:
+    """With the program that cannot be asked about, before a model is asked."""
+    changed = tmp_path / "changed.json"
+    changed.write_text(re.sub(old, new, file.read_text()))
+    with pytest.raises(UserError, match=rf"changed\.json', program '.*{fault}"):
+        read_questions(changed)
+
+
 def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
     """Their results would lie in one file: refused. A file that is not there is named when it is read."""
     (entry,) = suites.select([str(tmp_path / "none.json")])
@@ -313,3 +331,7 @@ def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
     other.write_bytes(file.read_bytes())
     with pytest.raises(UserError, match="two suites are called 'runtime/mine'"):
         suites.select([str(file), str(other)])
+    with pytest.raises(UserError, match="two suites are called 'runtime/core'"):
+        suites.select(["core.json"])
+    with pytest.raises(UserError, match=r"file's name of letters, .* got 'My questions\.json'"):
+        suites.select(["My questions.json"])

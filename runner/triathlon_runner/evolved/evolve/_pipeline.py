@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.datasets import Comparison, Problem
@@ -11,7 +11,7 @@ from triathlon_runner.evolved.evolve import _draft
 from triathlon_runner.grading import agree
 from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.records import Finish, Reply
 from triathlon_runner.replies import extract
 from triathlon_runner.sandbox import Call, Ended, Limits, Opaque, Raised, Returned, Sandbox, Source
 from triathlon_runner.sandbox import Job as SandboxJob
@@ -54,7 +54,7 @@ class Job:
     @property
     def id(self) -> str:
         """`difficult/core-seeds-fence-posts`: names the job's history and its problem."""
-        names = (re.sub(r"[^A-Za-z0-9._-]+", "-", parent.task_id).strip("-.") for parent in self.parents)
+        names = (re.sub(r"[^\w.-]+", "-", parent.task_id).strip("-.") for parent in self.parents)
         return f"{self.transformation}/{'+'.join(name or 'seed' for name in names)}"
 
 
@@ -76,7 +76,6 @@ class Pipeline:
     model: Model
     prompts: PromptSet
     sandbox: Sandbox
-    usage: Usage = field(default_factory=Usage)
     served_model: str = ""
     round: int = 0
 
@@ -104,7 +103,6 @@ class Pipeline:
         question = self.prompts.render(name, **values)
         chat = Chat((Message("user", question),), self.round if turn is None else turn)
         answer = await self.model.ask(chat, SAMPLING)
-        self.usage += answer.usage
         self.served_model = answer.served_model
         return question, answer.reply
 
@@ -164,6 +162,8 @@ class Pipeline:
                 return question, drafts
             except _draft.UnusableReplyError as error:
                 complaint = str(error)
+            if reply.finish is not Finish.STOP:
+                complaint = f"{reply.finish.outcome_without_answer}: {complaint}"
             if repairs < MAX_REPAIRS:
                 _, reply = await self._ask(
                     "evolve-fix", question=question, answer=reply.text, complaint=complaint

@@ -9,16 +9,18 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from triathlon_runner.datasets import FunctionProblem, Problem
-from triathlon_runner.datasets.user import ACCEPTED, Transformation, with_inputs
+from triathlon_runner.datasets.user import ACCEPTED, Transformation, decision, with_inputs
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.evolved.evolve._draft import functions_in
+from triathlon_runner.evolved.evolve._draft import UnusableReplyError, functions_in
 from triathlon_runner.evolved.evolve._pipeline import DroppedError, Job, Pipeline, Written
-from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
+from triathlon_runner.foreign_files import as_object, read_file
+from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model, ModelUnavailableError
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
 from triathlon_runner.sandbox import Sandbox
@@ -61,16 +63,24 @@ def make_jobs(
     """Every transformation of every seed, or of the first `limit` of them.
 
     Raises:
-        UserError: an unknown transformation, or seeds of which no two can be combined.
+        UserError: an unknown transformation, seeds of which no two can be combined, names too alike.
     """
     jobs: list[Job] = []
-    for name in transformations:
+    for name in dict.fromkeys(transformations):
         if name not in TRANSFORMATIONS:
             raise UserError(f"unknown transformation {name!r}; there are {', '.join(TRANSFORMATIONS)}")
         families = _pairs(seeds) if name == "combine" else [(seed,) for seed in seeds]
         if name == "combine" and not families:
-            raise UserError("combine needs two seeds whose parameters have the same types; there are none")
+            raise UserError(
+                "combine needs two seeds whose parameters have the same types; there are none: name others at"
+                " --transformations"
+            )
         jobs += [Job(name, family) for family in families[:limit]]
+    if alike := [name for name, count in Counter(job.id for job in jobs).items() if count > 1]:
+        raise UserError(
+            "expected seeds whose task_ids differ in letters or digits, got several that give"
+            f" {alike[0]!r}; rename them"
+        )
     return tuple(jobs)
 
 
@@ -96,10 +106,13 @@ def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
 
 
 def parameter_types(problem: Problem) -> tuple[str, ...]:
-    """The annotations of the parameters as text; empty where there is none."""
-    for function in functions_in(problem.prompt):
-        if function.name == problem.entry_point:
-            return tuple(ast.unparse(arg.annotation) if arg.annotation else "" for arg in function.args.args)
+    """The annotations of the parameters as text; empty where there is none, or no function that parses."""
+    with suppress(UnusableReplyError):
+        for function in functions_in(problem.prompt):
+            if function.name == problem.entry_point:
+                return tuple(
+                    ast.unparse(each.annotation) if each.annotation else "" for each in function.args.args
+                )
     return ()
 
 
@@ -129,12 +142,12 @@ class Workspace:
 
     def ended(self) -> dict[str, History]:
         """The jobs that ended, by id."""
-        return {line["job"]: line for line in _rows(self._log, "job")}
+        return {line["job"]: line for _, line in _rows(self._log, "job", "dropped")}
 
     def write(self, job: Job, problems: Sequence[Written], history: History) -> None:
         """Adds the job's problems, then its line: a job counts as done only where both are there."""
         path = self.root / f"{job.transformation}.jsonl"
-        known = {row["task_id"] for row in _rows(path, "task_id")}
+        known = {row["task_id"] for _, row in _rows(path, "task_id")}
         rows = [  # in the form of `problems:` in suites.yaml; nothing is accepted yet
             {
                 ACCEPTED: None,
@@ -151,11 +164,11 @@ class Workspace:
             _add(path, *new)
         _add(self._log, json.dumps({"job": job.id, **history}))
 
-    def check(self) -> None:
-        """Checks that results can be written there, before a model is paid.
+    def check(self, seeds: Iterable[Problem]) -> None:
+        """Checks that results of these seeds can be written there, before a model is paid.
 
         Raises:
-            UserError: they can't, or a file that is there cannot be read.
+            UserError: they can't, or a file that is there cannot be read or is of other seeds.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
@@ -164,39 +177,45 @@ class Workspace:
                 f"--out expects a folder that can be written, got {str(self.root)!r} ({error.strerror});"
                 " name another one"
             ) from error
+        self.ended()
         _add(self._log)
-        self.decisions()
+        names = {seed.task_id for seed in seeds}
+        for path in self.decisions():
+            for place, row in _rows(path):
+                parents = row.get("parents", [])
+                if not isinstance(parents, list) or not names.issuperset(map(str, parents)):
+                    raise UserError(
+                        f"{place}: expected parents among these seeds, got {parents!r:.80}; name another"
+                        " folder at --out"
+                    )
 
     def decisions(self) -> dict[Path, Counter[bool | None]]:
         """By file of problems, how many are accepted, refused and await a decision (None).
 
         Raises:
-            UserError: a line is no JSON object.
+            UserError: a line is no JSON object, or its decision is none.
         """
         files = sorted(self.root.glob("*.jsonl"))
-        return {path: Counter(row.get(ACCEPTED, True) for row in _rows(path, "task_id")) for path in files}
+        return {path: Counter(decision(row, at) for at, row in _rows(path, "task_id")) for path in files}
 
 
 def _add(path: Path, *lines: str) -> None:
     """Writes a file with more lines: all of it, or nothing where there is no room."""
-    stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
+    stored = read_file(path).decode().rstrip("\n") if path.exists() else ""
     replace_file(path, "".join(f"{line}\n" for line in (stored, *lines) if line))
 
 
-def _rows(path: Path, key: str) -> Iterator[dict[str, Any]]:
-    """The lines of a file, which a person may have edited; none where there is no such file."""
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    for number, line in enumerate(text.split("\n"), start=1):
+def _rows(path: Path, *keys: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields place and content of a file's lines, which a person may have edited; none without a file."""
+    lines = read_file(path).splitlines() if path.exists() else []
+    for number, line in enumerate(lines, start=1):
         if line.strip():
-            try:
-                row = json.loads(line)
-                row[key]
-            except (ValueError, TypeError, LookupError) as error:
-                raise UserError(
-                    f"{path}, line {number}: expected a JSON object with a {key}, got {line[:80]!r}"
-                    f" ({error}); correct the line"
-                ) from None
-            yield row
+            place = f"{path}, line {number}"
+            row = as_object(line, place)
+            for key in keys:
+                if not isinstance(row.get(key), str):
+                    raise UserError(f"{place}: expected {key!r} as text, got {row!r:.80}; correct the line")
+            yield place, row
 
 
 def summary(ended: Collection[History]) -> str:
@@ -216,7 +235,8 @@ class Progress:
     dropped: int = 0
     open: dict[str, str] = field(default_factory=dict)
     """Job ids whose model or machinery failed, with the error; the next run tries them again."""
-    usage: Usage = field(default_factory=Usage)
+    stopped: bool = False
+    """Whether the model cannot be asked any more, as one of these errors says."""
 
 
 async def carry_out(
@@ -228,7 +248,7 @@ async def carry_out(
     *,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Progress:
-    """Carries out what is not on disk yet. `report` gets the progress after every job."""
+    """Carries out what is not on disk yet. `report` gets the progress after every job that ended."""
     ended = workspace.ended()
     remaining = [job for job in jobs if job.id not in ended]
     progress = Progress(len(jobs), done_before=len(jobs) - len(remaining))
@@ -245,13 +265,13 @@ async def carry_out(
                 dropped = str(error)
             except InfrastructureError as error:
                 progress.open[job.id] = str(error)
-            progress.usage += pipeline.usage
+                progress.stopped |= isinstance(error, ModelUnavailableError)
             if job.id not in progress.open:
                 progress.finished += bool(problems)
                 progress.dropped += not problems
                 history = {"served_model": pipeline.served_model, "dropped": dropped}
                 workspace.write(job, problems, history)
-            report(progress)
+                report(progress)
 
     async with asyncio.TaskGroup() as group:
         for job in remaining:

@@ -43,6 +43,8 @@ def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
         said = place.evolve(*some)
         assert "2/2 evolved, 0 dropped, 0 open" in said and "0.00 USD" in said
         assert "2 of 2 jobs gave a problem" in said
+        elsewhere = place.evolve(*some, "--out", "elsewhere")
+        assert "2/2 evolved, 0 dropped, 0 open, 0 tokens, 0.00 USD" in elsewhere  # paid for before
         again = place.evolve(*some)
         assert "0 problems to evolve (2 done before), about 0 requests, 0 tokens, about 0.00 USD" in again
         assert "0/2 evolved" not in again
@@ -61,4 +63,16 @@ def test_what_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     (tmp_path / "work").unlink()
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "subtle.jsonl").write_text("{bad")
-    assert "subtle.jsonl, line 1: expected a JSON object" in place.evolve("--limit", "1", code=2)
+    assert "subtle.jsonl, line 1: expected JSON" in place.evolve("--limit", "1", code=2)
+
+
+@pytest.mark.parametrize("model", ["locked", "away"])
+def test_a_model_that_cannot_be_asked_is_said_once(tmp_path: Path, model: str) -> None:
+    """Exit code 2, with what to do in one line, however many jobs stay open."""
+    with model_server_process("support.server_scripts:bad_replies") as url:
+        place = _Place(tmp_path, UNREACHABLE if model == "away" else url)
+        models = tmp_path / "models.yaml"
+        models.write_text(models.read_text().replace("model: evolver", f"model: {model}"))
+        said = place.evolve("--transformations", "verbose", "--limit", "3", code=2)
+    why = "no answer from the server" if model == "away" else "open, 3 jobs: a request without a key"
+    assert why in said and said.count("Unauthorized") == (model == "locked")

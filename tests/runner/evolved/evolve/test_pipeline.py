@@ -21,6 +21,7 @@ from triathlon_runner.evolved.evolve import Job
 from triathlon_runner.evolved.evolve._draft import read_inputs
 from triathlon_runner.evolved.evolve._pipeline import DroppedError, Pipeline, Written
 from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish
 from triathlon_runner.sandbox import Sandbox
 
 OTHER = Problem(
@@ -178,6 +179,15 @@ async def test_broken_problem(sandbox: Sandbox, reply: str) -> None:
     assert model.asked[:2] == ["transform", "fix"]
     with pytest.raises(DroppedError, match=f"^no usable problem came: .*{BROKEN[reply]}"):
         await _evolve({**GOOD, "transform": reply, "fix": reply}, sandbox)
+
+
+async def test_a_cut_reply_is_named(sandbox: Sandbox) -> None:
+    """Where the token limit is what broke a problem, the reason for dropping it says so."""
+    cut = fenced("def add_even(numbers:\n    pass")
+    model = ScriptedEvolver({"transform": cut, "fix": cut}, finish=Finish.LENGTH)
+    pipeline = Pipeline(Job("subtle", (SEED,)), model, load_prompts("evolved"), sandbox)
+    with pytest.raises(DroppedError, match=r"^no usable problem came: truncated: the code does not parse"):
+        await pipeline.run()
 
 
 SOLVED_BY = {

@@ -2,6 +2,7 @@
 
 import errno
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -52,7 +53,6 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
     assert (row["accepted"], row["task_id"]) == (None, ID)
     assert "[1, 2]" in row["inputs"]
     assert Workspace(tmp_path).ended() == {ID: {"job": ID, "served_model": "scripted-1", "dropped": ""}}
-    assert progress.usage.requests == 6
     model = ScriptedEvolver(GOOD)
     again = await _carry_out(tmp_path, sandbox, model)
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
@@ -77,12 +77,17 @@ def test_jobs() -> None:
     third = Problem("s/c", "c", 'def c(text: str):\n    """C."""\n', "", ())
     (job,) = make_jobs([SEED, other, third], ["combine"])
     assert {parent.task_id for parent in job.parents} == {"core/seeds/add-up", "s/b"}
-    assert len(make_jobs([SEED, other, third], ["subtle", "verbose"], limit=2)) == 4
+    assert len(make_jobs([SEED, other, third], ["subtle", "verbose", "subtle"], limit=2)) == 4
+    letters = [replace(SEED, task_id=name) for name in ("一", "二", "s/a b", "s/a-b")]
+    assert len({job.id for job in make_jobs(letters[:3], ["subtle"])}) == 3
+    with pytest.raises(UserError, match=r"task_ids differ in letters or digits, .* 'subtle/s-a-b'"):
+        make_jobs(letters, ["subtle"])
     assert estimate(make_jobs([SEED], ["difficult", "verbose"])).requests == 8
     bare = Problem("s/d", "d", '"""Write a function d."""\n', "", ())
-    seeds, left_out = choose_seeds([SEED, other, bare])
+    broken = Problem("s/e", "e", "def e(x):\n    # Double x.\n", "", ("(1,)",))
+    seeds, left_out = choose_seeds([SEED, other, bare, broken])
     assert seeds == [SEED]
-    assert left_out.startswith("left out: s/b, s/d: a seed needs")
+    assert left_out.startswith("left out: s/b, s/d, s/e: a seed needs")
     for transformation, fault in (
         ("sbutle", "'sbutle'; there are difficult"),
         ("combine", "needs two seeds"),
@@ -168,8 +173,31 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
     assert path.read_text() == before
     assert Workspace(tmp_path).decisions() == {path: {False: 1}}
     path.write_text(before + "{bad\n")
-    with pytest.raises(UserError, match="line 2: expected a JSON object"):
-        Workspace(tmp_path).check()
+    with pytest.raises(UserError, match="line 2: expected JSON"):
+        Workspace(tmp_path).check([PARENT])
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "fault"),
+    [
+        ("subtle.jsonl", b"\xff", "line 2: expected JSON"),
+        ("subtle.jsonl", b'[{"task_id": "a"}]', "line 2: expected a JSON object"),
+        ("subtle.jsonl", b'{"task_id": []}', "line 2: expected 'task_id' as text"),
+        ("subtle.jsonl", b'{"task_id": "a", "accepted": 1}', "line 2: expected 'accepted' to be true"),
+        ("subtle.jsonl", b'{"task_id": "a", "parents": ["b"]}', "line 2: expected parents among these"),
+        ("jobs.log", b"\xff", "line 2: expected JSON"),
+        ("jobs.log", b'{"job": "subtle/b"}', "line 2: expected 'dropped' as text"),
+    ],
+)
+def test_lines_that_cannot_be_gone_on_with_are_named(
+    tmp_path: Path, name: str, line: bytes, fault: str
+) -> None:
+    """By file and line, before a model is paid; so are problems of other seeds."""
+    _write(tmp_path, "subtle")
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes() + line)
+    with pytest.raises(UserError, match=fault):
+        Workspace(tmp_path).check([PARENT])
 
 
 def test_a_disk_that_is_full_is_said_and_tears_no_line(
