@@ -141,6 +141,13 @@ async def test_a_request_that_is_given_up_may_be_charged_for() -> None:
         assert model.stats.lost == 1
 
 
+async def test_a_page_in_place_of_replies_stops_its_model_after_one_question() -> None:
+    """However few its tries are: no reply of the server could be read before."""
+    async with opened(lambda _: Raw(b"<html>"), limits=Limits(first_wait=0.01, attempts=2)) as (_, model):
+        with pytest.raises(ModelUnavailableError, match="look at base_url and provider"):
+            await model.ask(chat("q"), GREEDY)
+
+
 SYSTEM = Chat((Message("system", "be brief"), Message("user", "hi \ud800")))
 WHOLE = {"max_tokens": 9, "temperature": 0.8, "top_p": 0.95, "seed": 7}
 TURNS = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi \ufffd"}]
