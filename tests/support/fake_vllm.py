@@ -28,7 +28,6 @@ _VERSIONS = {"vllm": "0.0.fake"}
 
 
 def fake_interpreter(folder: Path) -> Path:
-    """Writes the executable."""
     script = folder / "python-with-vllm"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{Path(__file__).resolve()}" "$@"\n')
     script.chmod(0o755)
@@ -108,7 +107,6 @@ def _say(line: str) -> None:
 
 
 def _prepare(behaviour: str) -> None:
-    """Does what a behaviour does before the port is opened."""
     if behaviour == "dies_second_time":
         started = Path(os.environ["FAKE_VLLM_FOLDER"]) / "started"
         behaviour = "dies" if started.exists() else "answers"
@@ -122,7 +120,6 @@ def _prepare(behaviour: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Takes what the runner passes to an interpreter."""
     if arguments[0] == "-c":
         _say(json.dumps(_VERSIONS))
         return

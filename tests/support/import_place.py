@@ -42,13 +42,15 @@ class ImportPlace(SmallRun):
         manifest = self.imported(model).with_suffix(".manifest.json").read_bytes()
         return Manifest.model_validate_json(manifest).origin or {}
 
-    def recorded(self, model: str, suite: str, source: str) -> list[dict[str, Any]]:
-        """The lines of a recorded file."""
-        path = RecordedFile(self.results, source, model, suite).lines
-        return [json.loads(line) for line in path.read_text().splitlines()]
+    def recorded(
+        self, model: str, suite: str = "loop/core", source: str = "tiny"
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The lines of a recorded file, and its receipt."""
+        file = RecordedFile(self.results, source, model, suite)
+        lines = [json.loads(line) for line in file.lines.read_text().splitlines()]
+        return lines, json.loads(file.manifest.read_bytes())["receipt"]
 
     def make_recorded(self, logs: Path | str) -> "subprocess.CompletedProcess[str]":
-        """`make recorded`, into this folder's results."""
         return subprocess.run(
             [
                 *("make", "-C", str(CHECKOUT), "-o", "setup", "recorded", f"DIR={logs}"),
@@ -83,18 +85,15 @@ def evaloop_task(task_id: str, *programs: str, sentence: str = "Write it.") -> d
 
 
 def lm_eval_row(program: str, reply: str = "", **more: Any) -> dict[str, Any]:
-    """A row of lm-evaluation-harness' samples."""
     doc = {"task_id": FIRST.task_id, "prompt": FIRST.prompt, "entry_point": FIRST.entry_point}
     row = {"doc_id": 0, "doc": doc, "resps": [[reply or program]], "filtered_resps": [[program]]}
     return {**row, "filter": "create_test", "metrics": ["pass@1"], **more}
 
 
 def said(content: object) -> dict[str, Any]:
-    """An output of inspect_ai with this content."""
     return {"choices": [{"message": {"content": content}}]}
 
 
 def inspect_sample(task: str | int, program: str = FIRST.reference, **more: Any) -> dict[str, Any]:
-    """A sample of inspect_ai."""
     reply = f"Sure!\n```python\n{program}\n```\nDone."
     return {"id": task, "input": [{"role": "user", "content": FIRST.prompt}], "output": said(reply), **more}

@@ -16,6 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,56 +36,40 @@ START_SECONDS = 120.0
 """Until which a server has said its address; it imports much, on a busy machine."""
 
 
+@dataclass(eq=False)
 class ModelServer:
     """Serves one scripted model on a free port of 127.0.0.1, until the `async with` block ends."""
 
-    def __init__(
-        self,
-        script: Script,
-        *,
-        model: str | None = None,
-        latency: float = 0.0,
-        slots: int | None = None,
-        port: int = 0,
-        log: Path | None = None,
-        paths: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Prepares the server.
-
-        Args:
-            script: What to answer.
-            model: The name in `/v1/models`; None: there is no list.
-            latency: Seconds that every answer takes at least; time in the queue for a slot comes on top.
-            slots: How many requests are worked on at once; the others wait. None: no limit.
-            port: 0 takes a free one.
-            log: A file that gets one JSON line a request, for other processes to read.
-            paths: What else there is, such as `GET /props`: a body, (status, body), or a list of these that
-                is said one by one, its last again and again.
-        """
-        self._script = script
-        self._model = model
-        self._latency = latency
-        self._slots = asyncio.Semaphore(slots) if slots else None
-        self._port = port
-        self._log = log
-        self._paths = dict(paths or {})
-        self.asked: list[tuple[str, Any, Mapping[str, str]]] = []
-        """Every request for one of the other paths: method and path, body, headers."""
-        self._runner: web.ServerRunner
-        self.requests: list[Asked] = []
-        """Every request in the order of arrival."""
-        self.count = 0
-        self.bodies: Counter[bytes] = Counter()
-        """How often each body came."""
-        self.in_flight = 0
-        self.most_in_flight = 0
-        self.base_url = ""
-        """Ends in /v1; known once the server runs."""
+    script: Script
+    _: KW_ONLY
+    model: str | None = None
+    """The name in `/v1/models`; None: there is no list."""
+    latency: float = 0.0
+    """Seconds that every answer takes at least; time in the queue for a slot comes on top."""
+    slots: int | None = None
+    """How many requests are worked on at once; the others wait. None: no limit."""
+    log: Path | None = None
+    """A file that gets one JSON line a request, for other processes to read."""
+    paths: Mapping[str, Any] | None = None
+    """What else there is, such as `GET /props`: a body, (status, body), or a list of these that is said one
+    by one, its last again and again."""
+    asked: list[tuple[str, Any, Mapping[str, str]]] = field(default_factory=list, init=False)
+    """Every request for one of the other paths: method and path, body, headers."""
+    requests: list[Asked] = field(default_factory=list, init=False)
+    """Every request in the order of arrival."""
+    count: int = field(default=0, init=False)
+    bodies: Counter[bytes] = field(default_factory=Counter, init=False)
+    """How often each body came."""
+    in_flight: int = field(default=0, init=False)
+    most_in_flight: int = field(default=0, init=False)
+    base_url: str = field(default="", init=False)
+    """Ends in /v1; known once the server runs."""
 
     async def __aenter__(self) -> "ModelServer":
+        self._slots = asyncio.Semaphore(self.slots) if self.slots else None
         self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=4096)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=4096)
         await site.start()
         self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
         return self
@@ -93,10 +78,10 @@ class ModelServer:
         await self._runner.cleanup()
 
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
-        if (name := f"{http.method} {http.path_qs}") in self._paths:
+        if (name := f"{http.method} {http.path_qs}") in (self.paths or {}):
             return await self._say(name, http)
-        if http.path == "/v1/models" and self._model is not None:
-            return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model"}]})
+        if http.path == "/v1/models" and self.model is not None:
+            return web.json_response({"object": "list", "data": [{"id": self.model, "object": "model"}]})
         if http.path not in PATHS:
             return web.json_response({"error": {"message": f"no such path {http.path}"}}, status=404)
         asked = self._note(http, await http.read())
@@ -113,7 +98,7 @@ class ModelServer:
     async def _say(self, name: str, http: web.BaseRequest) -> web.StreamResponse:
         raw = await http.read()
         self.asked.append((name, json.loads(raw) if raw else None, http.headers))
-        said = self._paths[name]
+        said = (self.paths or {})[name]
         if isinstance(said, list):
             said = said.pop(0) if len(said) > 1 else said[0]
         status, body = said if isinstance(said, tuple) else (200, said)
@@ -125,16 +110,16 @@ class ModelServer:
         self.count += 1
         self.bodies[raw] += 1
         self.requests.append(asked)
-        if self._log:
-            with self._log.open("a") as log:
+        if self.log:
+            with self.log.open("a") as log:
                 log.write(json.dumps({"number": asked.number, "body": body}) + "\n")
         return asked
 
     async def _answer(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        if self._latency:
-            await asyncio.sleep(self._latency)
+        if self.latency:
+            await asyncio.sleep(self.latency)
         try:
-            said = self._script(asked)
+            said = self.script(asked)
             if isinstance(said, Awaitable):
                 said = await said
         except LookupError as error:  # a script that knows no answer must be seen, not waited for
@@ -175,7 +160,6 @@ def model_server_process(script: str, *arguments: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Serves until SIGTERM or Ctrl-C."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("script", help="module:function")
     parser.add_argument("--model")

@@ -24,7 +24,6 @@ async def opened(
     *,
     of: type[ApiConfig] = OpenAI,
     latency: float = 0.0,
-    port: int = 0,
     paths: Mapping[str, Any] | None = None,
     settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
     cache: ReplyCache | None = None,
@@ -33,7 +32,7 @@ async def opened(
     **row: Any,
 ) -> AsyncIterator[tuple[ModelServer, OpenModel]]:
     """Starts the server and opens the model; `row` are further settings of its `api:` block."""
-    async with ModelServer(script, latency=latency, port=port, paths=paths) as server:
+    async with ModelServer(script, latency=latency, paths=paths) as server:
         config = of(base_url=server.base_url, **{"model": "scripted", **row})
         options: Any = {"settings": settings, "cache": cache, "limits": limits, "say": say}
         async with open_model("m", kind, config, **options) as model:

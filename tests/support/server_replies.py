@@ -27,7 +27,6 @@ class Asked:
 
     @property
     def prompt(self) -> str:
-        """The text to go on with, or the last message of the conversation."""
         return str(self.body["prompt"] if "prompt" in self.body else self.body["messages"][-1]["content"])
 
 
@@ -44,7 +43,6 @@ class Said:
     text: str | None
     finish: str | None = "stop"
     reasoning: str | None = None
-    refusal: str | None = None
     input_tokens: int = 10
     output_tokens: int = 5
     choices: int = 1
@@ -55,7 +53,6 @@ class Said:
     """Top-level fields of the body to set; the value None takes the field away."""
 
     def body(self, asked: Asked) -> dict[str, Any]:
-        """The JSON of the OpenAI protocol."""
         choice = self._message() if asked.endpoint == "chat" else {"text": self.text}
         choices = [{"index": i, "finish_reason": self.finish, **choice} for i in range(self.choices)]
         usage = {
@@ -77,8 +74,6 @@ class Said:
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.reasoning is not None:
             message["reasoning_content"] = self.reasoning
-        if self.refusal is not None:
-            message["refusal"] = self.refusal
         return {"message": message}
 
     async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
@@ -94,17 +89,15 @@ class Status:
     message: str = "scripted error"
     error_code: str | None = None
     param: str | None = None
-    type: str = "scripted"
     headers: Mapping[str, str] = field(default_factory=dict)
 
     async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        error = {"message": self.message, "code": self.error_code, "param": self.param, "type": self.type}
+        error = {"message": self.message, "code": self.error_code, "param": self.param, "type": "scripted"}
         body = json.dumps({"error": error}).encode()
         return web.Response(status=self.code, body=body, content_type=JSON_TYPE, headers=dict(self.headers))
 
 
 def too_many(retry_after: float | None = None) -> Status:
-    """429, with or without Retry-After."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return Status(429, "Rate limit reached", "rate_limit_exceeded", headers=headers)
 
@@ -115,10 +108,9 @@ class Raw:
 
     body: bytes
     content_type: str = JSON_TYPE
-    code: int = 200
 
     async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        return web.Response(status=self.code, body=self.body, content_type=self.content_type)
+        return web.Response(body=self.body, content_type=self.content_type)
 
 
 @dataclass(frozen=True, slots=True)

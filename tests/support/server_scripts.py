@@ -6,7 +6,6 @@ import re
 import urllib.parse
 
 from support.core_model import answer, reference
-from support.model_server import Script
 from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
@@ -14,7 +13,6 @@ HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold r
 
 
 def echo(asked: Asked) -> str:
-    """Says the prompt again."""
     return f"echo: {asked.prompt}"
 
 
@@ -36,24 +34,16 @@ def bad_replies(asked: Asked) -> str | Response:
 
 
 def good_and_broken(asked: Asked) -> str | Response:
-    """Answers our own problems, except as the models `broken`, `hostile` and `liar`.
-
-    `broken` refuses the key; `hostile` refuses it in a text full of control characters and markup; `liar`
-    answers, and gives such a text as its name.
-    """
+    """Answers our problems; `broken` and `hostile` refuse the key, `liar` gives a hostile name as its own."""
     model = asked.body["model"]
-    if model == "broken":
-        return Status(401, "Incorrect API key provided", "invalid_api_key")
-    if model == "hostile":
-        return Status(401, HOSTILE, "invalid_api_key")
+    if model in ("broken", "hostile"):
+        text = HOSTILE if model == "hostile" else "Incorrect API key provided"
+        return Status(401, text, "invalid_api_key")
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:
-    """Says the reference of our own problems; the model `worse` that of every fifth, `half` of two thirds.
-
-    The model `refused` refuses the key.
-    """
+    """The reference; of `worse` every fifth, of `half` two thirds; `refused` refuses the key."""
     model = asked.body["model"]
     if model == "refused":
         return Status(401, "Incorrect API key provided", "invalid_api_key")
@@ -73,22 +63,14 @@ FAULTS: tuple[Response, ...] = (
     Said(None),
     Said("not for you", choices=0),
     Said("not for you", model="another-model"),
+    Reset(1.0),
 )
-
-
-def misbehaving(calm: Script, seed: int, share: float = 0.3, faults: tuple[Response, ...] = FAULTS) -> Script:
-    """What `calm` says, and in so large a share one of the faults instead."""
-    rng = random.Random(seed)
-
-    def script(asked: Asked) -> object:
-        return rng.choice(faults) if rng.random() < share else calm(asked)
-
-    return script  # type: ignore[return-value]  # what calm says or a fault
-
-
-answer_at_times = misbehaving(answer, 5, faults=(*FAULTS, Reset(1.0)))
-
 _DICE = random.Random(3)
+
+
+def answer_at_times(asked: Asked) -> str | Response:
+    """Answers as a calm server, and to three requests in ten says one of the faults instead."""
+    return _DICE.choice(FAULTS) if _DICE.random() < 0.3 else answer(asked)
 
 
 def echo_key(asked: Asked) -> Response:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from triathlon_runner.errors import UserError, leaves
 add_commands()
 
 SUITES = "loop/core,runtime/core,evolved/core-seeds"
+RUN = f"run --suites {SUITES} --limit 2"
 ROWS = """
 models:
   - id: m
@@ -40,7 +41,6 @@ class SmallRun:
         return self.root / "results"
 
     def call(self, *arguments: str) -> Result:
-        """One `triathlon` command in this folder."""
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.root)
             patch.setenv("TRIATHLON_CACHE", str(self.root / "cache"))
@@ -55,6 +55,14 @@ class SmallRun:
         if isinstance(error, UserError):  # the entry point prints it and ends with 2
             return 2, f"{result.output}{error}"
         return result.exit_code, result.output
+
+    def expect(self, line: str, code: int, *texts: str) -> str:
+        """What a command says, which ends with this exit code; of texts that begin with `!` it has none."""
+        ended, said = self.says(*line.split())
+        assert ended == code, said
+        for text in texts:
+            assert (text.removeprefix("!") in said) is not text.startswith("!"), f"{text}: {said}"
+        return said
 
     def listed(self, *options: str) -> dict[str, dict[str, Any]]:
         """The rows of `results list`, by suite."""
@@ -71,7 +79,6 @@ class SmallRun:
         return [json.loads(line) for line in self.lines(suite).read_text().splitlines()]
 
     def write(self, suite: str, records: Iterable[dict[str, Any]]) -> None:
-        """Writes the lines of a suite anew."""
         self.lines(suite).write_text("".join(json.dumps(record) + "\n" for record in records))
 
     def edit(self, suite: str, /, **fields: object) -> None:
@@ -84,8 +91,9 @@ class SmallRun:
         path = self.manifest(suite)
         path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
-    def run(self, *options: str) -> Result:
-        return self.call("run", "--suites", SUITES, "--limit", "2", *options)
+    def link(self, path: Path) -> None:
+        path.rename(self.root / "elsewhere")
+        path.symlink_to(self.root / "elsewhere")
 
 
 def made(root: Path) -> SmallRun:
@@ -93,16 +101,19 @@ def made(root: Path) -> SmallRun:
     small = SmallRun(root)
     with model_server_process("support.core_model:answer") as url:
         (root / "models.yaml").write_text(ROWS.format(url=url))
-        result = small.run()
-    assert result.exit_code == 0, result.output
-    (root / "first.txt").write_text(result.output)
+        (root / "first.txt").write_text(small.expect(RUN, 0))
     return small
 
 
-async def started(root: Path, *arguments: str, **options: Any) -> asyncio.subprocess.Process:
+COMMAND = (sys.executable, "-c", "from triathlon_site.cli import main; main()")
+
+
+async def started(
+    root: Path, *arguments: str, command: Sequence[str] = COMMAND, **options: Any
+) -> asyncio.subprocess.Process:
     """Starts `triathlon` in a process of its own, whose output can be read; `options` are the process's."""
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from triathlon_site.cli import main; main()", *arguments),
+        *(*command, *arguments),
         cwd=root,
         env={**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY},
         **{"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT, **options},

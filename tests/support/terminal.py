@@ -85,11 +85,7 @@ class Terminal:
         ]
 
     def wait_for(self, what: str | Callable[[], bool], seconds: float = 60.0) -> None:
-        """Reads until the text has been seen, or the condition holds.
-
-        Raises:
-            AssertionError: that did not happen in time, or the command ended before.
-        """
+        """Reads until the text has been seen, or the condition holds."""
 
         def happened() -> bool:
             return what in self.text if isinstance(what, str) else what()
@@ -122,11 +118,9 @@ class Terminal:
         return 128 + int(self._process.signalstatus or 0)
 
     def press(self, keys: str) -> None:
-        """Types on the terminal's keyboard; `CTRL_C` is one key."""
         self._process.send(keys)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Changes the window's size, as a person with a mouse does."""
         self._process.setwinsize(rows, columns)
         self._screen.resize(rows, columns)
 

@@ -27,7 +27,6 @@ class Place:
         (root / "models.yaml").write_text(models.format(url=url))
 
     def open(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: Any) -> Terminal:
-        """Starts `triathlon` with these arguments."""
         inherited = {
             name: value
             for name, value in os.environ.items()

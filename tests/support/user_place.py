@@ -41,7 +41,6 @@ class Place:
         return [json.loads(line) for line in path.read_text().splitlines()]
 
     def site(self) -> dict[str, str]:
-        """Every file of the built site, by path."""
         self.call("build")
         files = [path for path in (self.root / "_site").rglob("*") if path.is_file()]
         return {path.relative_to(self.root / "_site").as_posix(): _text(path) for path in files}

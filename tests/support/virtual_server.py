@@ -26,9 +26,9 @@ def _body(text: str | None) -> bytes:
 
 @dataclass
 class VirtualServer:
-    """Answers after `latency` seconds; refuses what its limits do not allow."""
+    """Answers after `latency` seconds, from the first to the second; refuses what its limits do not allow."""
 
-    latency: Callable[[random.Random], float] = lambda rng: 0.01
+    latency: tuple[float, float] = (0.01, 0.01)
     at_once: int = 10**9
     a_minute: int = 10**9
     burst: int | None = None
@@ -56,7 +56,8 @@ class VirtualServer:
             return await self._fault(self.rng.choice(FAULTS))
         self.busy += 1
         try:
-            await asyncio.sleep(self.latency(self.rng))
+            least, most = self.latency
+            await asyncio.sleep(least if least == most else self.rng.uniform(least, most))
         finally:
             self.busy -= 1
         return self._said(200, _body("yes"))

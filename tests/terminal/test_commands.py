@@ -28,6 +28,7 @@ def assert_in_order(terminal: Terminal) -> None:
     [
         ("verify", 0, "good-model-instruct evolved/core-seeds: 2/2 units, follows"),
         ("build", 0, "files for 1 model in "),
+        ("build --results cache --out first", 0, "there are no results yet"),
         ("results list --no-check", 0, "good-model-instruct evolved/core-seeds 2 0"),
         ("scores", 0, "good-model-instruct"),
         ("doctor", 0, "model broken-model: ready"),
@@ -57,20 +58,6 @@ def test_all_of_a_model(measured: Place) -> None:
         assert fact in said
 
 
-def test_a_run_without_results_keeps_the_site(measured: Place) -> None:
-    """Where every model failed, the site that has results stays, and the command says so; exit code 2."""
-    measured.see("build", "--out", "kept")
-    before = (measured.root / "kept/index.html").read_bytes()
-    failed = ("--results", "failed")
-    measured.see("run", "--models", "broken-model", "--suites", "evolved/core-seeds", *failed, code=2)
-    terminal = measured.see("build", "--out", "kept", *failed, code=2)
-    assert_in_order(terminal)
-    assert "stays as it is" in " ".join(terminal.text.split())
-    assert (measured.root / "kept/index.html").read_bytes() == before
-    first = measured.see("build", "--out", "first", *failed)
-    assert "there are no results yet" in first.text
-
-
 def test_results_list_explains_below_the_table(measured: Place) -> None:
     """A damaged file takes one line of the table; its reason stands whole below it, once."""
     folder = measured.root / "damaged/runs/good-model-instruct/evolved"
@@ -87,14 +74,11 @@ def test_results_list_explains_below_the_table(measured: Place) -> None:
 
 
 def test_models_and_suites(measured: Place) -> None:
-    """At 80 columns each model takes one line, and no suite more than four; one model is shown whole."""
-    listed = ("--models-file", str(ROOT / "models.yaml"))
-    terminal = measured.see("models", *listed)
+    """At 80 columns each model takes one line, and no suite more than four."""
+    terminal = measured.see("models", "--models-file", str(ROOT / "models.yaml"))
     assert_in_order(terminal)
     ids = [row.id for row in models_yaml.load(ROOT / "models.yaml").models]
     assert [line.split()[0] for line in terminal.text.splitlines()[-len(ids) :]] == ids
-    one = measured.see("models", ids[0], *listed)
-    assert re.search(r"^serve:$", one.text, re.MULTILINE)
     suites = measured.see("suites").text.split("\n\n")[0].splitlines()
     begins = [number for number, line in enumerate(suites) if line[:1].strip()]
     assert len(begins) > 10 and max(b - a for a, b in pairwise(begins)) <= 4

@@ -10,7 +10,6 @@ PROGRAM = (
 
 
 def test_lines_and_exit_code_reach_the_log() -> None:
-    """Every line is printed once, as plain text; the exit code is the command's."""
     done = subprocess.run(
         [sys.executable, "-m", "support.terminal", "--columns", "80", "bash", "-c", PROGRAM],
         cwd=Path(__file__).parents[1],

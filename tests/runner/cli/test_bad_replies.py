@@ -13,7 +13,7 @@ from triathlon_runner.cli._report import warnings_about
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.schedule import Account
 
-SUITE = ("--suites", "evolved/core-seeds", "--limit", "3")
+SUITE = "--suites evolved/core-seeds --limit 3"
 MODEL, ID = "Qwen/Qwen2.5-Coder:7B", "qwen-qwen2.5-coder-7b"
 AT = "--base-url http://127.0.0.1:9/v1"
 NO_ROW = "was named with --model, so it has no row"
@@ -37,21 +37,16 @@ def models_asked(requests: Path) -> list[str]:
 
 
 def test_a_model_without_a_row(tmp_path: Path) -> None:
-    """Its name and address are enough, also beside a models file, whose defaults hold and whose models wait.
-
-    The key is read from the named variable; a second run finds nothing open.
-    """
+    """Name, address and a key's variable are enough, also beside a models file, whose defaults hold."""
     place = SmallRun(tmp_path)
-    one = ("--key-env", "SMALL_RUN_KEY", *SUITE[:3], "1")
+    one = "--key-env SMALL_RUN_KEY --suites evolved/core-seeds --limit 1"
     with model_server_process("support.core_model:answer") as url:
         row = f"{{id: other, api: {{base_url: {url}, model: other}}}}"
         (tmp_path / "models.yaml").write_text(f"defaults: {{max_tokens: 900}}\nmodels: [{row}]\n")
+        goes = f"results of '{MODEL}' go to 'results/runs/{ID}'"
         for finished in ("1 unit finished, 0 open", "0 units finished, 0 open"):
-            result = place.call("run", "--model", MODEL, "--base-url", url, *one)
-            assert result.exit_code == 0 and finished in result.output, result.output
-            assert f"results of '{MODEL}' go to 'results/runs/{ID}'" in result.output
-        named = place.call("run", "--model", "plain", "--base-url", url, *one)
-        assert named.exit_code == 0 and "go to" not in named.output
+            place.expect(f"run --model {MODEL} --base-url {url} {one}", 0, finished, goes)
+        place.expect(f"run --model plain --base-url {url} {one}", 0, "!go to")
     text = (place.results / f"runs/{ID}/evolved/core-seeds.manifest.json").read_text()
     manifest = json.loads(text)
     assert (manifest["model"], manifest["identity"]) == (ID, {"model": MODEL})
@@ -86,9 +81,7 @@ def test_what_is_not_enough_is_refused(tmp_path: Path, options: str, said: str) 
     """What is missing, doubled or wrong is said before anything is asked; no key is repeated."""
     rows = "models: [{id: a, api: {base_url: http://127.0.0.1:9/v1, model: a}}]\n"
     (tmp_path / "models.yaml").write_text(rows)
-    code, output = SmallRun(tmp_path).says("run", *options.split())
-    assert code == 2 and said in output
-    assert "hunter2" not in output
+    SmallRun(tmp_path).expect(f"run {options}", 2, said, "!hunter2")
 
 
 @pytest.mark.parametrize(
@@ -104,31 +97,28 @@ def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str,
     place = SmallRun(tmp_path)
     row = f"{{id: m-{model}, context: 512, api: {{base_url: {url}, model: {model}}}}}"
     (tmp_path / "models.yaml").write_text(f"models: [{row}]")
+    warning = f"warning: m-{model}: the replies to all 3 questions were {said}"
+    refused = "m-long: 3 questions refused as longer than the context of its server"
     for folder in ("first", "second"):
-        result = place.call("run", *SUITE, "--results", folder)
-        assert result.exit_code == 0, result.output
-        assert f"warning: m-{model}: the replies to all 3 questions were {said}" in result.output
-        refused = "m-long: 3 questions refused as longer than the context of its server"
-        assert (refused in result.output) is (model == "long")
+        place.expect(
+            f"run {SUITE} --results {folder}", 0, warning, refused if model == "long" else f"!{refused}"
+        )
     manifest = json.loads((tmp_path / f"first/runs/m-{model}/evolved/core-seeds.manifest.json").read_text())
     full = {"long": {"refused": 3}, "cut": {"cut": 3}}  # cut at 5 tokens, long before the limit
     assert manifest["context_full"] == full.get(model, {})
+
+
+NO_KEY = "a request without a key was not accepted (401): the server said 'Unauthorized'"
+OTHER_NAME = 'ask for it by that name, or add `served_as: ["gpt-5-cheap"]`'
+KEY_ENV = "`key_env: NAME` in the api block"
 
 
 @pytest.mark.parametrize(
     ("model", "said"),
     [
         ("long", ("set `context: 512` in the row if the model can do no more",)),
-        ("other", ('ask for it by that name, or add `served_as: ["gpt-5-cheap"]`', f"other {NO_ROW}")),
-        (
-            "locked",
-            (
-                "a request without a key was not accepted (401): the server said 'Unauthorized'",
-                "`key_env: NAME` in the api block",
-                "--key-env NAME",
-                f"locked {NO_ROW}",
-            ),
-        ),
+        ("other", (OTHER_NAME, f"other {NO_ROW}")),
+        ("locked", (NO_KEY, KEY_ENV, "--key-env NAME", f"locked {NO_ROW}")),
         ("empty --budget 0.00001", ("add --price INPUT,OUTPUT",)),
     ],
 )
@@ -137,43 +127,29 @@ def test_what_stops_a_model_without_a_row(
 ) -> None:
     """Exit code 2 after few requests, with advice that fits a model without a row; no file is left."""
     place, before = SmallRun(tmp_path), len(models_asked(requests))
-    code, output = place.says("run", "--base-url", url, *SUITE, "--model", *model.split())
-    assert code == 2, output
-    for text in said:
-        assert text in output
-    assert "what it may be used for" not in output
+    place.expect(f"run --base-url {url} {SUITE} --model {model}", 2, "!what it may be used for", *said)
     assert models_asked(requests)[before:].count(model) <= 8
     assert not list(place.results.rglob("*.json*"))
 
 
 def test_a_small_budget_pays_for_one_reply(tmp_path: Path, url: str) -> None:
     """Nothing is known of the price of a reply before the first: only one is asked for, at --price."""
-    call = ("run", "--model", "cut", "--base-url", url, *SUITE[:2], "--limit", "12", "--price", "1,1")
-    result = SmallRun(tmp_path).call(*call, "--budget", "0.00001")
-    assert "1 unit finished, 11 open" in result.output, result.output
-    assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
+    run = f"run --model cut --base-url {url} --suites evolved/core-seeds --limit 12 --price 1,1"
+    used = "the budget of 0.00001 USD is used up ("
+    SmallRun(tmp_path).expect(f"{run} --budget 0.00001", 1, "1 unit finished, 11 open", used, "!e-0")
 
 
 def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
     """Where five questions stopped the model: units, not times, and they add up to those that are open."""
-    call = ("run", "--model", "large", "--base-url", url, *SUITE[:2], "--limit", "20")
-    result = SmallRun(tmp_path).call(*call)
-    assert "different questions in a row met the same error: " in result.output
-    counts = re.findall(r"^open, (\d+) units?: (.*)", result.output, re.MULTILINE)
-    assert [reason.partition(",")[0] for _, reason in counts] == ["413", "not asked"], result.output
+    run = f"run --model large --base-url {url} --suites evolved/core-seeds --limit 20"
+    same = "different questions in a row met the same error: "
+    said = SmallRun(tmp_path).expect(run, 2, same, "0 units finished, 20 open")
+    counts = re.findall(r"^open, (\d+) units?: (.*)", said, re.MULTILINE)
+    assert [reason.partition(",")[0] for _, reason in counts] == ["413", "not asked"], said
     assert [int(count) for count, _ in counts] == [5, 15], "the fifth is one of those that met the error"
-    assert "0 units finished, 20 open" in result.output
 
 
 def test_the_last_error_of_a_server_that_answers_nothing() -> None:
     """The end says why nothing was finished, also where a stop came while all was tried again."""
     account = Account("busy", EndpointStats(retried_error="429, Too many requests"), None)
     assert list(warnings_about(account)) == ["the last error of busy: 429, Too many requests"]
-
-
-def test_a_dry_run_writes_nothing(tmp_path: Path, url: str) -> None:
-    """Not even the folder of the results."""
-    place = SmallRun(tmp_path)
-    result = place.call("run", "--model", "empty", "--base-url", url, *SUITE, "--dry-run")
-    assert result.exit_code == 0, result.output
-    assert not place.results.exists()

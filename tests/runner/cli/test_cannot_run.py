@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 from typer.testing import CliRunner
 
-from support.model_server import model_server_process
 from support.small_run import ROWS, SmallRun
 from triathlon_runner import catalogue, sandbox
 from triathlon_runner.cli import app
@@ -56,9 +55,7 @@ def test_a_run_that_could_not_ask_what_is_wanted(
     """Who names a model wants it, and a run that could ask nobody is no success: nothing is read or asked."""
     if rows is not None:
         (place.root / "models.yaml").write_text(rows)
-    options = ("--models", models) if models else ()
-    code, output = place.says("run", "--suites", "evolved/core-seeds", *options)
-    assert code == 2 and said in output
+    place.expect(f"run --suites evolved/core-seeds {f'--models {models}' if models else ''}", 2, said)
     assert not (place.results / "runs/keyless").exists()
 
 
@@ -76,37 +73,24 @@ def test_a_row_that_executes_is_named_before_the_run(place: SmallRun) -> None:
 
 
 def test_a_dry_run_of_a_named_model_needs_no_key(place: SmallRun) -> None:
-    """Nobody is asked, so what it would take is said."""
-    result = place.call("run", "--suites", "evolved/core-seeds", "--models", "keyless", "--dry-run")
-    assert result.exit_code == 0, result.output
-    assert "keyless" in result.output and "skipped" not in result.output
-
-
-def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
-    """Of all models, those that can run do; the others are listed with the reason."""
-    with model_server_process("support.core_model:answer") as url:
-        rows = (place.root / "models.yaml").read_text().replace("http://127.0.0.1:1/v1,", f"{url},")
-        (place.root / "models.yaml").write_text(rows)
-        result = place.call("run", "--suites", "evolved/core-seeds", "--limit", "1")
-    assert result.exit_code == 0, result.output
-    assert "skipped model keyless: no key" in result.output
-    assert "NOBODY_SETS_THIS_KEY" in (place.results / "runs/keyless/skipped.txt").read_text()
+    """What it would take is said; unnamed, it is left out. Nothing is written, not even a folder."""
+    place.expect("run --suites evolved/core-seeds --models keyless --dry-run", 0, "keyless", "!skipped")
+    place.expect("run --suites evolved/core-seeds --dry-run", 0, "skipped model keyless: no key")
+    assert not place.results.exists()
 
 
 @pytest.mark.usefixtures("without_php")
 def test_suites_without_their_interpreter(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain through PHP cannot be run without PHP: left out with what to install; named, an error."""
-    code, said = place.says("run", "--models", "m", "--suites", "translation/core", "--dry-run")
-    assert code == 2 and "'translation/core' was named and cannot run here: php is not installed" in said
+    missing = "php is not installed"
+    named = f"'translation/core' was named and cannot run here: {missing}"
+    place.expect("run --models m --suites translation/core --dry-run", 2, named)
     few = [one for one in catalogue.entries() if one.id in ("translation/core", "evolved/core-seeds")]
-    monkeypatch.setattr(
-        "triathlon_runner.catalogue._entries", lambda *_: tuple(few)
-    )  # the others take a minute
-    result = place.call("run", "--models", "m", "--profile", "standard", "--limit", "1", "--dry-run")
-    assert result.exit_code == 0, result.output
-    skipped = "skipped suite translation/core: php is not installed: 'php-that-is-not-here' is not on"
-    assert skipped in result.output and "php-cli" in result.output
-    assert "evolved/core-seeds" in result.output and result.output.count("translation/core") == 1
+    monkeypatch.setattr("triathlon_runner.catalogue._entries", lambda *_: tuple(few))  # all take a minute
+    skipped = f"skipped suite translation/core: {missing}: 'php-that-is-not-here' is not on"
+    run = "run --models m --profile standard --limit 1 --dry-run"
+    said = place.expect(run, 0, skipped, "php-cli", "evolved/core-seeds")
+    assert said.count("translation/core") == 1
 
 
 def test_nothing_can_be_executed(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,8 +102,7 @@ def test_nothing_can_be_executed(place: SmallRun, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("triathlon_runner.sandbox._open._check_ways_out", refuse)
     (place.root / "samples.jsonl").write_text('{"task_id": "core/seeds/bill-total", "solution": "x"}\n')
     for command in ("grade samples.jsonl --suite evolved/core-seeds", "run --models m --dry-run"):
-        code, said = place.says(*command.split())
-        assert code == 2 and "nothing is executed here" in said and "Enable" in said, said
+        place.expect(command, 2, "nothing is executed here", "Enable")
 
 
 @pytest.mark.slow
@@ -139,25 +122,17 @@ def test_a_kernel_without_a_sandbox_is_explained(monkeypatch: pytest.MonkeyPatch
     assert "every one is decided outside" not in text
 
 
-@pytest.mark.parametrize(
-    ("left_out", "said"),
-    [
-        (
-            {"D/117": "needs bs4, not installed here", "D/3": "no input with a question"},
-            [
-                "runtime/dreval asks 3070 questions, not all that its data set has: D/117 needs bs4",
-                "[official]'",
-            ],
-        ),
-        ({}, []),
-        ({"core/12": "no input with a question"}, []),
-    ],
-)
-def test_programs_that_lack_a_library_are_named(left_out: dict[str, str], said: list[str]) -> None:
+@pytest.mark.parametrize("lacks", [True, False])
+def test_programs_that_lack_a_library_are_named(lacks: bool) -> None:
     """With what installs the libraries; those without a question are no news: they are so everywhere."""
+    left_out = {"D/3": "no input with a question"}
+    if lacks:
+        left_out["D/117"] = "needs bs4, not installed here"
     settings: dict[str, Any] = {"questions": {"count": 3070, "left_out_programs": left_out}}
     row = SimpleNamespace(id="m", serve=None, api=None)
     work = SimpleNamespace(row=row, suite_id="runtime/dreval", settings=settings, asks_for_copies=False)
-    notice = "\n".join(notices(RunPlan(work={"m": [cast("Work", work)]})))
-    assert all(text in notice for text in said) and bool(notice) == bool(said)
-    assert "no input" not in notice
+    said = list(notices(RunPlan(work={"m": [cast("Work", work)]})))
+    assert len(said) == lacks
+    for notice in said:
+        assert "runtime/dreval asks 3070 questions, not all that its data set has: D/117 needs bs4" in notice
+        assert "[official]'" in notice and "no input" not in notice

@@ -41,7 +41,6 @@ def lines_of(language: str) -> list[str]:
 
 
 def commands() -> dict[str, Any]:
-    """Every command and every group of commands, by the words that it is called with."""
     found: dict[str, Any] = {}
     left = [("", typer.main.get_command(app))]
     while left:
@@ -53,8 +52,6 @@ def commands() -> dict[str, Any]:
 
 HELPS = commands()
 COMMANDS = {name: command for name, command in HELPS.items() if not hasattr(command, "commands")}
-OURS = [line for line in lines_of("console") if line.startswith("triathlon ")]
-OTHERS = [line for line in lines_of("console") if not line.startswith("triathlon ")]
 
 
 def parse(line: str) -> None:
@@ -67,26 +64,24 @@ def parse(line: str) -> None:
 
 @pytest.mark.parametrize("command", HELPS)
 def test_every_command_has_help(command: str) -> None:
-    """`-h` and `--help` of each command and group say the same, more than its name, and cut nothing off."""
-    long, short = (CliRunner().invoke(app, [*command.split(), option]) for option in ("--help", "-h"))
-    assert long.exit_code == short.exit_code == 0
-    assert long.output == short.output
-    assert len(long.output.splitlines()) > 5
-    narrow = CliRunner().invoke(app, [*command.split(), "-h"], env={"COLUMNS": "80", "NO_COLOR": "1"})
-    assert "…" not in narrow.output.replace("FILE…", "")
+    """`-h` and `--help` say the same of each command and group, whole, and end with lines that it takes."""
 
+    def shown(option: str, columns: int) -> str:
+        environment = {"COLUMNS": f"{columns}", "NO_COLOR": "1"}
+        result = CliRunner().invoke(app, [*command.split(), option], env=environment)
+        assert result.exit_code == 0
+        return result.output
 
-@pytest.mark.parametrize("command", HELPS)
-def test_every_help_has_examples_that_are_right(command: str) -> None:
-    """The help of each command and group ends with lines that it would take."""
+    wide = shown("-h", 200)
+    assert shown("--help", 200) == wide and len(wide.splitlines()) > 5
+    assert "…" not in shown("-h", 80).replace("FILE…", "")
     examples = HELPS[command].epilog.split("Examples:\n")[1].splitlines()
     assert examples
     for example in examples:
         assert example.startswith(f"triathlon {command}")
         for line in example.split(" && "):
             parse(line)
-    shown = CliRunner().invoke(app, [*command.split(), "-h"], env={"COLUMNS": "200", "NO_COLOR": "1"})
-    assert [line.strip() for line in shown.output.splitlines() if line.strip() in examples] == examples
+    assert [line.strip() for line in wide.splitlines() if line.strip() in examples] == examples
 
 
 @pytest.mark.parametrize(
@@ -106,67 +101,58 @@ def test_a_wrong_value_is_a_usage_error(typed: str, said: str) -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    """`--version` says the name and the version that the package was built with."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     shown = CliRunner().invoke(app, ["--version"])
     assert (shown.exit_code, shown.output) == (0, f"triathlon {declared}\n")
 
 
-def completions(typed: str) -> list[str]:
-    """What a shell offers for the last word."""
-    words = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{len(typed.split())}"}
-    environment = {"_TRIATHLON_COMPLETE": "complete_bash", **words}
-    shown = CliRunner().invoke(app, [], env=environment, prog_name="triathlon")
-    assert shown.exit_code == 0 and not shown.stderr
-    return shown.output.split()
-
-
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("bui", ["build"]),
-        ("run --base", ["--base-url"]),
-        ("run --profile s", ["standard"]),
-        ("import evalp", ["evalplus"]),
-        ("export evalp", ["evalplus"]),
+        ("bui", "build"),
+        ("run --base", "--base-url"),
+        ("run --profile s", "standard"),
+        ("import evalp", "evalplus"),
+        ("export evalp", "evalplus"),
     ],
 )
-def test_a_shell_can_complete(typed: str, offered: list[str]) -> None:
-    """Commands, options, profiles and formats."""
-    assert completions(typed) == offered
+def test_a_shell_can_complete(typed: str, offered: str) -> None:
+    """What is offered for the last word: commands, options, profiles and formats."""
+    words = {"COMP_WORDS": f"triathlon {typed}", "COMP_CWORD": f"{len(typed.split())}"}
+    environment = {"_TRIATHLON_COMPLETE": "complete_bash", **words}
+    shown = CliRunner().invoke(app, [], env=environment, prog_name="triathlon")
+    assert (shown.exit_code, shown.stderr, shown.output.split()) == (0, "", [offered])
 
 
-@pytest.mark.parametrize("line", OURS)
-def test_the_readmes_commands_are_taken(line: str) -> None:
-    """Each `triathlon` line of the documents is one that the command takes, values and arguments included."""
-    parse(line)
+BY_HAND = (
+    "source .venv/bin/activate",
+    "pipx install --editable .",
+    "uv tool install --editable .",
+    "pip install '.[ray]'",
+    "ray start --head",
+    "serve run serve.yaml",
+    "docker build --tag triathlon .",
+    "docker run --rm --interactive --tty --volume .:/work triathlon doctor",
+)
+"""Ways to install that are tried by hand."""
 
 
-@pytest.mark.parametrize("line", OTHERS)
-def test_the_readmes_other_lines_exist(line: str) -> None:
-    """Targets of make are there, and the rest is a way to install that is tried by hand."""
-    by_hand = [
-        "source .venv/bin/activate",
-        "pipx install --editable .",
-        "uv tool install --editable .",
-        "pip install '.[ray]'",
-        "ray start --head",
-        "serve run serve.yaml",
-        "docker build --tag triathlon .",
-        "docker run --rm --interactive --tty --volume .:/work triathlon doctor",
-    ]
-    if line.startswith("make "):
+@pytest.mark.parametrize("line", lines_of("console"))
+def test_the_readmes_lines_are_right(line: str) -> None:
+    """A `triathlon` line is one that the command takes, values and arguments included; a target is there."""
+    if line.startswith("triathlon "):
+        parse(line)
+    elif line.startswith("make "):
         target = line.split()[1]
         assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     else:
-        assert line in by_hand
+        assert line in BY_HAND
 
 
 @pytest.mark.parametrize("size", ["inf", "1e300"])
 def test_a_cache_may_be_of_any_size(tmp_path: Path, size: str) -> None:
     """A bound that no file reaches removes nothing."""
-    shown = SmallRun(tmp_path).call("cache", "prune", "--max-megabytes", size)
-    assert (shown.exit_code, shown.output) == (0, "0 replies removed\n")
+    assert SmallRun(tmp_path).expect(f"cache prune --max-megabytes {size}", 0) == "0 replies removed\n"
 
 
 @pytest.mark.slow
@@ -174,16 +160,9 @@ def test_the_readmes_commands_work_as_typed(tmp_path: Path) -> None:
     """Those that ask nobody, in a folder with models.yaml and results."""
     small_results(tmp_path / "results")
     shutil.copy(ROOT / "models.yaml", tmp_path)
-    for line in (
-        "triathlon models",
-        "triathlon suites",
-        "triathlon cache info",
-        "triathlon scores --json",
-        "triathlon build --strict",
-    ):
-        assert line in OURS
-        shown = SmallRun(tmp_path).call(*line.split()[1:])
-        assert shown.exit_code == 0, shown.output
+    for line in ("models", "suites", "cache info", "scores --json", "build --strict"):
+        assert f"triathlon {line}" in lines_of("console")
+        SmallRun(tmp_path).expect(line, 0)
 
 
 def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
@@ -204,10 +183,7 @@ def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("official", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_suites_with_their_variants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, official: bool) -> None:
-    """Variants are listed where they are asked for, and of every suite where its verdicts are decided.
-
-    No data is read for it: what each says of its data is what it says once it is built.
-    """
+    """Variants where asked for; how verdicts are decided; what each says of its data without reading it."""
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path))
     store = official_store() if official else DataStore(cache=tmp_path, fetch=False)
     monkeypatch.setenv("TRIATHLON_DATA", str(store.folder or ""))

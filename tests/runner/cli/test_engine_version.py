@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.small_run import SmallRun
+from support.small_run import RUN, SmallRun
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.memo import python_version
 from triathlon_runner.records import EvolvedRecord
@@ -32,18 +32,13 @@ def manifest(small: SmallRun, suite: str) -> Line:
 
 
 def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
-    """A file of another version is marked; its stored replies are graded anew, usage and seconds stay.
-
-    The old file lies in the archive. Where all verdicts hold, the manifest alone is brought up to date.
-    """
+    """Stored replies are graded anew, usage and seconds stay; the old file lies in the archive."""
     was = judged_by_another_version(small, SEEDS, outcome="timed_out")
     judged_by_another_version(small, LOOP)
     state = small.listed()[SEEDS]["state"]
     assert "graded by version unknown" in state and "verify --update" in state
     old, old_loop = small.lines(SEEDS).read_bytes(), small.lines(LOOP).read_bytes()
-    code, said = small.says("verify", "--update")
-    assert code == 0 and "1 line changed, 0 units open again" in said, said
-    assert "graded by version" not in said, "it is of this version now"
+    small.expect("verify --update", 0, "1 line changed, 0 units open again", "!graded by version")
     assert small.records(SEEDS)[0] == was
     found = manifest(small, SEEDS)
     assert found["engine_versions"] == [ENGINE_VERSION] and "timed_out" not in str(found["outcomes"])
@@ -51,8 +46,8 @@ def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
     assert manifest(small, LOOP)["engine_versions"] == [ENGINE_VERSION]
     (archived,) = (small.results / "archive").rglob("*.jsonl")
     assert archived.read_bytes() == old and archived.with_suffix(".manifest.json").exists()
-    assert small.says("verify")[0] == 0
-    assert small.run().exit_code == 0  # nothing is open, so nobody is asked: the server is gone
+    small.expect("verify", 0)
+    small.expect(RUN, 0)  # nothing is open, so nobody is asked: the server is gone
 
 
 @pytest.mark.parametrize(
@@ -69,8 +64,7 @@ def test_what_is_not_updated_stays(small: SmallRun, another_version: bool, field
         judged_by_another_version(small, SEEDS)
     small.edit(SEEDS, **fields)
     before = small.lines(SEEDS).read_bytes(), manifest(small, SEEDS)
-    code, said = small.says("verify", "--update", "--suites", SEEDS)
-    assert code == 1 and says in said
+    small.expect(f"verify --update --suites {SEEDS}", 1, says)
     assert (small.lines(SEEDS).read_bytes(), manifest(small, SEEDS)) == before
 
 
@@ -82,8 +76,7 @@ def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
     small.write(LOOP, records)
     judged_by_another_version(small, LOOP)
     cost_before = manifest(small, LOOP)["cost_usd"]
-    code, said = small.says("verify", "--update", "--suites", LOOP)
-    assert code == 0 and "1 unit open again" in said, said
+    small.expect(f"verify --update --suites {LOOP}", 0, "1 unit open again")
     left, found = small.records(LOOP), manifest(small, LOOP)
     assert len(left) == len(records) - 1
     assert found["open_units"] == 1 and found["cost_usd"] != cost_before
@@ -126,6 +119,8 @@ def test_what_follows_is_outcome_and_score(
     places = {kind: [one["what"] for one in report[kind]] for kind in ("mismatches", "differing")}
     for kind, whats in places.items():
         assert bool(whats) is (kind == differing), places
+    if differing == "mismatches":
+        assert {("'failed'", "'passed'")} <= {(one["stored"], one["expected"]) for one in report[differing]}
     if differing == "differing":
         assert report["graded_under"] == "3.98" and "score pass@1" in places[differing]
         said = " ".join(small.call("verify", "--suites", SEEDS).output.split())

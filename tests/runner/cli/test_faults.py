@@ -9,13 +9,13 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer, model_server_process
 from support.server_replies import Asked, Response, Said, Status
-from support.small_run import KEY, ROWS, SmallRun, started
+from support.small_run import KEY, ROWS, SUITES, SmallRun, started
 from triathlon_runner.evolved import _suite as evolved
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.replies import Extraction, extract_program
 from triathlon_runner.store import ResultsFolder, read_records
 
-OPTIONS = ("run", "--suites", "evolved/core-seeds", "--limit", "4")
+RUN = "run --suites evolved/core-seeds --limit 4"
 
 
 def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,16 +33,13 @@ def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
         with monkeypatch.context() as patch:
             patch.setattr(evolved, "extract", extract)
-            result = place.call(*OPTIONS)
-        assert result.exit_code == 1, result.output
-        assert "3 units finished, 1 open" in result.output
-        assert "OverflowError: int too large to convert" in result.output
-        assert "Traceback" not in result.output
-        log = tmp_path / "cache" / "logs" / "errors.log"
-        assert f"1 unit met an error in this program; please report {log}" in result.output
+            log = tmp_path / "cache" / "logs" / "errors.log"
+            report = f"1 unit met an error in this program; please report {log}"
+            error = "OverflowError: int too large to convert"
+            place.expect(RUN, 1, "3 units finished, 1 open", error, "!Traceback", report)
         traceback = log.read_text()
         assert "m evolved/core-seeds" in traceback and "Traceback" in traceback and "in extract" in traceback
-        assert place.call(*OPTIONS).exit_code == 0
+        place.expect(RUN, 0)
 
 
 def test_unknown_cost_is_said_to_be_unknown(tmp_path: Path) -> None:
@@ -50,13 +47,9 @@ def test_unknown_cost_is_said_to_be_unknown(tmp_path: Path) -> None:
     place = SmallRun(tmp_path)
     with model_server_process("support.server_scripts:uncounted") as url:
         (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
-        result = place.call(*OPTIONS, "--budget", "1")
-    assert result.exit_code == 0, result.output
-    for said in (
-        "estimated by the length of texts: the server of m gives no usable token counts",
-        "gave no usable token counts for 4 replies: tokens are unknown, the cost is estimated",
-    ):
-        assert said in result.output
+        estimated = "estimated by the length of texts: the server of m gives no usable token counts"
+        unknown = "gave no usable token counts for 4 replies: tokens are unknown, the cost is estimated"
+        place.expect(f"{RUN} --budget 1", 0, estimated, unknown)
     manifest = json.loads(place.manifest("evolved/core-seeds").read_text())
     assert (manifest["cost_usd"], manifest["usage"]["uncounted"]) == (None, 4)
 
@@ -126,24 +119,13 @@ def test_a_judge_that_cannot_be_asked(tmp_path: Path) -> None:
     """Nothing is asked of any model: the message names the judge; a dry run asks no judge at all."""
     nobody = "http://127.0.0.1:9/v1"
     (tmp_path / "models.yaml").write_text(JUDGED.format(url=nobody, judge=nobody))
-    place, options = SmallRun(tmp_path), ("run", "--models", "m", "--suites", "loop/core", "--limit", "1")
-    for more, says in (
-        ((), "the judge the-judge cannot be asked: no answer from the server"),
-        (("--deadline", "1s"), "stopped before the judge the-judge answered: the deadline is here"),
-    ):
-        code, output = place.says(*options, *more)
-        assert code == 2 and says in output
-    code, output = place.says(*options, "--dry-run")
-    assert code == 0 and "the-judge" not in output
+    place, run = SmallRun(tmp_path), "run --models m --suites loop/core --limit 1"
+    place.expect(run, 2, "the judge the-judge cannot be asked: no answer from the server")
+    late = "stopped before the judge the-judge answered: the deadline is here"
+    place.expect(f"{run} --deadline 1s", 2, late)
+    place.expect(f"{run} --dry-run", 0, "!the-judge")
 
 
-IMPATIENT = """
-models:
-  - id: m
-    name: M
-    api: {{base_url: "{url}", model: scripted, key_env: SMALL_RUN_KEY, timeout_seconds: 2, concurrency: 16}}
-"""
-SUITES = "loop/core,runtime/core,evolved/core-seeds,evolved/core-combine"
 TIMES = {"seconds", "started", "ended", "tokens_per_second", "bytes", "served_by"}
 
 
@@ -158,16 +140,16 @@ def timeless(value: Any) -> Any:
 def test_the_results_are_those_of_a_calm_run(tmp_path: Path) -> None:
     """Whatever goes wrong on the way, in the end every line and manifest is that of a calm server's run."""
     results: list[dict[str, Any]] = []
+    impatient = ROWS.replace("model: scripted", "model: scripted, timeout_seconds: 2, concurrency: 16")
     for script in ("support.core_model:answer", "support.server_scripts:answer_at_times"):
         root = tmp_path / script.partition(":")[2]
         root.mkdir()
         with model_server_process(script) as url:
-            (root / "models.yaml").write_text(IMPATIENT.format(url=url))
-            result = SmallRun(root).call("run", "--suites", SUITES, "--limit", "2")
-        assert result.exit_code == 0, result.output
+            (root / "models.yaml").write_text(impatient.format(url=url))
+            said = SmallRun(root).expect(f"run --suites {SUITES},evolved/core-combine --limit 2", 0)
         results.append({})
         for path in sorted((root / "results/runs").rglob("*.json*")):
             lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
             results[-1][path.name] = [timeless(json.loads(line)) for line in lines]
     assert results[0] == results[1]
-    assert "trying again" in result.output
+    assert "trying again" in said

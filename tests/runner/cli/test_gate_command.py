@@ -46,10 +46,7 @@ def test_a_worse_model_is_found_before_all_tasks_are_asked(worse: tuple[GatePlac
 
 
 def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any]]) -> None:
-    """A second gate gives the same verdict from the stored results, whatever its report's form.
-
-    The printed one names file and line, and calls nothing open; Markdown has a row for each lost task.
-    """
+    """The same verdict from the stored results; printed with file and line, in Markdown a row a lost task."""
     place, first = worse
     before = place.requests
     second = place.gate("worse", *SEEDS, "--markdown", "gate.md", code=1)
@@ -125,8 +122,6 @@ def test_a_cost_without_that_of_a_model_says_so(tmp_path: Path) -> None:
 
 
 def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
-    """The same seed takes the same tasks, another one others."""
-
     def tasks(results: str, seed: str) -> set[str]:
         options = ("--max-tasks", "6", "--seed", seed, "--results", results)
         place.gate("same", *SEEDS, *options, code=3)

@@ -30,10 +30,9 @@ class Grading:
     def __init__(self, place: SmallRun, folder: Path) -> None:
         self.place, self.folder, self.out = place, folder, folder / "out.jsonl"
 
-    def arguments(
+    def command(
         self, samples: Iterable[tuple[int, str] | Line | str], problems: Sequence[Line] = (problem(1),)
-    ) -> tuple[str, ...]:
-        """Writes both files, and returns how they are named on the command line."""
+    ) -> str:
         solutions = (
             {"task_id": f"Own/{sample[0]}", "solution": sample[1]} if isinstance(sample, tuple) else sample
             for sample in samples
@@ -41,15 +40,11 @@ class Grading:
         for name, rows in (("samples", solutions), ("problems", problems)):
             texts = (row if isinstance(row, str) else json.dumps(row) for row in rows)
             (self.folder / f"{name}.jsonl").write_text("".join(f"{text}\n" for text in texts))
-        return str(self.folder / "samples.jsonl"), "--problems", str(self.folder / "problems.jsonl")
+        return f"grade {self.folder}/samples.jsonl --problems {self.folder}/problems.jsonl"
 
-    def says(self, arguments: Iterable[str], *options: str) -> tuple[int, str]:
-        return self.place.says("grade", *arguments, *options)
-
-    def graded(self, arguments: Iterable[str], *options: str, out: bool = True, code: int = 0) -> Line:
+    def graded(self, command: str, code: int = 0) -> Line:
         """The JSON report of a call, whose verdicts are kept in `out`."""
-        into = ("--out", str(self.out)) if out else ()
-        result = self.place.call("grade", *arguments, *options, *into, "--json")
+        result = self.place.call(*command.split(), "--out", str(self.out), "--json")
         assert result.exit_code == code, result.output
         found: Line = json.loads(result.stdout)
         return found
@@ -79,16 +74,13 @@ def grading(place: SmallRun, tmp_path: Path) -> Grading:
 def test_verdicts_of_another_problem_are_not_kept(grading: Grading, change: Line) -> None:
     """Equal ids do not make equal problems."""
     for changes in ({}, change):
-        assert grading.graded(grading.arguments([(1, RIGHT)], [problem(1, **changes)]))["kept"] == 0
+        assert grading.graded(grading.command([(1, RIGHT)], [problem(1, **changes)]))["kept"] == 0
 
 
 def test_verdicts_of_another_grader_or_other_inputs_are_not_kept(grading: Grading) -> None:
-    """Base inputs first, then all with the same --out: what passed there is graded again here.
-
-    Lines of another version, and those from before it was written down, are graded again, too.
-    """
-    call = grading.arguments([(1, ONLY_BASE)])
-    assert grading.graded(call, "--base-only")["pass_at_k"] == {"base": {"1": 1.0}}
+    """Base inputs first, then all with the same --out; lines of another version, or of none."""
+    call = grading.command([(1, ONLY_BASE)])
+    assert grading.graded(f"{call} --base-only")["pass_at_k"] == {"base": {"1": 1.0}}
     full = grading.graded(call)
     assert full["pass_at_k"] == {"base": {"1": 1.0}, "base and plus": {"1": 0.0}}
     again = grading.graded(call)
@@ -101,7 +93,7 @@ def test_verdicts_of_another_grader_or_other_inputs_are_not_kept(grading: Gradin
 
 def test_a_torn_line_is_moved_aside(grading: Grading) -> None:
     """What a power cut left of the last line is graded again and not lost; another text is refused whole."""
-    call = grading.arguments([(1, RIGHT), (1, WRONG)])
+    call = grading.command([(1, RIGHT), (1, WRONG)])
     grading.graded(call)
     whole = grading.out.read_bytes()
     grading.out.write_bytes(whole[:-20])
@@ -109,26 +101,21 @@ def test_a_torn_line_is_moved_aside(grading: Grading) -> None:
     assert grading.out.read_bytes() == whole
     assert grading.out.with_name("out.jsonl.torn").read_bytes().startswith(b'{"task_id": ')
     grading.out.write_text("my notes")
-    code, said = grading.says(call, "--out", str(grading.out))
-    assert code == 2 and "expected a graded sample, got b'my notes'" in said
+    grading.place.expect(f"{call} --out {grading.out}", 2, "expected a graded sample, got b'my notes'")
     assert grading.out.read_text() == "my notes"
 
 
 def test_progress_is_said(grading: Grading, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While samples are left, on standard error; the last one's line is the result itself."""
     monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
-    result = grading.place.call("grade", *grading.arguments([(1, RIGHT), (1, WRONG)]))
+    result = grading.place.call(*grading.command([(1, RIGHT), (1, WRONG)]).split())
     assert result.stderr == "triathlon grade: 1 of 2 samples\n"
 
 
 def test_missing_tasks_are_named(grading: Grading) -> None:
     """Samples of some tasks are no result of all: exit code 1, unless that is what was wanted."""
-    call = grading.arguments([(0, RIGHT), (2, RIGHT)], [problem(n) for n in range(4)])
-    code, said = grading.says(call)
-    assert code == 1 and "1.0000" in said
-    assert "2 of 4 tasks have no sample: Own/1, Own/3" in said
-    code, said = grading.says(call, "--partial")
-    assert code == 0 and "Own/1, Own/3" in said
+    call = grading.command([(0, RIGHT), (2, RIGHT)], [problem(n) for n in range(4)])
+    grading.place.expect(call, 1, "1.0000", "2 of 4 tasks have no sample: Own/1, Own/3")
+    grading.place.expect(f"{call} --partial", 0, "Own/1, Own/3")
 
 
 def test_unknown_tasks_and_broken_lines_are_named(grading: Grading) -> None:
@@ -140,32 +127,28 @@ def test_unknown_tasks_and_broken_lines_are_named(grading: Grading) -> None:
         {"task_id": "Own/1"},
         {"task_id": "Own/1", "solution": 5},
     ]
-    code, said = grading.says(grading.arguments(broken), "--partial")
-    assert code == 1 and "nan" not in said
-    for text in (
-        "1 sample of 1 task that no problem has: Else/1",
-        "4 lines cannot be read:",
+    lines = (
         "line 2: not JSON",
         "line 3: expected an object",
         "line 4: expected the program of 'Own/1' as text",
         "got solution 5",
-        "0 of 1",
-    ):
-        assert text in said
-    report = grading.graded(grading.arguments([(1, RIGHT), *broken[3:]]), code=1)
+    )
+    unknown, number = "1 sample of 1 task that no problem has: Else/1", "4 lines cannot be read:"
+    partial = f"{grading.command(broken)} --partial"
+    grading.place.expect(partial, 1, "!nan", unknown, number, *lines, "0 of 1")
+    report = grading.graded(grading.command([(1, RIGHT), *broken[3:]]), code=1)
     assert report["outcomes"] == {"passed": 1}
 
 
 def test_pass_at_k(grading: Grading) -> None:
     """The unbiased estimate over tasks; with fewer samples than k nothing is said, and why."""
     programs = [(n, text) for n in (1, 2) for text in (RIGHT, WRONG, ONLY_BASE)]
-    call = grading.arguments(programs, [problem(1), problem(2)])
-    values = grading.graded(call, "--k", "1,2,5")["pass_at_k"]
+    call = grading.command(programs, [problem(1), problem(2)])
+    values = grading.graded(f"{call} --k 1,2,5")["pass_at_k"]
     assert values["base"] == {"1": pytest.approx(2 / 3), "2": 1.0, "5": None}
     assert values["base and plus"] == {"1": pytest.approx(1 / 3), "2": pytest.approx(2 / 3), "5": None}
-    assert "no pass@5: 2 of 2 tasks have fewer than 5 samples" in grading.says(call, "--k", "5")[1]
-    code, said = grading.says(call, "--k", "0,x")
-    assert code == 2 and "expected --k as whole numbers from 1" in said
+    grading.place.expect(f"{call} --k 5", 0, "no pass@5: 2 of 2 tasks have fewer than 5 samples")
+    grading.place.expect(f"{call} --k 0,x", 2, "expected --k as whole numbers from 1")
 
 
 def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
@@ -174,8 +157,8 @@ def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
     ends = ("return 0", crash, "import sys; sys.exit()", "raise ValueError", "return 2 * x")
     programs = [f"def f(x):\n    if x == 1: return 2\n    {end}\n" for end in ends]
     programs += [f"def f(x):\n    {end}\n" for end in ends[:2]] + ["def f(x:\n"]
-    call = grading.arguments((1, text) for text in programs)
-    base, full = grading.graded(call, "--base-only", out=False), grading.graded(call)
+    call = grading.command((1, text) for text in programs)
+    base, full = grading.graded(f"{call} --base-only"), grading.graded(call)
     assert full["pass_at_k"]["base"] == base["pass_at_k"]["base"] == {"1": pytest.approx(5 / 8)}
     assert full["pass_at_k"]["base and plus"] == {"1": pytest.approx(1 / 8)}
     lines = grading.out.read_text().splitlines()[:5]
@@ -186,9 +169,8 @@ def test_refused_problems_are_said_once(grading: Grading) -> None:
     """A problem whose tests prove nothing is named with the reason; the others are judged; exit code 1."""
     tests = ("def test_f():\n    assert f(1) == 2\n", "def check(candidate):\n    assert candidate(1) == 2\n")
     problems = [{**PLAIN, "task_id": f"Own/{number}", "test": test} for number, test in enumerate(tests, 1)]
-    call = grading.arguments([(1, RIGHT), (1, "def f(x:\n"), (2, RIGHT)], problems)
-    code, said = grading.says(call)
-    assert code == 1 and "refused, because they cannot grade: 1 problem:" in said
+    call = grading.command([(1, RIGHT), (1, "def f(x:\n"), (2, RIGHT)], problems)
+    said = grading.place.expect(call, 1, "refused, because they cannot grade: 1 problem:")
     assert said.count("the tests of Own/1 prove nothing") == 1
     assert grading.graded(call, code=1)["outcomes"] == {"passed": 1}
 
@@ -197,8 +179,8 @@ def test_lines_of_other_samples_stay(grading: Grading) -> None:
     """Two files of samples, one after the other, or two models, with the same --out: no verdict is lost."""
     wanted = [("a", 1, RIGHT, "passed"), ("a", 2, WRONG, "failed"), ("b", 1, RIGHT, "passed")]
     for model, number, program, _ in wanted:
-        call = grading.arguments([(number, program)], [problem(1), problem(2)])
-        assert grading.graded(call, "--partial", "--model", model)["samples"] == 1
+        call = grading.command([(number, program)], [problem(1), problem(2)])
+        assert grading.graded(f"{call} --partial --model {model}")["samples"] == 1
     lines = [json.loads(line) for line in grading.out.read_text().splitlines()]
     found = sorted((line["model"], line["task_id"], line["outcome"]) for line in lines)
     assert found == [(model, f"Own/{number}", outcome) for model, number, _, outcome in wanted]
@@ -225,9 +207,8 @@ def test_verdicts_of_a_problem_that_is_refused_now_stay(
 ) -> None:
     """Where a problem's own reference fails, nothing is deleted, and what it was asked, and gave, is said."""
     samples, good = [(1, RIGHT), (1, WRONG)], {"task_id": "Own/1", **PLAIN, **before}
-    grading.graded(grading.arguments(samples, [good]))
+    grading.graded(grading.command(samples, [good]))
     lines = grading.out.read_bytes()
-    code, said = grading.says(grading.arguments(samples, [good | after]), "--out", str(grading.out))
-    assert code == 1 and reason in said
+    grading.place.expect(f"{grading.command(samples, [good | after])} --out {grading.out}", 1, reason)
     assert grading.out.read_bytes() == lines
-    assert grading.graded(grading.arguments(samples, [good]))["kept"] == 2
+    assert grading.graded(grading.command(samples, [good]))["kept"] == 2

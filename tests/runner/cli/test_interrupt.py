@@ -14,36 +14,19 @@ import pytest
 
 from support.core_model import answer
 from support.model_server import ModelServer
-from support.small_run import KEY, ROWS
+from support.small_run import COMMAND, ROWS, started
 
-COMMAND = (sys.executable, "-c", "from triathlon_site.cli import main; main()")
+PIPE = asyncio.subprocess.PIPE
 SCRIPT = (sys.executable, "-m", "triathlon_site")
 TASKS = 24
 
 
 async def start(
-    server: ModelServer,
-    root: Path,
-    *command: str,
-    tasks: int = TASKS,
-    terminal: int | None = None,
-    output: int | None = None,
+    server: ModelServer, root: Path, *, tasks: int = TASKS, **options: Any
 ) -> asyncio.subprocess.Process:
-    """Starts the command; its output goes to a pipe, `output`, or a terminal of a session of its own."""
+    """Starts a run whose output goes to a pipe, where the options do not say otherwise."""
     (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
-    streams: dict[str, Any] = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT}
-    if output is not None:
-        streams = {"stdout": output, "stderr": asyncio.subprocess.PIPE}
-    if terminal is not None:
-        streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal, "start_new_session": True}
-        streams["preexec_fn"] = lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    return await asyncio.create_subprocess_exec(
-        *(command or COMMAND),
-        *("run", "--suites", "evolved/core-seeds", "--limit", f"{tasks}"),
-        cwd=root,
-        env={**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY},
-        **streams,
-    )
+    return await started(root, "run", "--suites", "evolved/core-seeds", "--limit", f"{tasks}", **options)
 
 
 async def said_by(process: asyncio.subprocess.Process) -> str:
@@ -99,14 +82,14 @@ async def test_ctrl_c(tmp_path: Path, number: signal.Signals, presses: int, name
 @pytest.mark.parametrize("is_closed", [False, True], ids=["SIGHUP", "closed terminal"])
 async def test_sighup(tmp_path: Path, is_closed: bool) -> None:
     """What is in flight is finished; a second SIGHUP, which shells send, or lost output changes nothing."""
-    terminal, end = os.openpty() if is_closed else (-1, None)
+    terminal, end = os.openpty()
+    options: dict[str, Any] = {"stdin": end, "stdout": end, "stderr": end, "start_new_session": True}
+    options["preexec_fn"] = lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     async with ModelServer(answer, latency=0.5) as server:
-        process = await start(server, tmp_path, terminal=end)
-        if end is not None:
-            os.close(end)
+        process = await start(server, tmp_path, **(options if is_closed else {}))
+        os.close(end)
         await until_asked(server, 2)
-        if is_closed:
-            os.close(terminal)
+        os.close(terminal)
         for _ in range(0 if is_closed else 2):
             process.send_signal(signal.SIGHUP)
             await asyncio.sleep(0.1)
@@ -123,7 +106,7 @@ async def test_the_reader_of_the_output_ends(tmp_path: Path, number: signal.Sign
     """The run goes on until it has something to print, and then finishes what is in flight, as at Ctrl-C."""
     async with ModelServer(answer, latency=0.5) as server:
         reader, end = os.pipe()
-        process = await start(server, tmp_path, output=end)
+        process = await start(server, tmp_path, stdout=end, stderr=PIPE)
         os.close(end)
         await until_asked(server, 2)
         os.close(reader)
@@ -136,9 +119,8 @@ async def test_the_reader_of_the_output_ends(tmp_path: Path, number: signal.Sign
 
 
 async def test_sighup_under_nohup(tmp_path: Path) -> None:
-    """Where SIGHUP is ignored from the beginning, the run goes on to its end."""
     async with ModelServer(answer, latency=0.1) as server:
-        process = await start(server, tmp_path, "nohup", *COMMAND)
+        process = await start(server, tmp_path, command=("nohup", *COMMAND))
         await until_asked(server, 2)
         process.send_signal(signal.SIGHUP)
         said = await said_by(process)
@@ -149,7 +131,7 @@ async def test_sighup_under_nohup(tmp_path: Path) -> None:
 async def test_ctrl_c_behind_the_summary(tmp_path: Path) -> None:
     """Nothing is left to stop: the exit code is that of the run, and nothing more is printed."""
     async with ModelServer(answer) as server:
-        process = await start(server, tmp_path, *SCRIPT, tasks=1)
+        process = await start(server, tmp_path, tasks=1, command=SCRIPT)
         assert process.stdout is not None
         async with asyncio.timeout(50):
             while b"1 unit finished, 0 open" not in (line := await process.stdout.readline()):

@@ -1,6 +1,7 @@
 """Commands that look at results: verify, results list, archive, compact, diff; also at damaged ones."""
 
 import json
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.import_place import CHECKOUT
 from support.model_server import model_server_process
-from support.small_run import ROWS, SUITES, SmallRun
+from support.small_run import ROWS, RUN, SmallRun
 from triathlon_runner import catalogue
 from triathlon_runner.store import ResultsFolder, read_records, recorded_files
 
@@ -16,26 +17,18 @@ SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 
 
 def test_a_finished_run(finished: SmallRun) -> None:
-    """Its summary says what it did; all is listed, follows from its evidence, and is estimated from.
-
-    Run again without any server, also as a dry run, it ends with 0 and leaves every byte.
-    """
+    """Listed, follows from its evidence, estimated from; run again without a server it leaves every byte."""
     said = (finished.root / "first.txt").read_text()
     assert "6 units finished, 0 open" in said and "USD spent in this run" in said
     rows = {suite: (row["units"], row["open"], row["state"]) for suite, row in finished.listed().items()}
     assert rows == dict.fromkeys((LOOP, "runtime/core", SEEDS), (2, 0, "current"))
     task = finished.records(SEEDS)[0]["task_id"]
-    for command, words in (
-        ("verify", ["6 units in 3 files"]),
-        (f"verify --suites {SEEDS} --tasks {task}", ["1 unit in 1 file"]),
-        (f"run --suites {LOOP} --limit 12 --dry-run", ["2 units of this model", "USD"]),
-    ):
-        code, output = finished.says(*command.split())
-        assert code == 0 and all(word in output for word in words), output
+    finished.expect("verify", 0, "6 units in 3 files")
+    finished.expect(f"verify --suites {SEEDS} --tasks {task}", 0, "1 unit in 1 file")
+    finished.expect(f"run --suites {LOOP} --limit 12 --dry-run", 0, "2 units of this model", "USD")
     before = {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()}
-    dry = finished.run("--dry-run")
-    assert (dry.exit_code, dry.output.count("done")) == (0, 3), dry.output
-    assert finished.run().exit_code == 0
+    assert finished.expect(f"{RUN} --dry-run", 0).count("done") == 3
+    finished.expect(RUN, 0)
     assert {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()} == before
 
 
@@ -45,7 +38,7 @@ def test_archive_outdated(small: SmallRun) -> None:
     rows.write_text(rows.read_text().replace("model: scripted", "model: scripted, revision: v2"))
     states = [row["state"] for row in small.listed().values()]
     assert all(state.startswith("made with another model: revision") for state in states)
-    assert small.says("results", "archive", "--outdated", "--suites", LOOP)[0] == 0
+    small.expect(f"results archive --outdated --suites {LOOP}", 0)
     assert not small.lines(LOOP).exists()
     states = [row["state"] for row in small.listed("--no-check").values()]
     assert len(states) == 3 and sum(state.startswith("archived") for state in states) == 1
@@ -54,8 +47,7 @@ def test_archive_outdated(small: SmallRun) -> None:
 @pytest.mark.parametrize("suite", [LOOP, SEEDS, "runtime/core"])
 def test_results_without_texts(small: SmallRun, suite: str) -> None:
     """What is kept of a verified file gives the same scores and holds no text; its receipt says from what."""
-    code, said = small.says("results", "compact", "--suites", suite)
-    assert code == 0, said
+    small.expect(f"results compact --suites {suite}", 0)
     (kept,) = recorded_files(small.results)
     (entry,) = catalogue.select([suite])
     whole = list(read_records(small.lines(suite), entry.record))
@@ -64,35 +56,32 @@ def test_results_without_texts(small: SmallRun, suite: str) -> None:
     receipt = kept.read_manifest().receipt
     assert (receipt.measured_here, receipt.compared, receipt.equal) == (True, 2, 2)
     assert not any(word in kept.lines.read_text() for word in ("def ", "reply", "prompt"))
-    assert small.says("verify")[0] == 0
+    small.expect("verify", 0)
 
 
 def test_no_text_is_left_out_beside_a_run(small: SmallRun) -> None:
     """While a run writes a model's results its manifests are not those of its lines: the model is refused."""
     with ResultsFolder(small.results).locked("m"):
-        code, said = small.says("results", "compact", "--suites", SEEDS)
-    assert code == 2 and "another triathlon run is writing" in said
+        small.expect(f"results compact --suites {SEEDS}", 2, "another triathlon run is writing")
     assert not list(recorded_files(small.results))
 
 
 def test_diff(small: SmallRun, finished: SmallRun) -> None:
-    """Two folders are compared unit by unit; exit code 1 where they differ or one lacks a unit."""
-    diff = ("results", "diff", str(finished.results), "results")
-    code, said = small.says(*diff)
-    assert code == 0 and "0 differences" in said
+    diff = f"results diff {finished.results} results"
+    small.expect(diff, 0, "0 differences")
+    first = finished.records(LOOP)[0]
     small.edit(LOOP, outcome="refused")
-    code, said = small.says(*diff)
-    assert code == 1 and "→ refused" in said and "1 unit differs" in said
-    small.edit(LOOP, outcome=finished.records(LOOP)[0]["outcome"], sustained_loops=4)
-    code, said = small.says(*diff)
-    assert code == 1 and " after 4 loops" in said
+    small.expect(diff, 1, "→ refused", "1 unit differs")
+    (change,) = json.loads(small.call(*diff.split(), "--json").stdout)["files"][f"m {LOOP}"]
+    assert (change["task_id"], change["sample"]) == (first["task_id"], 0)
+    assert change["before"].startswith(first["outcome"]) and change["after"].startswith("refused")
+    small.edit(LOOP, outcome=first["outcome"], sustained_loops=4)
+    small.expect(diff, 1, " after 4 loops")
     small.write(LOOP, finished.records(LOOP))
     small.edit("runtime/core", output=finished.records("runtime/core")[0]["output"] | {"outcome": "passed"})
-    code, said = small.says(*diff)
-    assert code == 1 and "(wrong: answer 1, " in said
+    small.expect(diff, 1, "(wrong: answer 1, ")
     small.write(LOOP, finished.records(LOOP)[:1])
-    code, said = small.says(*diff)
-    assert code == 1 and f", only in {finished.results}" in said
+    small.expect(diff, 1, f", only in {finished.results}")
 
 
 def test_a_base_models_lines_follow_without_a_manifest(small: SmallRun) -> None:
@@ -100,12 +89,11 @@ def test_a_base_models_lines_follow_without_a_manifest(small: SmallRun) -> None:
     committed = (CHECKOUT / f"results/runs/gemma-3-270m/{SEEDS}.jsonl").read_text().splitlines()[:3]
     small.write(SEEDS, [json.loads(line) | {"model": "m"} for line in committed])
     small.manifest(SEEDS).unlink()
-    code, said = small.says("verify", "--suites", SEEDS)
-    assert code == 1 and "3/3 units, could not be checked" in said and "no manifest beside" in said
+    small.expect(VERIFY, 1, "3/3 units, could not be checked", "no manifest beside")
 
 
 LINES = f"results/runs/m/{SEEDS}.jsonl"
-VERIFY, RUN = f"verify --suites {SEEDS}", f"run --suites {SUITES} --limit 2"
+VERIFY = f"verify --suites {SEEDS}"
 ARCHIVE = f"`triathlon results archive --models m --suites {SEEDS}`"
 OTHER = "0" * 16
 Damage = Callable[[SmallRun], object]
@@ -123,12 +111,10 @@ def counted(**fields: object) -> Damage:
 
 
 def rewritten(edit: Callable[[str, str], str]) -> Damage:
-    """Makes another text of the two lines."""
     return lambda small: small.lines(SEEDS).write_text(edit(*small.lines(SEEDS).read_text().splitlines()))
 
 
 def rows(before: str, after: str) -> Damage:
-    """Changes models.yaml."""
     text = ROWS.format(url="http://127.0.0.1:9/v1").replace(before, after)
     return lambda small: (small.root / "models.yaml").write_text(text)
 
@@ -148,15 +134,16 @@ def lost_line(small: SmallRun) -> None:
     small.write(SEEDS, small.records(SEEDS)[:1])
 
 
+def no_manifest(small: SmallRun) -> None:
+    small.manifest(SEEDS).unlink()
+
+
 def a_link(small: SmallRun) -> None:
-    small.lines(SEEDS).rename(small.root / "elsewhere")
-    small.lines(SEEDS).symlink_to(small.root / "elsewhere")
+    small.link(small.lines(SEEDS))
 
 
 def a_linked_folder(small: SmallRun) -> None:
-    model = small.results / "runs" / "m"
-    model.rename(small.root / "elsewhere")
-    model.symlink_to(small.root / "elsewhere")
+    small.link(small.results / "runs/m")
 
 
 def a_folder(small: SmallRun) -> None:
@@ -164,50 +151,35 @@ def a_folder(small: SmallRun) -> None:
     small.lines(SEEDS).mkdir()
 
 
+def a_file_as_folder(small: SmallRun) -> None:
+    shutil.rmtree(small.lines(SEEDS).parent)
+    small.lines(SEEDS).parent.write_text("")
+
+
 ALTERED, NONSENSE = edited(outcome="refused"), rewritten(lambda first, _: f"{first}\nnonsense\n")
 NONSENSES = rewritten(lambda first, second: f"{first}\nnonsense\n{second}\n[]\n{{}}\n")
 TORN = rewritten(lambda first, second: f'{first}\n{second}\n{{"schema":1,"suite"')
+AS_PASSED, AS_SEVEN = edited("runtime/core", outcome="passed"), edited(LOOP, sustained_loops=7)
 NAMED = (
     f"{LINES}, line 2: expected a JSON object, got 'nonsense'; delete the line, and the next run makes its"
     " unit again: replies in the cache are graded again"
 )
+GRADED = "stored 'refused', graded again 'passed'"
+NOT_GRADED = f"not graded again: {LINES}, line"
 CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
-    (
-        edited(outcome="timed_out"),
-        VERIFY,
-        1,
-        ("outcome: stored 'timed_out', graded again 'passed'", "!manifest"),
-    ),
+    (edited(outcome="timed_out"), VERIFY, 1, ("stored 'timed_out', graded again 'passed'", "!manifest")),
     (edited(program="def f(): pass"), VERIFY, 1, ("program: stored",)),
-    (edited(LOOP, sustained_loops=7), f"verify --suites {LOOP}", 1, ("sustained_loops: stored 7",)),
-    (
-        edited("runtime/core", outcome="passed"),
-        "verify --suites runtime/core",
-        1,
-        ("outcome: stored 'passed'",),
-    ),
+    (AS_SEVEN, f"verify --suites {LOOP}", 1, ("sustained_loops: stored 7",)),
+    (AS_PASSED, "verify --suites runtime/core", 1, ("outcome: stored 'passed'",)),
     (edited(task_id="nobody/0"), VERIFY, 1, ("the suite has no such task",)),
     (edited(protocol=OTHER), VERIFY, 1, ("another protocol",)),
     (counted(outcomes={"failed": 9}), VERIFY, 1, ("the manifest counts {'failed': 9}, its lines {",)),
     (counted(protocol=OTHER), VERIFY, 1, ("DOES NOT FOLLOW", "manifest protocol: the manifest has")),
     (of_another_protocol, VERIFY, 1, ("could not be checked", "results archive --outdated", "!NOT FOLLOW")),
-    (
-        altered_and_broken,
-        VERIFY,
-        1,
-        (
-            f"m {SEEDS}: 2/4 units, DOES NOT FOLLOW",
-            "outcome: stored 'refused', graded again 'passed'",
-            f"not graded again: {LINES}, line 3: expected a JSON object, got ''; delete the line",
-            f"not graded again: {LINES}, line 4: expected a JSON object, got '{{'; delete the line",
-        ),
-    ),
-    (
-        ALTERED,
-        RUN,
-        2,
-        ("0 units finished, 1 open", f"{LINES}, line 1: outcome: 'refused', but its verdict says 'passed'"),
-    ),
+    (altered_and_broken, VERIFY, 1, (f"m {SEEDS}: 2/4 units, DOES NOT FOLLOW", f"outcome: {GRADED}")),
+    (altered_and_broken, VERIFY, 1, (f"{NOT_GRADED} 3: expected a JSON object, got ''; delete",)),
+    (altered_and_broken, VERIFY, 1, (f"{NOT_GRADED} 4: expected a JSON object, got '{{'; delete",)),
+    (ALTERED, RUN, 2, (f"{LINES}, line 1: outcome: 'refused', but its verdict says 'passed'", "1 open")),
     (ALTERED, "scores", 0, ("A score with open units", "has no rank", "does not count")),
     *((a_folder, command, 2, ("core-seeds.jsonl",)) for command in ("results list", "verify")),
     *(
@@ -216,12 +188,7 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
         for command in ("results list", f"run --suites {SEEDS} --limit 2")
     ),
     (a_folder, "results diff results results", 2, ("core-seeds.jsonl",)),
-    (
-        nothing,
-        f"results diff {LINES} results/runs/m/{LOOP}.jsonl",
-        2,
-        (f"got those of '{SEEDS}' and '{LOOP}'",),
-    ),
+    (nothing, f"results diff {LINES} results/runs/m/{LOOP}.jsonl", 2, (f"'{SEEDS}' and '{LOOP}'",)),
     (nothing, "cache prune --model nope", 2, ("unknown model 'nope'; known are: m",)),
     (nothing, f"{RUN} --samples 10001", 2, ("10000",)),
     *(
@@ -234,12 +201,7 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
         (nothing, f"results list --results {path}", 2, (f"expected a folder of results at '{path}'",))
         for path in ("none", "models.yaml")
     ),
-    (
-        counted(outcomes={"passed": 9}),
-        "results list",
-        0,
-        ("its manifest counts 9 units; `triathlon run`, or `import` of an imported log, makes what is",),
-    ),
+    (counted(outcomes={"passed": 9}), "results list", 0, ("its manifest counts 9 units; `triathlon run`",)),
     (counted(outcomes={"passed": 1}), "results list", 0, ("its manifest counts 1 unit", "!makes what is")),
     (edited(outcome="timed_out"), f"results compact --suites {SEEDS}", 1, ("DOES NOT FOLLOW",)),
     (nothing, "verify --tasks nobody/0", 2, ("expected ids of tasks with stored results, got 'nobody/0'",)),
@@ -247,13 +209,12 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
 ]
 SLOW: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (TORN, "verify", 0, ("cut before its end",)),
+    (TORN, "results list", 0, ("cut before its end; `triathlon run`", " 2 ", "! 3 ")),
+    (TORN, RUN, 0, (f"'{LINES}' ended in half a line", f"moved to '{LINES}.torn'")),
     (lost_line, VERIFY, 1, ("manifest units: the manifest counts 2 units or more, its lines 1 unit",)),
-    (
-        lambda small: small.manifest(SEEDS).unlink(),
-        RUN,
-        0,
-        (f"no manifest beside '{LINES}'", "its 2 lines", "They count", ARCHIVE),
-    ),
+    (no_manifest, RUN, 0, (f"no manifest beside '{LINES}'", "its 2 lines", "They count", ARCHIVE)),
+    (no_manifest, "results list", 0, (f"no manifest beside '{LINES}'", ARCHIVE, "!current, no manifest")),
+    (a_file_as_folder, RUN, 2, ("cannot open", "core-seeds.jsonl")),
     *(
         (rows("id: m", "id: other"), f"verify {option}", 2, (said,))
         for option, said in (
@@ -263,18 +224,12 @@ SLOW: list[tuple[Damage, str, int, tuple[str, ...]]] = [
         )
     ),
     *(
-        (NONSENSE, command, code, (NAMED,))
-        for command, code in {
-            "results diff results results": 2,
-            f"{RUN} --dry-run": 2,
-            RUN: 2,
-            VERIFY: 1,
-            "results list": 0,
-            "scores": 0,
-            "build": 0,
-            "build --strict": 2,
-        }.items()
+        (NONSENSE, command, 2, (NAMED,))
+        for command in ("results diff results results", RUN, "build --strict")
     ),
+    (NONSENSE, f"{RUN} --dry-run", 2, (NAMED,)),
+    (NONSENSE, VERIFY, 1, (NAMED,)),
+    *((NONSENSE, command, 0, (NAMED,)) for command in ("results list", "scores", "build")),
     *(
         (NONSENSES, command, code, ("line 2: expected a JSON object", "2 further lines with a fault: 4, 5"))
         for command, code in (("results list", 0), (RUN, 2))
@@ -291,11 +246,10 @@ def test_every_command_says_what_is_wrong(
 ) -> None:
     """File, line, what was expected, what came and what to do; nothing is silently left out or kept."""
     damage(small)
-    ended, output = small.says(*command.split())
-    assert ended == code, output
-    for text in said:
-        assert text.removeprefix("!") not in output if text.startswith("!") else text in output
-    assert "Traceback" not in output and not list(recorded_files(small.results))
+    before = small.lines(SEEDS).read_bytes() if small.lines(SEEDS).is_file() else b""
+    small.expect(command, code, "!Traceback", *said)
+    assert not list(recorded_files(small.results))
+    assert damage is TORN or not before or small.lines(SEEDS).read_bytes() == before
 
 
 def test_the_advice_holds(small: SmallRun) -> None:
@@ -304,8 +258,7 @@ def test_the_advice_holds(small: SmallRun) -> None:
     small.write(SEEDS, small.records(SEEDS)[1:])
     with model_server_process("support.core_model:answer") as url:
         (small.root / "models.yaml").write_text(ROWS.format(url=url))
-        code, said = small.says(*RUN.split())
-    assert code == 0 and "1 unit finished, 0 open" in said, said
+        small.expect(RUN, 0, "1 unit finished, 0 open")
     assert small.records(SEEDS)[0]["outcome"] == outcome
 
 
@@ -314,8 +267,7 @@ def test_lines_of_another_model_are_not_counted(small: SmallRun) -> None:
     rows("id: m", "id: copy")(small)
     (small.results / "runs/m").rename(small.results / "runs/copy")
     (small.results / "runs/copy/loop/core.manifest.json").unlink()
-    _, said = small.says("run", "--models", "copy", "--suites", LOOP, "--limit", "2")
-    assert "copy loop/core holds results of another model or suite: lines of m loop/core" in said
-    code, said = small.says("verify", "--models", "copy", "--suites", LOOP)
-    assert code == 1 and "nan" not in said
-    assert "expected a line of copy loop/core, got one of m loop/core" in said
+    of_m = "lines of m loop/core"
+    small.expect("run --models copy --suites loop/core --limit 2", 0, f"another model or suite: {of_m}")
+    lines = "expected a line of copy loop/core, got one of m loop/core"
+    small.expect("verify --models copy --suites loop/core", 1, "!nan", lines)

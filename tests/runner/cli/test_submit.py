@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
     small = made(tmp_path_factory.mktemp("submit"))
     with model_server_process("support.core_model:answer") as url:
         (small.root / "models.yaml").write_text(ROWS.format(url=url))
-        assert small.says("run", "--suites", WHOLE, "--profile", "standard")[0] == 0
+        small.expect(f"run --suites {WHOLE} --profile standard", 0)
     for suite in (*SUITES.split(","), WHOLE):
         count_tokens(small, suite, lambda line: {"output_tokens": len(json.dumps(line)) // 6})
     return small
@@ -43,7 +43,6 @@ def place(run: SmallRun, tmp_path: Path) -> SmallRun:
 
 
 def check(place: SmallRun, *options: str) -> tuple[int, Line]:
-    """Exit code and the report."""
     result = place.call("submit", "check", "results/runs/m", "--json", *options)
     document: Line = json.loads(result.stdout)
     return result.exit_code, document
@@ -74,7 +73,6 @@ def only(place: SmallRun, suite: str) -> list[Line]:
 
 
 def problems(document: Line, suite: str) -> str:
-    """What is against one suite, as text."""
     (file,) = [file for file in document["files"] if file["suite"] == suite]
     return "\n".join(f"{problem['place']}: {problem['message']}" for problem in file["problems"])
 
@@ -126,10 +124,7 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
 def test_units_left_out_are_counted_and_refused(
     place: SmallRun, lines: int, manifest: dict[str, object], said: str
 ) -> None:
-    """Whatever the manifest says: lines and open units are the tasks of the suite times the samples.
-
-    With a second sample of some tasks the best of several would be no fair measure.
-    """
+    """Lines and open units are the suite's tasks times the samples; the best of several would be unfair."""
     whole = only(place, WHOLE)
     kept = [*whole, {**whole[0], "sample": 1}][:lines]
     write_results(place, WHOLE, kept, **manifest)
@@ -216,26 +211,18 @@ def test_what_no_run_of_this_version_gives_is_refused(
 
 @pytest.mark.parametrize("kind", ["a link", "a link to a folder", "a pipe"])
 def test_nothing_is_read_through_a_link(place: SmallRun, kind: str) -> None:
-    """A link or a pipe for a file is named, and nothing is read: no line of another file is in the report."""
-    path = place.results / f"runs/m/{SEEDS}.jsonl"
-    if kind == "a link to a folder":
-        path = path.parent
-        path.rename(place.root / "elsewhere")
-        path.symlink_to(place.root / "elsewhere")
-    else:
+    lines = place.lines(SEEDS)
+    path = lines.parent if kind == "a link to a folder" else lines
+    if kind == "a pipe":
         path.unlink()
-        if kind == "a pipe":
-            os.mkfifo(path)
-        else:
-            (place.root / "passwords").write_text("root:secret\n")
-            path.symlink_to(place.root / "passwords")
+        os.mkfifo(path)
+    else:
+        place.link(path)
     code, document = check(place, "--statement", "statement.json")
     (problem,) = document["problems"]
-    assert (code, document["files"]) == (1, []) and problem["place"] == str(
-        path.relative_to(place.results / "runs/m")
-    )
+    assert (code, document["files"], "core/seeds/" in str(document)) == (1, [], False)
+    assert problem["place"] == str(path.relative_to(place.results / "runs/m"))
     assert f"expected a file, got {kind.removesuffix(' to a folder')}" in problem["message"]
-    assert "secret" not in json.dumps(document)
     assert json.loads((place.root / "statement.json").read_text())["predicate"]["result"] == "FAILED"
 
 
@@ -269,18 +256,13 @@ def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
 
 
 def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
-    """What a submission's file says stands in the comment as text: no link, no mention, no heading.
-
-    Another folder than a model's is no submission.
-    """
+    """What a submission's file says stands in the comment as text: no link, no mention, no heading."""
     place.manifest("loop/core").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
     result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
     place.call("submit", "check", "results/runs/m", "--markdown", "report.md")
     assert (result.exit_code, result.stdout) == (1, (place.root / "report.md").read_text())
     assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
-    code, said = place.says("submit", "check", "results/runs/m")
-    assert code == 1 and "submission of m: cannot be taken yet" in said
+    place.expect("submit check results/runs/m", 1, "submission of m: cannot be taken yet")
     for folder in ("results", "nowhere"):
-        code, said = place.says("submit", "check", folder)
-        assert code == 2 and "results/runs/MODEL, got" in said
+        place.expect(f"submit check {folder}", 2, "results/runs/MODEL, got")

@@ -4,7 +4,6 @@ import asyncio
 import errno
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked
-from support.small_run import ROWS, SmallRun, started
+from support.small_run import ROWS, RUN, SmallRun, started
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import SandboxError
@@ -55,9 +54,7 @@ async def _killed(small: SmallRun) -> None:
 def test_a_killed_run(killed: SmallRun) -> None:
     """Its lines follow, with exit code 0; the rest of the plan is open, and no moment is under `ended`."""
     count = len(killed.records(SUITE))
-    code, said = killed.says("verify")
-    assert code == 0, said
-    assert f"unfinished run, {count} lines whole" in said and f"{count} units in 1 file" in said
+    killed.expect("verify", 0, f"unfinished run, {count} lines whole", f"{count} units in 1 file")
     row = killed.listed()[SUITE]
     assert (row["units"], row["open"], row["ended"]) == (count, TASKS - count, "")
     assert row["state"].startswith("current") and f"unfinished run, {count} lines whole" in row["state"]
@@ -77,40 +74,20 @@ def test_what_cannot_be_checked_is_not_accused(small: SmallRun, monkeypatch: pyt
     for path in (small.lines, small.manifest):
         path("runtime/core").rename(path("runtime/mine"))
     small.edit_manifest("runtime/mine", suite="runtime/mine")
-    code, said = small.says("verify")
-    assert code == 1 and "NOT FOLLOW" not in said
+    said = small.expect("verify", 1, "!NOT FOLLOW", "checked: in 3 of 3 files", "`triathlon doctor`")
     for suite in ("loop/core: 1/2", f"{SUITE}: 2/2", "runtime/mine: 0/2"):
         assert f"m {suite} units, could not be checked" in said
     for why in ("php is not installed", "`triathlon run` counts them", "unknown suite 'runtime/mine'"):
         assert why in said
-    assert "could not be checked: in 3 of 3 files" in said and "`triathlon doctor`" in said
 
 
 @pytest.mark.parametrize("ended", ["", "2026-01-01T00:00:00+00:00"])
 def test_a_smaller_run_that_asks_nothing_hides_no_open_units(small: SmallRun, ended: str) -> None:
     """What a larger run left open stays listed after a run whose own units were all there."""
     small.edit_manifest(SUITE, ended=ended, open_units=3, planned="of 5 tasks")
-    result = small.run()
-    assert result.exit_code == 0 and "0 units finished, 0 open" in result.output
+    small.expect(RUN, 0, "0 units finished, 0 open")
     row = small.listed()[SUITE]
     assert (row["units"], row["open"], row["ended"]) == (2, 3, ended)
-
-
-def test_a_damaged_line_stops_its_file(small: SmallRun) -> None:
-    """A line that is no record is named with file and number, exit code 2; the file stays as it is."""
-    lines = small.lines("loop/core")
-    lines.write_text('{"schema": 1, "suite": "loop/core"}\n')
-    code, said = small.says("run", "--suites", "loop/core", "--limit", "2")
-    assert code == 2 and "core.jsonl, line 1" in said
-    assert lines.read_text() == '{"schema": 1, "suite": "loop/core"}\n'
-
-
-def test_a_file_in_the_place_of_a_folder_of_results(small: SmallRun) -> None:
-    """It is a sentence and exit code 2, also deep inside."""
-    shutil.rmtree(small.lines("loop/core").parent)
-    small.lines("loop/core").parent.write_text("")
-    code, said = small.says("run", "--suites", "loop/core", "--limit", "2")
-    assert code == 2 and "cannot open" in said and "core.jsonl" in said
 
 
 MANIFESTS: dict[str, Callable[[str], str]] = {
@@ -128,20 +105,17 @@ def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> N
     path, lines = small.manifest(SUITE), small.lines(SUITE)
     path.write_text(MANIFESTS[fault](path.read_text()), errors="surrogateescape")
     before = path.read_bytes(), lines.read_bytes()
-    result = small.run()  # the other suites are finished, so nobody is asked: the server is gone
-    assert result.exit_code == 2, result.output
-    assert "core-seeds.manifest.json' cannot be used" in result.output
-    assert f"results archive --models m --suites {SUITE}" in result.output
+    archive = f"results archive --models m --suites {SUITE}"
+    # The other suites are finished, so nobody is asked: the server is gone.
+    small.expect(RUN, 2, "core-seeds.manifest.json' cannot be used", archive)
     assert (path.read_bytes(), lines.read_bytes()) == before
     assert [suite for suite, row in small.listed().items() if "cannot be used" in row["state"]] == [SUITE]
-    code, said = small.says("verify", "--suites", SUITE)
-    assert code == 1 and "cannot be used" in said
-    assert small.says("results", "archive", "--models", "m", "--suites", SUITE)[0] == 0
+    small.expect(f"verify --suites {SUITE}", 1, "cannot be used")
+    small.expect(archive, 0)
     assert not path.exists() and not lines.exists()
 
 
 def test_a_file_that_cannot_be_read_hides_no_other(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`results list` and `verify` name it and go on with the others."""
     path = Path(f"results/runs/m/{SUITE}.jsonl")
     opened, allowed = Path.open, os.access
 
@@ -155,8 +129,7 @@ def test_a_file_that_cannot_be_read_hides_no_other(small: SmallRun, monkeypatch:
     rows = small.listed()
     assert len(rows) == 3 and rows[SUITE]["short"] == "unreadable"
     assert rows[SUITE]["state"] == f"{path}: cannot be read (Permission denied); make it readable"
-    code, said = small.says("verify")
-    assert code == 1 and "could not be checked" in said and said.count("units, follows") == 2
+    assert small.expect("verify", 1, "could not be checked").count("units, follows") == 2
 
 
 def test_an_archive_replaces_nothing(small: SmallRun) -> None:
@@ -164,7 +137,7 @@ def test_an_archive_replaces_nothing(small: SmallRun) -> None:
     files = {path: path.read_bytes() for path in (small.lines(SUITE), small.manifest(SUITE))}
     kept: dict[Path, str] = {}
     for number in (1, 2, 3):
-        assert small.says("results", "archive", "--suites", SUITE)[0] == 0
+        small.expect(f"results archive --suites {SUITE}", 0)
         found = set((small.results / "archive/m" / SUITE).glob("*.jsonl"))
         (new,) = found - kept.keys()
         kept[new] = f"archive {number}"
@@ -176,23 +149,6 @@ def test_an_archive_replaces_nothing(small: SmallRun) -> None:
             first.unlink()
             del kept[first]
     assert {path: path.read_text() for path in kept} == kept
-
-
-def test_json_of_verify_and_diff(small: SmallRun, finished: SmallRun) -> None:
-    """Machines get what the screen says, exit codes included."""
-    verified = json.loads(small.call("verify", "--json").stdout)
-    assert verified["follows"] and [file["units"] for file in verified["files"]] == [2, 2, 2]
-    first = small.records(SUITE)[0]
-    small.edit(SUITE, outcome="refused")
-    result = small.call("verify", "--json")
-    (bad,) = [file for file in json.loads(result.stdout)["files"] if not file["follows"]]
-    mismatch = {"stored": "'refused'", "expected": f"'{first['outcome']}'"}
-    assert result.exit_code == 1
-    assert {"what": f"{first['task_id']} #0 outcome", **mismatch} in bad["mismatches"]
-    differs = small.call("results", "diff", "--json", str(finished.results), "results")
-    assert differs.exit_code == 1
-    change = {"task_id": first["task_id"], "sample": 0, "before": first["outcome"], "after": "refused"}
-    assert json.loads(differs.stdout)["files"][f"m {SUITE}"] == [change]
 
 
 @pytest.mark.parametrize(
@@ -220,16 +176,3 @@ def test_damage_is_listed_without_a_row(
     assert row["units"] + row["open"] == 2 and row["open"] == is_open
     assert len(row["reasons"]) == 1 and "core-seeds.jsonl, line " in row["reasons"][0]
     assert {other["short"] for other in rows.values()} == {"not in models.yaml"}
-
-
-def test_what_is_gone_is_listed(small: SmallRun) -> None:
-    """A torn line is no unit; lines whose conditions nobody knows are not current; it is said what to do."""
-    with small.lines("loop/core").open("ab") as file:
-        file.write(b'{"schema":1,"suite"')
-    small.manifest(SUITE).unlink()
-    rows = small.listed()
-    assert rows["loop/core"]["units"] == 2
-    assert "cut before its end; `triathlon run`" in rows["loop/core"]["state"]
-    assert rows[SUITE]["short"] == "no manifest"
-    assert f"no manifest beside 'results/runs/m/{SUITE}.jsonl'" in rows[SUITE]["reasons"][0]
-    assert f"`triathlon results archive --models m --suites {SUITE}`" in rows[SUITE]["reasons"][0]

@@ -12,6 +12,7 @@ from support.user_problems import MARKER, PRIVATE, PROGRAMS, ROW, RUNS, SLUG, wr
 from triathlon_runner.runtime import read_questions
 
 WRONG = {**SLUG, "canonical_solution": "    return title\n"}
+NO_INPUTS = {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"}
 NAMES = {"slug": "mine/slug", "total": "mine/total", "runs": "Mbpp/17"}
 
 
@@ -36,10 +37,7 @@ def samples(place: Place) -> str:
 
 @pytest.mark.parametrize("row", [ROW, PRIVATE], ids=["public", "private"])
 def test_logs_are_imported_into_them(place: Place, row: str) -> None:
-    """Judged by the problems of the user's file; `verify` finds all as stored; the site has their board.
-
-    Of a private data set the manifest says so, and no text of a task or program is on the site.
-    """
+    """Judged by the user's problems; of a private data set no text of a task or program is on the site."""
     (place.root / "suites.yaml").write_text(row)
     place.call("import", "evalplus", samples(place), "--suite", "evolved/mine", "--model", "theirs")
     lines = place.root / "results/imported/runs/theirs/evolved/mine.jsonl"
@@ -55,12 +53,9 @@ def test_logs_are_imported_into_them(place: Place, row: str) -> None:
 
 
 def test_questions_are_built_of_them(place: Place) -> None:
-    """`questions build` takes the id of the data set, and checks its references first.
+    """References are checked first; results of the file are verified where it is named.
 
-    Results of the file are verified where it is named.
-
-    No file is written of private ones, which would hold their functions: the message names the line, and the
-    suite that asks them here.
+    No file is written of private ones, which would hold their functions.
     """
     build = ("questions", "build", "--dataset", "mine", "--out", "questions.json")
     (place.root / "suites.yaml").write_text(PRIVATE)
@@ -82,10 +77,7 @@ def test_questions_are_built_of_them(place: Place) -> None:
 
 
 def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
-    """Inputs come from the file or from the tests; a problem that is no function is named and left out.
-
-    The mean over both sets ranks; private seeds give a row of a private set.
-    """
+    """What is no function is left out; the mean over both sets ranks; private seeds make a private set."""
     (place.root / "suites.yaml").write_text(PRIVATE)
     evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
     said = " ".join(place.call(*evolve, "--transformations", "verbose", "--dry-run").split())
@@ -112,10 +104,7 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
     [
         (RUNS, "expected problems in 'evolved/mine' that can be evolved, got none left out: Mbpp/17"),
         (WRONG, "line 1, task 'mine/slug': expected a reference that passes its own tests"),
-        (
-            {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"},
-            "mine/slug: a seed needs a prompt with a function",
-        ),
+        (NO_INPUTS, "mine/slug: a seed needs a prompt with a function"),
     ],
 )
 def test_what_cannot_be_evolved_is_refused(place: Place, problem: dict[str, object], message: str) -> None:

@@ -84,15 +84,11 @@ def test_the_site_has_boards_of_their_own(finished: Place) -> None:
 
 
 def leaks(site: dict[str, str]) -> list[str]:
-    """The files that show a text of a task or reply."""
     return [name for name, text in site.items() if MARKER in text]
 
 
 def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
-    """Scores are there, and no word of tasks and replies, also where texts were shown before.
-
-    What is wrong with a line is said without its text: half a torn line may begin with a task's.
-    """
+    """No word of tasks and replies is there, nor of a torn line, which may begin with a task's."""
     finished.site()
     lines = finished.root / "results/runs/good/evolved/mine.jsonl"
     text = lines.read_text()
@@ -133,7 +129,6 @@ def test_samples_that_cannot_differ_are_named(place: Place) -> None:
 
 
 def test_a_gate_takes_them(finished: Place) -> None:
-    """Stored results of the user's own tasks are compared like any others."""
     gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")
     report = json.loads(finished.call(*gate, code=3))
     assert {lost["task_id"] for lost in report["lost"]} == {"mine/total", "Mbpp/17"}
@@ -142,33 +137,28 @@ def test_a_gate_takes_them(finished: Place) -> None:
         assert pages == {"mine/total", "Mbpp/17"}
 
 
+WRONG = SLUG | {"canonical_solution": "    return title\n"}
+NO_REFERENCE, NO_TEXT = SLUG | {"canonical_solution": ""}, SLUG | {"test": ["assert 1"]}
+CLOCK = "    import time\n    return time.time_ns()\n"
+UNSTABLE = TOTAL | {"canonical_solution": CLOCK, "prompt": "def total(p):\n"}
+NO_LIST = RUNS | {"task_id": "a", "test_list": "assert 1"}
+NO_CALL = RUNS | {"task_id": 4, "test_list": ["assert 1"]}
+
+
 @pytest.mark.parametrize(
     ("problem", "message"),
     [
-        (
-            {**SLUG, "canonical_solution": "    return title\n"},
-            "reference that passes its own tests, got failed: slug('Big News') gave 'Big News' at assert",
-        ),
-        (
-            {
-                **TOTAL,
-                "canonical_solution": "    import time\n    return time.time_ns()\n",
-                "prompt": "def total(p):\n",
-            },
-            "line 2, task 'mine/total': expected a reference that returns the same each time",
-        ),
-        (
-            SLUG | {"canonical_solution": ""},
-            "line 2, task 'mine/slug': expected a reference in canonical_solution",
-        ),
+        (WRONG, "passes its own tests, got failed: slug('Big News') gave 'Big News' at assert"),
+        (UNSTABLE, "line 2, task 'mine/total': expected a reference that returns the same each time"),
+        (NO_REFERENCE, "line 2, task 'mine/slug': expected a reference in canonical_solution"),
         (RUNS, "line 2: expected a task_id of its own, got 'Mbpp/17', which mine.jsonl, line 1 has, too"),
         ({"task_id": "x"}, "mine.jsonl, line 2: expected a problem in the format of HumanEval"),
         (TOTAL | {"parents": [5]}, "mine.jsonl, line 2: expected task_ids in 'parents', got [5]"),
         (SLUG | {"test": None}, "line 2, task 'mine/slug': expected a reference that passes its own tests"),
         (SLUG | {"task_id": 5}, "mine.jsonl, line 2: expected 'task_id' to be text (in quotes), got 5"),
-        (SLUG | {"test": ["assert 1"]}, "mine.jsonl, line 2: expected 'test' to be text"),
-        (RUNS | {"task_id": "a", "test_list": "assert 1"}, "line 2: expected 'test_list' to be a list"),
-        ({**RUNS, "task_id": 4, "test_list": ["assert 1"]}, "the tests call none of the functions runs"),
+        (NO_TEXT, "mine.jsonl, line 2: expected 'test' to be text"),
+        (NO_LIST, "line 2: expected 'test_list' to be a list"),
+        (NO_CALL, "the tests call none of the functions runs"),
     ],
 )
 def test_problems_that_cannot_judge_are_refused(
@@ -212,10 +202,7 @@ def test_the_loop_wants_an_example(place: Place) -> None:
     [
         ("mine: mine.jsonl\n", "suites.yaml, line 1: the file: expected a list"),
         ("- {id: mine, title: T, problem: x}\n", "line 1: 0.problem: unknown key; did you mean 'problems'?"),
-        (
-            "- {id: Mine, title: T, problems: x}\n",
-            "line 1: 0.id: expected an id of at most 60 lower-case letters",
-        ),
+        ("- {id: Mine, title: T, problems: x}\n", "line 1: 0.id: expected an id of at most 60 lower-case"),
         (ROW * 2, "line 2: 1.id: expected an id that no built-in data set and none above has"),
         ("- {id: mbpp-plus, title: T, problems: x}\n", "an id that no built-in data set and none above has"),
         ("- {id: core-mine, title: T, problems: x}\n", "does not begin with 'core', got 'core-mine'"),

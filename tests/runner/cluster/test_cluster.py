@@ -139,10 +139,7 @@ class FakeRemote:
 
 
 async def test_tasks_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of requests at the same time each gets its result, and only those at fault fail.
-
-    Where the cluster has no CPU any more a request fails; it does not wait for ever.
-    """
+    """Of requests at the same time only those at fault fail; without any CPU one fails, and does not wait."""
     grader = driver.ClusterGrader(None, levels={"namespaces"})
     monkeypatch.setattr(grader, "_answer", FakeRemote())
     monkeypatch.setattr(driver, "_CHECK_SECONDS", 0.01)

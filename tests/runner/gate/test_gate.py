@@ -200,10 +200,7 @@ async def begun(tasks: list[asyncio.Task[None]]) -> int:
 
 
 async def test_neither_model_is_asked_far_ahead() -> None:
-    """Only the next clusters are asked; each that both have finished lets one more begin.
-
-    Once the test is decided nothing more begins, and what waits for its turn goes on to see that.
-    """
+    """Each cluster that both have finished lets one more begin; once it is decided none does, or waits."""
     gate = Gate()
     async with asyncio.TaskGroup() as group:
         first, second = gate.wait(group, "a"), gate.wait(group, "b")

@@ -51,10 +51,7 @@ def inspect_log(path: Path, samples: list[dict[str, Any]], status: str = "succes
 
 
 def test_samples(place: ImportPlace, tmp_path: Path) -> None:
-    """EvalPlus samples are judged as they are, in the suite's order, and marked with their origin.
-
-    The command says the score, of how many tasks it is, and how many have no sample that was graded.
-    """
+    """EvalPlus samples are judged as they are, in the suite's order, and marked with their origin."""
     log = write_lines(tmp_path / "s.jsonl", *SOLUTIONS[::-1])
     shown = place.bring("evalplus", log, *TO_SUITE, "ep")
     assert f"pass@1 0.6667 over 3 of {TASKS} tasks: {TASKS - 3} have no graded sample" in shown
@@ -67,10 +64,7 @@ def test_samples(place: ImportPlace, tmp_path: Path) -> None:
 
 
 def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
-    """`verify` grades what was imported again: whole programs, completions, replies and loops.
-
-    A completion goes on from the problem's prompt; an empty one is no answer.
-    """
+    """Whole programs, completions (which go on from the problem's prompt), replies and loops."""
     texts = ("    return 'wrong'\n", "    return (\n", "")
     rows = [{"task_id": one.task_id, "completion": text} for one, text in zip(PROBLEMS, texts, strict=True)]
     place.bring("evalplus", write_lines(tmp_path / "c.jsonl", *rows), *TO_SUITE, "v-completions")
@@ -82,31 +76,20 @@ def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
     page = write_json(tmp_path / "page.json", {"1": [evaloop_task(FIRST.task_id, FIRST.reference, WRONG)]})
     place.bring("evaloop", page, *TO_LOOP, "v-loops")
     models = "v-completions,v-programs,v-replies,v-loops"
-    result = place.call("verify", "--models", models)
-    assert result.exit_code == 0, result.output
-    assert "11 units in 4 files" in result.output
-    assert "imported from evalplus, s.jsonl: that these are the log's replies" in result.output
+    origin = "imported from evalplus, s.jsonl: that these are the log's replies"
+    place.expect(f"verify --models {models}", 0, "11 units in 4 files", origin)
     lines = place.imported("v-programs")
     lines.write_text(lines.read_text().replace('"outcome":"no_answer"', '"outcome":"passed"'))
-    result = place.call("verify", "--models", models)
-    assert result.exit_code == 1
-    assert "stored 'passed', graded again 'no_answer'" in result.output
+    place.expect(f"verify --models {models}", 1, "stored 'passed', graded again 'no_answer'")
 
 
 def test_how_far_a_stopped_program_came_is_no_evidence() -> None:
     """A program at its limit of time is stopped elsewhere each time: `verify` compares its outcome."""
-    verdicts = [
-        Verdict(
-            outcome=outcome,
-            passed=number,
-            total=200,
-            failing=FailingCase(index=number, input="", expected="", got="stopped"),
-        )
-        for outcome in (Outcome.TIMED_OUT, Outcome.FAILED)
-        for number in (109, 110)
-    ]
-    first, later, failed, other = (_determined(verdict.model_dump(mode="json")) for verdict in verdicts)
-    assert first == later and failed != other
+    failing = FailingCase(index=1, input="", expected="", got="stopped")
+    verdict = Verdict(outcome=Outcome.FAILED, passed=109, total=200, failing=failing).model_dump(mode="json")
+    for outcome in ("timed_out", "failed"):
+        first, later = (_determined({**verdict, "outcome": outcome, "passed": n}) for n in (109, 110))
+        assert (first == later) is (outcome == "timed_out")
 
 
 @pytest.mark.parametrize(
@@ -145,10 +128,7 @@ def test_a_full_disk_leaves_no_half_import(
 
 
 def test_lm_evals_output_folder(place: ImportPlace, tmp_path: Path) -> None:
-    """Its results_*.json is no log, its folder names the model, and its metric is compared with ours.
-
-    Of several logs of one model none is chosen in silence.
-    """
+    """Its folder names the model; its metric is compared with ours; of several logs none is chosen."""
     folder = tmp_path / "out/my-org__My-Model-7B"
     rows = [lm_eval_row(program) | {"pass@1": 1.0} for program in (FIRST.reference, WRONG)]
     write_lines(folder / f"samples_seeds_{TIME}.jsonl", *rows)
@@ -190,11 +170,7 @@ def test_bigcodes_generations(place: ImportPlace, tmp_path: Path) -> None:
 
 
 def test_inspects_scores_and_status(place: ImportPlace, tmp_path: Path) -> None:
-    """A scorer's verdict is compared with ours; scorers that differ have none; a cancelled log says so.
-
-    A reply that a limit of tokens cut is truncated; a sample without one is left out and named. Automatic ids
-    are the samples' numbers: none is graded against a task that its text does not name.
-    """
+    """Scorers that differ have no verdict; a cut reply is truncated; automatic ids name no task."""
     samples = [
         inspect_sample(FIRST.task_id, scores={"verify": {"value": value}, **more})
         for value, more in (("C", {}), ("I", {}), (1.0, {}), ("C", {"other": {"value": "I"}}))
@@ -250,7 +226,7 @@ def test_reval(place: ImportPlace, tmp_path: Path) -> None:
     with model_server_process("support.server_scripts:echo") as url:
         rows = f"models: [{{id: s, name: S, api: {{base_url: '{url}', model: scripted}}}}]"
         (place.root / "models.yaml").write_text(rows)
-        assert place.call("run", "--suites", "runtime/core", "--limit", "1").exit_code == 0
+        place.expect("run --suites runtime/core --limit 1", 0)
     (ours,) = read_records(place.results / "runs/s/runtime/core.jsonl", RuntimeRecord)
     count, (program, _, index) = len(ours.statements), ours.task_id.rpartition("#")
     said = {"coverage": "YES[/ANSWER]", "state": "Nil", "path": "-1", "output": "assert True"}

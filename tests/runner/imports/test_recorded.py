@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from support.import_place import (
     CHECKOUT,
     FIRST,
     SECOND,
+    SUITE,
     THIRD,
     WRONG,
     ImportPlace,
@@ -62,54 +62,24 @@ def two_models(folder: Path) -> Path:
     return folder
 
 
-def lines(
-    place: ImportPlace, model: str, suite: str = "loop/core", source: str = "tiny"
-) -> list[dict[str, Any]]:
-    return place.recorded(model, suite, source)
-
-
-def receipt(place: ImportPlace, model: str, suite: str = "loop/core", source: str = "tiny") -> dict[str, Any]:
-    path = RecordedFile(place.results, source, model, suite).manifest
-    found: dict[str, Any] = json.loads(path.read_bytes())["receipt"]
-    return found
-
-
 def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace, tmp_path: Path) -> None:
-    """Each file goes to the model of its name, as outcomes with a short hash; no field has its default value.
-
-    Of a program that failed there and passes here the recording's count is filed, and the line is marked. The
-    receipt tells where it comes from. The same recordings give the same bytes.
-    """
+    """To the model of its name, as outcomes with a short hash; where we judge otherwise a line is marked."""
     folder = two_models(tmp_path)
     place.bring("evaloop", folder, "--recorded", "tiny")
-
-    def line(model: str, text: str, task_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        (found,) = (line for line in lines(place, model) if line["task_id"] == task_id)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        return found, {"task_id": task_id, "sample": 0, "outcome": found["outcome"], "program": digest}
-
-    found, common = line("model-a", f"{FIRST.reference}\0{WRONG}", FIRST.task_id)
-    assert found == {**common, "sustained_loops": 1}
-    found, common = line("model-a", WRONG, SECOND.task_id)
-    assert found == {**common, "sustained_loops": 0}
-    found, common = line("model-b", SECOND.reference, SECOND.task_id)
-    assert found == {**common, "outcome": "failed", "sustained_loops": 0, "differs": True}
-    stated = receipt(place, "model-b")
+    differs = {"outcome": "failed", "sustained_loops": 0, "differs": True}
+    for model, programs, task_id, filed in (
+        ("model-a", f"{FIRST.reference}\0{WRONG}", FIRST.task_id, {"sustained_loops": 1}),
+        ("model-a", WRONG, SECOND.task_id, {"sustained_loops": 0}),
+        ("model-b", SECOND.reference, SECOND.task_id, differs),
+    ):
+        (found,) = (line for line in place.recorded(model)[0] if line["task_id"] == task_id)
+        program = hashlib.sha256(programs.encode()).hexdigest()[:8]
+        common = {"task_id": task_id, "sample": 0, "outcome": found["outcome"], "program": program}
+        assert found == {**common, **filed}
     digest = hashlib.sha256((folder / "loop-model-b.json.gz").read_bytes()).hexdigest()
-    assert (
-        stated
-        | {
-            "source": "tiny",
-            "address": "https://example.org/tiny",
-            "commit": "abc1234",
-            "date": "2025-10",
-            "licence": "none found",
-            "sha256": digest,
-            "compared": 2,
-            "equal": 1,
-        }
-        == stated
-    )
+    source = {"source": "tiny", "address": "https://example.org/tiny", "commit": "abc1234", "date": "2025-10"}
+    judged = {"licence": "none found", "sha256": digest, "compared": 2, "equal": 1}
+    assert place.recorded("model-b")[1].items() >= {**source, **judged}.items()
     files = sorted((place.results / "recorded/tiny").rglob("*.json*"))
     before = [path.read_bytes() for path in files]
     assert not any(b"Write it" in content or b"def " in content for content in before)
@@ -118,11 +88,7 @@ def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace, tmp_p
 
 
 def test_sets_of_one_file_and_official_verdicts(place: ImportPlace, tmp_path: Path) -> None:
-    """A row goes to the suite of its subset; its official verdict is compared with ours.
-
-    EvalPlus' `plus_status` is about the added inputs alone: failed on the base, a program has failed. Of a
-    folder of programs the checksum is that of its files.
-    """
+    """By its subset; EvalPlus' `plus_status` is about the added inputs: failed on the base is failed."""
 
     def row(subset: str, task_id: str, solution: str, plus: str | None) -> dict[str, Any]:
         published = {"base_status": "pass", "plus_status": plus}
@@ -136,21 +102,20 @@ def test_sets_of_one_file_and_official_verdicts(place: ImportPlace, tmp_path: Pa
     ]
     log = write_lines(tmp_path / "evolved-solver.jsonl", *rows)
     place.bring("evoeval", log, "--recorded", "sets")
-    found = lines(place, "solver", "evolved/core-seeds", "sets")
+    found, stated = place.recorded("solver", SUITE, "sets")
     assert [(line["task_id"], line["outcome"] == "passed") for line in found] == [
         (FIRST.task_id, False),
         (SECOND.task_id, True),
         (THIRD.task_id, False),
     ]
-    stated = receipt(place, "solver", "evolved/core-seeds", "sets")
     assert (stated["compared"], stated["equal"]) == (2, 2)
     assert not RecordedFile(place.results, "sets", "solver", "evolved/core-difficult").lines.exists()
     program = tmp_path / "programmer" / FIRST.task_id.replace("/", "_") / "0.py"
     program.parent.mkdir(parents=True)
     program.write_text(FIRST.reference)
-    place.bring("evoeval", tmp_path / "programmer", "--recorded", "sets", "--suite", "evolved/core-seeds")
-    assert lines(place, "programmer", "evolved/core-seeds", "sets")[0]["outcome"] == "passed"
-    assert len(receipt(place, "programmer", "evolved/core-seeds", "sets")["sha256"]) == 64
+    place.bring("evoeval", tmp_path / "programmer", "--recorded", "sets", "--suite", SUITE)
+    found, stated = place.recorded("programmer", SUITE, "sets")
+    assert found[0]["outcome"] == "passed" and len(stated["sha256"]) == 64
 
 
 def test_kept_verdicts_are_not_graded_again(place: ImportPlace, tmp_path: Path) -> None:
@@ -162,7 +127,7 @@ def test_kept_verdicts_are_not_graded_again(place: ImportPlace, tmp_path: Path) 
     changed = whole.replace(b'\\"outcome\\":\\"passed\\"', b'\\"outcome\\":\\"timed_out\\"')
     verdicts.write_bytes(changed)
     place.bring("evaloop", *arguments)
-    assert {line["outcome"] for line in lines(place, "model-a")} >= {"timed_out"}
+    assert "timed_out" in {line["outcome"] for line in place.recorded("model-a")[0]}
     assert verdicts.read_bytes() == changed
     verdicts.write_bytes(whole[:-10])
     place.bring("evaloop", *arguments)
@@ -186,65 +151,43 @@ def test_nothing_is_filed_where_our_machinery_failed(
         assert "the sandbox is away" in place.bring("evaloop", log, "--recorded", "tiny", code=1)
     assert not RecordedFile(place.results, "tiny", "faulty", "loop/core").lines.exists()
     place.bring("evaloop", log, "--recorded", "tiny")
-    assert lines(place, "faulty")[0]["sustained_loops"] == 0
+    assert place.recorded("faulty")[0][0]["sustained_loops"] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--recorded", "unknown"), "expected a source 'unknown', got tiny, sets, cruxeval"),
-        (("--recorded", "tiny", "--model", "one"), "expected one log with --model, got 2"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_filed_is_said(
-    place: ImportPlace, tmp_path: Path, arguments: tuple[str, ...], says: str
-) -> None:
-    """An unknown source and one model for two logs are a user's errors."""
-    assert says in place.bring("evaloop", two_models(tmp_path), *arguments, code=1)
+def test_what_cannot_be_filed_is_said(place: ImportPlace, tmp_path: Path) -> None:
+    for options, says in (
+        (("unknown",), "expected a source 'unknown', got tiny, sets, cruxeval"),
+        (("tiny", "--model", "one"), "expected one log with --model, got 2"),
+    ):
+        assert says in place.bring("evaloop", two_models(tmp_path), "--recorded", *options, code=1)
 
 
 def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Path) -> None:
     """`verify` says that there is nothing to grade again and notices a changed line."""
     place.bring("evaloop", two_models(tmp_path), "--recorded", "tiny")
-    result = place.call("verify", "--models", "model-a")
-    assert result.exit_code == 0, result.output
-    assert "1 recorded file with outcomes only" in result.output
+    place.expect("verify --models model-a", 0, "1 recorded file with outcomes only")
     listed = json.loads(place.call("results", "list", "--no-check", "--json").output)
     assert "recorded: tiny, model-a.json.gz" in [row["state"] for row in listed if row["model"] == "model-a"]
     path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
     path.write_text(path.read_text().replace('"sustained_loops":1', '"sustained_loops":11'))
-    result = place.call("verify", "--models", "model-a")
-    assert result.exit_code == 1
-    assert "sustained_loops: expected 0 to 10, got 11" in result.output
+    place.expect("verify --models model-a", 1, "sustained_loops: expected 0 to 10, got 11")
 
 
-@pytest.mark.parametrize(
-    ("replace", "what"),
-    [
-        (lambda path, secret: path.symlink_to(secret), "a link"),
-        (lambda path, secret: os.mkfifo(path), "a pipe"),
-        (lambda path, secret: path.mkdir(), "a folder"),
-    ],
-    ids=["link", "pipe", "folder"],
-)
-def test_recorded_lines_that_are_no_file(
-    tmp_path: Path, replace: Callable[[Path, Path], object], what: str
-) -> None:
+@pytest.mark.parametrize("what", ["a link", "a pipe", "a folder"])
+def test_recorded_lines_that_are_no_file(tmp_path: Path, what: str) -> None:
     """A link is not followed, since an error quotes what it reads; a pipe is not waited for."""
     place = place_with_sources(tmp_path)
     place.bring("evaloop", two_models(tmp_path), "--recorded", "tiny")
     path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
-    path.unlink()
-    secret = tmp_path / "secret"
-    secret.write_text("password\n")
-    replace(path, secret)
-    verified = place.call("verify", "--json", "--models", "model-a")
-    listed = place.call("results", "list", "--no-check")
-    assert (verified.exit_code, listed.exit_code) == (1, 0)
-    assert not json.loads(verified.stdout)["follows"]
-    for result in (verified, listed):
-        assert what in result.output and "password" not in result.output
+    path.write_text("password\n")
+    if what == "a link":
+        place.link(path)
+    else:
+        path.unlink()
+        os.mkfifo(path) if what == "a pipe" else path.mkdir()
+    assert not json.loads(place.call("verify", "--json", "--models", "model-a").stdout)["follows"]
+    place.expect("verify --models model-a", 1, what, "!password")
+    place.expect("results list --no-check", 0, what, "!password")
 
 
 def test_make_recorded(tmp_path: Path) -> None:
@@ -313,11 +256,7 @@ def test_a_line_has_what_the_score_needs_and_no_more(task_lines: bool) -> None:
 
 @pytest.mark.official
 def test_a_line_holds_a_task(tmp_path: Path) -> None:
-    """`make recorded` files two files of answers: outcomes of a task's samples, a hash of all answers.
-
-    Samples that their authors graded otherwise are named. What reads the results gets one record a sample,
-    `verify` checks them, and a damaged line tells where it stands.
-    """
+    """`make recorded` files outcomes of a task's samples, and a hash of all answers."""
     first, second = official.cruxeval(official_store())[:2]
     place = place_with_sources(tmp_path)
     answers = {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]}
@@ -330,7 +269,7 @@ def test_a_line_holds_a_task(tmp_path: Path) -> None:
         write_json(place.root / f"logs/cruxeval/{name}.json.gz", content)
     done = place.make_recorded(place.root / "logs")
     assert done.returncode == 0, done.stdout + done.stderr
-    lines = place.recorded("best-coder", OUTPUT, "cruxeval")
+    lines, _ = place.recorded("best-coder", OUTPUT, "cruxeval")
     texts_of_first = "\0".join(f"[ANSWER]\n{text}\n[/ANSWER]" for text in answers[first.task_id])
     assert lines[0] == {
         "task_id": first.task_id,
@@ -348,8 +287,7 @@ def test_a_line_holds_a_task(tmp_path: Path) -> None:
         *((0, "passed"), (1, "passed"), (2, "failed")),
         *((0, "failed"), (1, "passed")),
     ]
-    result = place.call("verify", "--models", "best-coder")
-    assert result.exit_code == 0, result.output
+    place.expect("verify --models best-coder", 0)
     file.lines.write_text(file.lines.read_text().replace("passed*2", "won*2"))
     with pytest.raises(UserError, match=r"line 1: .*'won'"):
         file.read()

@@ -24,7 +24,6 @@ async def main(base_url: str, path: Path, count: int, slots: int) -> None:
 
 
 async def ask(model: Model, number: int) -> None:
-    """One question, whose answer must be its own."""
     answer = await model.ask(Chat((Message("user", str(number)),)), Sampling(max_tokens=64))
     assert answer.reply.text == f"echo: {number}"
     print(number, flush=True)  # noqa: T201

@@ -4,13 +4,13 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from support.model_server import ModelServer, Script
 from support.opened import opened
 from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
-from support.server_scripts import misbehaving
 from triathlon_runner.llm import (
     Chat,
     Completion,
@@ -25,7 +25,7 @@ from triathlon_runner.llm import (
     ServerUnreachableError,
     open_model,
 )
-from triathlon_runner.records import Finish, Reply
+from triathlon_runner.records import Finish
 
 QUICK = Limits(first_wait=0.001, longest_wait=0.002, failures_in_a_row=100)
 GREEDY = Sampling(max_tokens=64)
@@ -102,6 +102,7 @@ async def test_what_a_reply_leads_to(responses: list[Response | str], expected: 
         try:
             answer = await model.ask(chat("q"), GREEDY)
             got = f"{answer.reply.finish}: {answer.reply.text}"
+            assert not model.stats.retried_error, "it is not why units are open"
         except EndpointError as error:
             got = f"{type(error).__name__}: {error}"
             assert str(error) in (model.stats.stopped, model.stats.last_error)
@@ -112,29 +113,15 @@ async def test_what_a_reply_leads_to(responses: list[Response | str], expected: 
         assert server.count == requests
 
 
-async def test_an_error_that_passed_explains_no_open_units() -> None:
-    """Once the server answers, what was tried again is its last error still, but not why units are open."""
-    async with opened(one_by_one([too_many(), "good"]), limits=QUICK) as (_, model):
-        await model.ask(chat("q"), GREEDY)
-        assert "429" in model.stats.last_error and not model.stats.retried_error
-
-
 async def test_a_model_that_is_replaced_in_the_middle() -> None:
-    """Replies by another model in a row stop it: each may be charged for."""
-    responses: list[Response | str] = ["first", Said("x", model="gpt-5-cheap")]
+    """Replies by another model in a row stop it: each may be charged for, as one that was broken off."""
+    half = Said("half an ans", finish="error")
+    responses: list[Response | str] = ["first", half, Said("x", model="gpt-5-cheap")]
     async with opened(one_by_one(responses), limits=Limits(first_wait=0.001)) as (server, model):
         await model.ask(chat("q"), GREEDY)
         with pytest.raises(ModelUnavailableError, match="replies are not by the model that was asked for"):
             await model.ask(chat("another"), GREEDY)
-        assert (server.count, model.stats.lost) == (13, 12)
-
-
-async def test_a_reply_that_the_server_broke_off_may_be_charged_for() -> None:
-    """It counts as lost, so that the cost of a run is not shown too low."""
-    responses: list[Response | str] = [Said("half an ans", finish="error"), "good"]
-    async with opened(one_by_one(responses), limits=QUICK) as (_, model):
-        await model.ask(chat("q"), GREEDY)
-        assert (model.stats.answered, model.stats.lost) == (1, 1)
+        assert (server.count, model.stats.lost) == (14, 13)
 
 
 async def test_a_request_that_is_given_up_may_be_charged_for() -> None:
@@ -193,10 +180,7 @@ ODD = {"max_completion_tokens": 1009, "reasoning_effort": "high", "top_k": 1}
     ids=["chat", "completion", "no stop strings", "row"],
 )
 async def test_what_is_sent(kind: Any, prompt: Any, row: dict[str, Any], merges: bool, sent: Any) -> None:
-    """Every setting of the protocol; what a provider refuses is left out or renamed, what it wants is added.
-
-    Stop strings go to base models alone: the text of all others is cut here.
-    """
+    """What a provider refuses is left out or renamed; stop strings go to base models alone."""
     settings = ModelSettings(merges_system=merges)
     async with opened(lambda _: "A END B", kind, settings=settings, **row) as (server, model):
         answer = await model.ask(prompt, Sampling(9, 0.8, 0.95, ("END", "#"), 7))
@@ -264,69 +248,43 @@ async def test_a_server_that_goes_away_and_comes_back() -> None:
     assert "trying again" in lines[0] and "answers again" in lines[1]
 
 
-@pytest.mark.parametrize(
-    ("host", "first", "says"),
-    [
-        ("127.0.0.1", "question", r"refused the connection .*; run again later$"),
-        ("127.0.0.1", "list of models", r"refused the connection .*; run again later$"),
-        ("no-such-host.invalid", "question", r"the host of http://no-such-host.invalid"),
-    ],
-)
-async def test_nobody_listens(host: str, first: str, says: str, unused_tcp_port: int) -> None:
-    """A port where nobody listens is said at once, tried for a short while, and worth another try later.
+CLOSED = "127.0.0.1:CLOSED"
+"""A port where nobody listens."""
 
-    A host that cannot be found ends the model at once.
+
+@pytest.mark.parametrize(
+    ("address", "proxy", "first", "says"),
+    [
+        (f"http://{CLOSED}", "", "question", r"refused the connection .*; run again later$"),
+        (f"http://{CLOSED}", "", "list of models", r"refused the connection .*; run again later$"),
+        ("http://no-such-host.invalid", "", "question", r"the host of http://no-such-host.invalid"),
+        ("http://x.invalid", f"http://{CLOSED}", "question", r"proxy on the way to \S+ .* refused the conn"),
+        ("https://127.0.0.1:PLAIN", "", "question", r"no TLS connection to .* should it be http:// "),
+    ],
+    ids=["question", "list", "no host", "proxy", "no TLS"],
+)
+async def test_nobody_listens(
+    monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int, address: str, proxy: str, first: str, says: str
+) -> None:
+    """Who is not reached is said at once, tried for a short while, and worth another try later.
+
+    A host that cannot be found ends the model at once. Of a proxy it is not said of the server behind it.
     """
     lines: list[str] = []
-    config = OpenAI(base_url=f"http://{host}:{unused_tcp_port}/v1", model="x")
     limits = Limits(first_wait=0.01, first_contact_seconds=0.2)
-    async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
-        with pytest.raises(ModelUnavailableError, match=says) as caught:
-            await (model.ask(chat("q"), GREEDY) if first == "question" else model.identify_server())
-    if host == "127.0.0.1":
-        assert isinstance(caught.value, ServerUnreachableError)
-        assert len(lines) == 1 and "no answer from the server" in lines[0]
-
-
-async def test_a_proxy_where_nobody_listens(monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int) -> None:
-    """It is the proxy that is named, and not the server behind it, of which nothing is known."""
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused_tcp_port}")
-    config = OpenAI(base_url="http://server.invalid/v1", model="x")
-    limits = Limits(first_wait=0.01, first_contact_seconds=0.1)
-    async with open_model("m", "instruct", config, limits=limits) as model:
-        with pytest.raises(ServerUnreachableError, match=r"the proxy on the way to \S+ .* refused the conn"):
-            await model.ask(chat("q"), GREEDY)
-
-
-async def test_https_to_a_server_without_it() -> None:
-    """The message says what is probably wrong: the address's scheme."""
-    limits = Limits(first_wait=0.01, first_contact_seconds=0.1)
-    async with ModelServer(echo) as server:
-        config = OpenAI(base_url=server.base_url.replace("http:", "https:"), model="x")
-        async with open_model("m", "instruct", config, limits=limits) as model:
-            with pytest.raises(
-                ServerUnreachableError, match=r"no TLS connection to .* should it be http:// "
-            ):
-                await model.ask(chat("q"), GREEDY)
-
-
-async def test_a_wait_that_the_server_asks_for() -> None:
-    """One 429 holds its own question back alone; how long is measured on a virtual clock (test_queue.py)."""
-    refused = asyncio.Event()
-
-    def script(asked: Asked) -> str | Response:
-        if asked.prompt == "a":
-            refused.set()
-        return too_many(30) if asked.prompt == "a" else "x"
-
-    async with opened(script) as (_, model):
-        first = asyncio.create_task(model.ask(chat("a"), GREEDY))
-        await refused.wait()
-        await model.ask(chat("b"), GREEDY)
-        assert not first.done()
-        first.cancel()
+    monkeypatch.setenv("http_proxy", proxy.replace("CLOSED", f"{unused_tcp_port}"))
+    async with ModelServer(echo) as plain:
+        port = urlsplit(plain.base_url).port
+        address = address.replace("CLOSED", f"{unused_tcp_port}").replace("PLAIN", f"{port}")
+        config = OpenAI(base_url=f"{address}/v1", model="x")
+        async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
+            with pytest.raises(ModelUnavailableError, match=says) as caught:
+                await (model.ask(chat("q"), GREEDY) if first == "question" else model.identify_server())
+    if "no-such-host" not in address:
+        assert isinstance(caught.value, ServerUnreachableError)
+        assert len(lines) == 1 and "no answer from the server" in lines[0]
 
 
 async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
@@ -353,7 +311,6 @@ async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
 
 
 async def test_errors_are_not_kept(tmp_path: Path) -> None:
-    """An outcome that came as an HTTP error is asked for again; only replies are kept."""
     script = one_by_one([Status(400, "no", "content_filter"), "yes"])
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         async with opened(script, cache=cache) as (_, model):
@@ -362,10 +319,7 @@ async def test_errors_are_not_kept(tmp_path: Path) -> None:
 
 
 async def test_a_server_of_ours(tmp_path: Path) -> None:
-    """It gets all its slots at once; its replies are found under another port, not with other weights.
-
-    The panel sees what was answered, and how fast.
-    """
+    """It gets all its slots at once; its replies are found under another port, not with other weights."""
     counts, ours = [], ModelSettings(engine="vllm")
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         for revision in ("one", "one", "two"):
@@ -382,7 +336,6 @@ async def test_a_server_of_ours(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("leaves", [0, 1])
 async def test_giving_up_one_of_two_equal_questions(leaves: int) -> None:
-    """If one of two that ask the same goes away, the other still gets its answer."""
     async with opened(echo, latency=0.3) as (server, model):
         asks = [asyncio.create_task(model.ask(chat("q"), GREEDY)) for _ in range(2)]
         while not server.count:  # noqa: ASYNC110  the server knows no events
@@ -390,37 +343,3 @@ async def test_giving_up_one_of_two_equal_questions(leaves: int) -> None:
         asks[leaves].cancel()
         assert (await asks[1 - leaves]).reply.text == "echo q"
         assert (model.stats.in_flight, server.count) == (0, 2 - leaves)
-
-
-QUESTIONS = 150
-
-
-def calm(asked: Asked) -> Said:
-    """Every tenth reply is cut at the token limit; all depend on the question alone."""
-    number = int(asked.prompt)
-    cut = {} if number % 10 else {"finish": "length", "output_tokens": asked.body["max_tokens"]}
-    return Said(f"answer {number}", **cut)
-
-
-async def ask_all(server: ModelServer, cache: ReplyCache) -> list[Reply]:
-    config = OpenAI(base_url=server.base_url, model="scripted", timeout_seconds=5)
-    limits = Limits(first_wait=0.01, longest_wait=0.1, attempts=20, failures_in_a_row=20)
-    async with open_model("m", "instruct", config, cache=cache, limits=limits) as model:
-        answers = await asyncio.gather(*(model.ask(chat(str(number)), GREEDY) for number in range(QUESTIONS)))
-        assert model.stats.failed == 0
-    return [answer.reply for answer in answers]
-
-
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
-async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
-    """With three requests in ten going wrong in every known way, the replies are those of a calm run."""
-    expected = [
-        Reply(text=f"answer {n}", finish=Finish.STOP if n % 10 else Finish.LENGTH) for n in range(QUESTIONS)
-    ]
-    with ReplyCache(tmp_path / "c.sqlite") as cache:
-        async with ModelServer(misbehaving(calm, seed)) as server:
-            assert await ask_all(server, cache) == expected
-            assert server.count > 1.1 * QUESTIONS
-            count = server.count
-            assert await ask_all(server, cache) == expected
-            assert server.count == count

@@ -151,11 +151,7 @@ async def run_asker(server: ModelServer, cache: Path, kill_after: int | None = N
     ("seed", "kills"), [(1, 1), *(pytest.param(seed, 4, marks=pytest.mark.slow) for seed in range(2, 7))]
 )
 async def test_kill(tmp_path: Path, seed: int, kills: int) -> None:
-    """Killed several times at random moments and then left alone, a run has all its answers.
-
-    No answer that had arrived is asked for again, and what is asked twice is no more than was in flight: what
-    waited for the server, and what was on its way from there to the disk.
-    """
+    """No answer that had arrived is asked for again, and what is asked twice was in flight."""
     rng = random.Random(seed)
     cache = tmp_path / "replies.sqlite"
     arrived: set[int] = set()

@@ -12,6 +12,7 @@ from triathlon_runner.llm.provider import HttpReply
 
 PUBLIC = OpenAI(base_url="https://api.example.com/v1", model="m", key_env="SOME_KEY")
 LOCAL = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
+BARE = OpenAI(base_url="http://127.0.0.1:1", model="m")
 
 
 def meaning(
@@ -67,7 +68,6 @@ ERRORS = [
     (400, "unsupported_value", "Unsupported value: 'messages[0].role' does not support 'system' with this"
      " model.", MERGE, "messages[0].role"),
     # anthropic
-    (401, "authentication_error", "invalid x-api-key", KEY),
     (403, "permission_error", "Your API key does not have permission to use the resource.", KEY),
     (403, "forbidden", "Request not allowed", "no access to 'm'"),
     (400, "invalid_request_error", "This organization has been disabled.", ACCOUNT),
@@ -79,7 +79,6 @@ ERRORS = [
      "`temperature` and `top_p` cannot both be specified for this model.", "unsupported: [temperature]"),
     (400, "invalid_request_error", "`temperature` may only be set to 1 when thinking is enabled.",
      "unsupported: [temperature]"),
-    (413, "request_too_large", "Request exceeds the maximum size", "question"),
     (429, "rate_limit_error", "This would exceed your organization's rate limit per minute", "throttled"),
     # gemini
     (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", KEY),
@@ -92,10 +91,8 @@ ERRORS = [
     # deepseek
     (400, "invalid_request_error", "Content Exists Risk", "refused"),
     (400, "invalid_request_error", "Model Not Exist", MODEL),
-    (401, "invalid_request_error", "Authentication Fails, Your api key: ****abcd is invalid", KEY),
     # openrouter
     (402, "", "Insufficient credits. Add more using https://openrouter.ai/settings/credits", QUOTA),
-    (402, "", "This request requires more credits, or fewer max_tokens.", QUOTA),
     (403, "", "Key limit exceeded (total limit). Manage it using the key settings", KEY),
     (403, "", "Your chosen model requires moderation and your input was flagged flagged_input", "refused"),
     (400, "", "m is not a valid model ID", MODEL),
@@ -103,14 +100,12 @@ ERRORS = [
     (404, "", "No endpoints found matching your data policy (Free model training).", "stop: "),
     (429, "", "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests", QUOTA),
     # vllm
-    (404, "NotFoundError", "The model `wrong` does not exist. Valid aliases: smol, smol-alias.", MODEL),
     (400, "BadRequestError", "default chat template is no longer allowed, so you must provide one", KIND),
     (400, "BadRequestError", "The model does not support Chat Completions API", KIND),
     (400, "BadRequestError", "Conversation roles must alternate user/assistant/user/...", MERGE),
     # llama_cpp
     (501, "not_supported_error", "This server does not support metrics endpoint.", "question"),
     # ollama
-    (404, "api_error", 'model "m" not found, try pulling it first', MODEL),
     (400, "invalid_request_error", '"m" does not support chat', KIND),
     (500, "", "model requires more system memory (5.0 GiB) than is available (3.9 GiB)", "too little memory"),
     (403, "", "this model requires a subscription, upgrade for access", ACCOUNT),
@@ -124,7 +119,6 @@ ERRORS = [
      "the key with which the server itself asks"),
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
-    (429, "throttling_error", "litellm.RateLimitError: this is a mock rate limit error", "throttled"),
     (400, "", "/chat/completions: Invalid model name passed in model=wrongname.", MODEL),
     # templates without a system role
     (400, "BadRequestError", "System role not supported", MERGE),
@@ -163,37 +157,33 @@ def test_tried_again(status: int) -> None:
     assert meaning(status, "[" * 100_000).startswith("again")
 
 
-UNDER_STATUS_200 = [
-    ({"error": "Insufficient balance"}, QUOTA),
-    ({"detail": "The model m does not exist."}, MODEL),
-    ({"error": {"message": "You have run out of credits"}}, QUOTA),
-    ({"error": {"message": "slow down", "code": 429}}, "throttled"),
-    ({"object": "error", "message": "The model `m` does not exist.", "code": 404}, MODEL),
-    ({"code": 401, "msg": "token expired"}, KEY),
-    ({"error": {"message": "rate limit, add credits"}}, "again: 200, the server said 'rate limit"),
-    ({"error": {"message": "upstream", "code": 502}}, "again: 502, the server said 'upstream'"),
-    ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
+ODD_ERRORS = [
+    # status, body, meaning
+    (200, {"error": "Insufficient balance"}, QUOTA),
+    (200, {"detail": "The model m does not exist."}, MODEL),
+    (200, {"error": {"message": "You have run out of credits"}}, QUOTA),
+    (200, {"error": {"message": "slow down", "code": 429}}, "throttled"),
+    (200, {"object": "error", "message": "The model `m` does not exist.", "code": 404}, MODEL),
+    (200, {"code": 401, "msg": "token expired"}, KEY),
+    (200, {"error": {"message": "rate limit, add credits"}}, "again: 200, the server said 'rate limit"),
+    (200, {"error": {"message": "upstream", "code": 502}}, "again: 502, the server said 'upstream'"),
+    (200, [{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
+    (400, "x" * 300, f"the server said '{'x' * 300}';"),
+    (400, "x" * 301, f"the server said '{'x' * 300}…';"),
 ]
 
 
-@pytest.mark.parametrize(("body", "means"), UNDER_STATUS_200, ids=str)
-def test_errors_under_status_200(body: Any, means: str) -> None:
-    """An error in a good reply means what its words say, and they are shown."""
-    assert means in meaning(200, body)
-
-
-def test_a_long_error_is_quoted_by_its_beginning() -> None:
-    """An error page of a proxy fills no screen: 300 characters of it are quoted."""
-    assert f"the server said '{'x' * 300}';" in meaning(400, "x" * 300)
-    assert f"the server said '{'x' * 300}…';" in meaning(400, "x" * 301)
+@pytest.mark.parametrize(("status", "body", "means"), ODD_ERRORS, ids=lambda value: str(value)[:40])
+def test_odd_errors(status: int, body: Any, means: str) -> None:
+    """An error in a good reply means what its words say; of an error page 300 characters are quoted."""
+    assert means in meaning(status, body)
 
 
 def test_advice() -> None:
     """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
-    bare = OpenAI(base_url="http://127.0.0.1:1", model="m")
-    assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", bare)
-    assert "a request without a key was not accepted" in meaning(401, "", bare)
-    assert "`key_env: NAME`" in meaning(401, "", bare)
+    assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", BARE)
+    assert "a request without a key was not accepted" in meaning(401, "", BARE)
+    assert "`key_env: NAME`" in meaning(401, "", BARE)
     moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
     assert "'evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
 
@@ -245,10 +235,6 @@ LENGTHS = [
     (400, "max_tokens=4096 cannot be greater than max_model_len=2048. Please request fewer output tokens.",
      0, None),
     (400, f"{IS} 2048 tokens. However, your messages resulted in 2610 tokens.", None, 2048),
-    (400, f"{IS} 2048 tokens. However, your prompt contains at least 2049 input tokens, which exceeds this"
-     " limit even without any output tokens. Please reduce the length of the input prompt.", None, 2048),
-    (400, f"{IS} 512 tokens. However, you requested 741 tokens (731 in the messages, 10 in the completion).",
-     None, 512),
     (400, f"{IS} 512 tokens, however you requested 711 tokens (701 in your prompt; 10 for the completion).",
      None, 512),
     (400, "The decoder prompt (length 3000) is longer than the maximum model length of 2048.", None, 2048),
@@ -258,7 +244,6 @@ LENGTHS = [
     (400, "The input (2610 tokens) is longer than the model's context length (2048 tokens).", None, 2048),
     (422, f"{VALID} must have less than 1024 tokens. Given: 2610", None, 1024),
     (400, "the input length exceeds the context length", None, None),
-    (400, "prompt too long; exceeded max context length by 12 tokens", None, None),
     (400, "prompt is too long: 210000 tokens > 200000 maximum", None, 200000),
     (400, "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context"
      " length", None, 32768),
@@ -273,11 +258,7 @@ LENGTHS = [
 
 @pytest.mark.parametrize(("status", "message", "left", "context"), LENGTHS)
 def test_lengths(status: int, message: str, left: int | None, context: int | None) -> None:
-    """A reply limit without room is a setting, with its number; a long question may be an outcome.
-
-    It is one of a public API, and where the row's `context` says that the model can do no more. The number
-    leaves room for `reasoning_max_tokens`, which is part of the limit that is sent.
-    """
+    """A limit without room is a setting; a long question an outcome, where the server can do no more."""
     if left == 0:
         assert "set a smaller `max_tokens` or `reasoning_max_tokens`" in meaning(status, message, LOCAL)
         return

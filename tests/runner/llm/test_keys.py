@@ -25,6 +25,11 @@ LIMITS = Limits(first_wait=0.001, attempts=2, outage_seconds=0.5, throttled_atte
 PROMPT = Chat((Message("user", "q"),))
 
 
+@pytest.fixture(autouse=True)
+def _our_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", OURS)
+
+
 def config(key: str, monkeypatch: pytest.MonkeyPatch) -> OpenAI:
     monkeypatch.setenv("TEST_KEY", key)
     return OpenAI(base_url="http://127.0.0.1:1/v1", model="scripted", key_env="TEST_KEY")
@@ -32,7 +37,6 @@ def config(key: str, monkeypatch: pytest.MonkeyPatch) -> OpenAI:
 
 async def test_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """The key goes out as a bearer token; what the package would take from the environment goes to nobody."""
-    monkeypatch.setenv("TEST_KEY", OURS)
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "not-for-others")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: not-for-others")
@@ -94,14 +98,9 @@ def faults(key: str) -> list[Response]:
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize("key", [OURS, OTHERS])
 async def test_never_in_errors(
-    number: int,
-    key: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
+    number: int, key: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A key in a reply does not get into a message, a traceback, a log or the statistics."""
-    monkeypatch.setenv("TEST_KEY", OURS)
     caplog.set_level(logging.DEBUG)
     lines: list[str] = []
     script = faults(key)[number]

@@ -11,16 +11,7 @@ from support.model_server import ModelServer, Script, model_server_process
 from support.opened import opened
 from support.server_replies import Asked, Half, Raw, Response, Said, Status, too_many
 from support.small_run import SmallRun
-from triathlon_runner.llm import (
-    Anthropic,
-    EndpointError,
-    Limits,
-    ModelKind,
-    ModelSettings,
-    ReplyCache,
-    Report,
-    probe,
-)
+from triathlon_runner.llm import Anthropic, EndpointError, Limits, ModelKind, ModelSettings, Report, probe
 
 MODEL = "scripted"
 LISTED = {"GET /v1/models": {"data": [{"id": MODEL, "max_model_len": 4096}]}}
@@ -36,8 +27,6 @@ def good(asked: Asked) -> Said:
 
 
 def refusing(name: str, **error: Any) -> Script:
-    """A server that refuses a field of the body."""
-
     def answer(asked: Asked) -> Response:
         refusal = Status(400, f"Unsupported parameter: {name!r} is not supported with this model.", **error)
         return refusal if name in asked.body else good(asked)
@@ -68,7 +57,7 @@ def counting(asked: Asked) -> Said:
     return replace(good(asked), text=f"{asked.number}")
 
 
-async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[Report, ModelServer]:
+async def probed(script: Script, **row: Any) -> tuple[Report, ModelServer]:
     paths, may_ask = {**LISTED, **row.pop("paths", {})}, row.pop("may_ask", lambda: True)
     settings = ModelSettings(
         row.pop("engine", ""),
@@ -76,8 +65,7 @@ async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[R
         row.pop("merges_system", False),
         row.pop("limit", None),
     )
-    cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
-    async with opened(script, paths=paths, settings=settings, cache=cache, limits=LIMITS, **row) as pair:
+    async with opened(script, paths=paths, settings=settings, limits=LIMITS, **row) as pair:
         return await probe(pair[1], may_ask=may_ask), pair[0]
 
 
@@ -156,7 +144,6 @@ def every_fault(asked: Asked) -> Response:
 
 
 async def test_every_fault_at_once() -> None:
-    """Each is found, whatever else is wrong."""
     report, server = await probed(every_fault, context=8192)
     fine = {name for name, found in report.found.items() if not found.setting}
     assert fine == {"stop strings"}, "a run sends a chat server none"
@@ -185,16 +172,6 @@ async def test_no_answer(kind: ModelKind, script: Script, says: str) -> None:
     """Without an answer to the plainest question nothing is said about the rest, but what fixes that."""
     with pytest.raises(EndpointError, match=says):
         await probed(script, kind=kind)
-
-
-async def test_replies_are_kept(tmp_path: Path) -> None:
-    """A second call to the same server asks nothing again."""
-    _, first = await probed(good, tmp_path)
-    port = int(first.base_url.removesuffix("/v1").rpartition(":")[2])
-    again, second = await probed(lambda _: Status(500), tmp_path, port=port)
-    assert len(first.requests) == 6
-    assert not second.requests
-    assert not again.has_findings
 
 
 async def test_the_budget_ends_the_questions() -> None:

@@ -116,12 +116,9 @@ async def test_anthropic_does_not_complete() -> None:
     "wrong",
     [
         {"provider": "antropic"},
-        {"provider": "anthropic", "reasoning_effort": "high"},
         {"provider": "anthropic", "unsupported": ["seed"]},
         {"temprature": 1},
-        {"base_url": "example.org/v1"},
         {"base_url": "ftp://example.org"},
-        {"base_url": "https://user:password@example.org/v1"},
         {"base_url": "https://example.org/v1?key=a1b2c3"},
         {"headers": {"api-key": "a1b2c3"}},
         {"base_url": "https://example.org/v1/chat/completions"},
@@ -147,7 +144,6 @@ def test_refused_in_a_row(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS.values())
 def test_every_field_is_explained(provider: type[ApiConfig]) -> None:
-    """Each setting has a sentence that help and documentation can show."""
     fields = provider.model_fields.items()
     assert [name for name, field in fields if not field.description and name != "provider"] == []
 

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from support.virtual_server import VirtualServer, ask, model_behind
 from support.virtual_time import run_virtually
-from triathlon_runner.llm import (
-    Chat,
-    Limits,
-    Message,
-    ModelUnavailableError,
-    Sampling,
-    ServerUnreachableError,
-)
+from triathlon_runner.llm import Completion, Limits, ModelUnavailableError, Sampling, ServerUnreachableError
 from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
 from triathlon_runner.llm.provider import HttpReply
 
@@ -29,21 +22,13 @@ def same_jitter() -> None:
     random.seed(1)
 
 
-def fast(rng: random.Random) -> float:
-    return 0.01
+FAST, TENTH, VARIED = (0.01, 0.01), (0.1, 0.1), (0.2, 1.8)
+"""Seconds until an answer, from and to."""
 
 
-def tenth(rng: random.Random) -> float:
-    return 0.1
-
-
-def varied(rng: random.Random) -> float:
-    return rng.uniform(0.2, 1.8)
-
-
-@pytest.mark.parametrize("latency", [fast, varied])
+@pytest.mark.parametrize("latency", [FAST, VARIED])
 @pytest.mark.parametrize("burst", [5, 300, None], ids=["even", "burst", "window"])
-def test_requests_a_minute(burst: int | None, latency: Callable[[random.Random], float]) -> None:
+def test_requests_a_minute(burst: int | None, latency: tuple[float, float]) -> None:
     """A limit of 300 requests a minute is found and used: at most 1.2 times the best 288 s."""
     server = VirtualServer(latency, a_minute=300, burst=burst)
     _, seconds = run_virtually(ask(server, chains=96, length=15))
@@ -51,9 +36,9 @@ def test_requests_a_minute(burst: int | None, latency: Callable[[random.Random],
     assert seconds < 1.2 * 288
 
 
-@pytest.mark.parametrize(("latency", "best"), [(tenth, 36.0), (varied, 360.0)])
+@pytest.mark.parametrize(("latency", "best"), [(TENTH, 36.0), (VARIED, 360.0)])
 @pytest.mark.parametrize("seed", range(3))
-def test_requests_at_once(latency: Callable[[random.Random], float], best: float, seed: int) -> None:
+def test_requests_at_once(latency: tuple[float, float], best: float, seed: int) -> None:
     """A limit of 8 requests at once is found, kept with few 429s, and used while there is work for all 8."""
     random.seed(seed)
     server = VirtualServer(latency, at_once=8)
@@ -66,8 +51,8 @@ def test_requests_at_once(latency: Callable[[random.Random], float], best: float
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_chance(seed: int) -> None:
     """Faults by chance, 429s among them, three in ten: no more than twice the calm time, every answer got."""
-    _, calm = run_virtually(ask(VirtualServer(fast), chains=96, length=48, pause=1.15))
-    server = VirtualServer(fast, fault_share=0.3, rng=random.Random(seed))
+    _, calm = run_virtually(ask(VirtualServer(FAST), chains=96, length=48, pause=1.15))
+    server = VirtualServer(FAST, fault_share=0.3, rng=random.Random(seed))
     stats, seconds = run_virtually(ask(server, chains=96, length=48, pause=1.15))
     assert stats.failed == 0 and stats.answered >= 96 * 48
     assert seconds < 2 * calm
@@ -75,7 +60,7 @@ def test_chance(seed: int) -> None:
 
 def test_chance_and_a_limit() -> None:
     """A limit is found although one reply in ten fails by chance."""
-    server = VirtualServer(varied, at_once=8, fault_share=0.1)
+    server = VirtualServer(VARIED, at_once=8, fault_share=0.1)
     stats, seconds = run_virtually(ask(server, chains=96, length=20))
     assert server.refused(since=10) < 0.15
     assert seconds < 1.5 * 96 * 20 / 8
@@ -96,14 +81,14 @@ def test_a_long_wait_of_one_question_holds_up_no_other() -> None:
                 return HttpReply(429, b"", {"retry-after": "600"})
             return await super().send(path, body, seconds)
 
-    server = OneWaits(tenth)
+    server = OneWaits(TENTH)
     run_virtually(ask(server, chains=40, length=40))
     assert server.answered_at(0.97) < 30  # 39 of 40 chains
 
 
 def test_replies_that_come_too_late() -> None:
     """Each time-out lowers the requests at once, and every question gets its answer."""
-    server = VirtualServer(varied, at_once=8, is_slow=True)
+    server = VirtualServer(VARIED, at_once=8, is_slow=True)
     stats, _ = run_virtually(ask(server, chains=32, length=40))
     assert (stats.failed, stats.answered) == (0, 32 * 40)
     assert stats.limit <= 12
@@ -113,10 +98,7 @@ def test_replies_that_come_too_late() -> None:
     ("refused", "least", "most"), [(0.0, 256, 256), (0.3, 16, 256), (0.9, 1, 2), (1.0, 4, 4)]
 )
 def test_the_limit_follows_the_429s(refused: float, least: int, most: int) -> None:
-    """Without 429s it doubles; a share that no lowering changes is chance; many are too much load.
-
-    Where all are 429s, it stays: the waits of the questions alone lower what is sent.
-    """
+    """Without 429s it doubles; a share that no lowering changes is chance; where all are 429s it stays."""
     level, rng = LearnedLimit(4, 256), random.Random(1)
     for now in range(3000):
         level.replied(now, now, is_refused=rng.random() < refused)
@@ -174,7 +156,7 @@ def test_a_wait_is_no_longer_than_allowed(
 
     async def main() -> None:
         model = model_behind(busy)
-        question = model.ask(Chat((Message("user", "q"),)), Sampling(64))
+        question = model.ask(Completion("q"), Sampling(64))
         with pytest.raises(ServerUnreachableError, match=says):
             await (question if first == "question" else model.config.server_info(model.fetch))
         question.close()
@@ -202,7 +184,7 @@ def test_a_busy_list_is_waited_for() -> None:
 def test_rare_answers() -> None:
     """A server that takes one request at a time, for longer than an outage may last, is asked to the end."""
     lines: list[str] = []
-    server = VirtualServer(lambda rng: 900.0, at_once=1)
+    server = VirtualServer((900.0, 900.0), at_once=1)
     stats, _ = run_virtually(ask(server, chains=3, length=1, say=lines.append))
     assert stats.answered == 3
     assert not lines
@@ -214,7 +196,6 @@ def make(slots: int, may_send: Callable[[], bool] = lambda: True, **limits: Any)
 
 
 async def send(queue: RequestQueue, seconds: float = 0.0, in_flight: list[int] | None = None) -> None:
-    """One request, which notes how many are in flight."""
     async with queue.slot(queue.place(), 1):
         if in_flight is not None:
             in_flight.append(queue.stats.in_flight)

@@ -126,10 +126,7 @@ NO_TEXT = {**TEXT, "choices": [{"finish_reason": "stop", "text": None}]}
     ids=range(15),
 )
 def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish) -> None:
-    """Reasoning stays out of the answer, wherever it stands; stop strings are applied here, too.
-
-    Half a character, which no file could hold, is replaced.
-    """
+    """Reasoning stays out of the answer; stop strings are applied here; half a character is replaced."""
     reply = read(body, Completion("def f():\n") if body is TEXT else CHAT).reply
     assert (reply.text, reply.reasoning, reply.finish) == (text, reasoning, finish)
 
@@ -181,7 +178,6 @@ def test_names() -> None:
 
 
 def is_answer_or_named(body: Any) -> bool:
-    """Whether a reply gives an answer with a text and how it ended, or one of the errors that are caught."""
     try:
         found = read(body)
     except (Retryable, EndpointError):
@@ -198,7 +194,6 @@ json_values = st.recursive(
 
 @given(first=json_values, second=json_values, raw=st.binary(max_size=64))
 def test_any_json_and_any_bytes(first: Any, second: Any, raw: bytes) -> None:
-    """Whatever JSON or bytes a server sends, the result is an answer or a named error."""
     message = {"content": first, "reasoning": second}
     bodies = [
         {"model": first, "choices": second, "error": first},

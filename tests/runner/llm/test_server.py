@@ -7,15 +7,7 @@ import pytest
 from support.model_server import ModelServer
 from support.opened import opened
 from support.server_replies import Asked, Response, Said, Status
-from triathlon_runner.llm import (
-    Chat,
-    Limits,
-    Message,
-    ModelUnavailableError,
-    OpenAI,
-    Sampling,
-    open_model,
-)
+from triathlon_runner.llm import Chat, Limits, Message, ModelUnavailableError, OpenAI, Sampling, open_model
 
 LOADED = {"name": "m:latest", "model": "m:latest", "digest": "9f13ba12", "context_length": 4096}
 OLLAMA: dict[str, Any] = {
@@ -79,10 +71,7 @@ OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
 async def test_what_servers_tell(
     paths: dict[str, Any], row: dict[str, Any], name: str, identity: str
 ) -> None:
-    """Weights, quantisation and context are identity; without a list they are unknown in every run.
-
-    A busy server is asked until it lists its models: what it serves must not depend on how long it took.
-    """
+    """Weights, quantisation and context are identity; a busy server is asked until it lists its models."""
     row = dict(row)
     async with ModelServer(lambda asked: "yes", paths=paths) as server:
         config = OpenAI(base_url=server.base_url + row.pop("path", ""), model="m", **row)

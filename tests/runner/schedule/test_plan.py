@@ -143,10 +143,7 @@ def test_a_suite_at_a_temperature_has_a_name(tmp_path: Path) -> None:
 async def test_whose_temperature_counts(
     defaults: float | None, row: float | None, suites: float, asked: float
 ) -> None:
-    """A row's own goes before the suite's; the defaults' stands for greedy, and leaves sampling alone.
-
-    The model is asked at it; where it is another than the suite's, results are of a protocol of their own.
-    """
+    """A row's own before the suite's; the defaults' stands for greedy. Another one is another protocol."""
     content = {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
     registry = Registry.model_validate(content)
     fake = FakeModel("m", str)

@@ -25,7 +25,6 @@ def tell(progress: ConsoleProgress) -> None:
 
 
 def shown(progress: ConsoleProgress, screen: Console) -> list[list[str]]:
-    """The words of each line of the panel."""
     with screen.capture() as capture:
         screen.print(progress.panel())
     return [line.split() for line in capture.get().splitlines()]
@@ -113,7 +112,6 @@ async def test_errors() -> None:
 
 
 async def test_panel_on_a_terminal() -> None:
-    """On a terminal the panel is drawn live: from its first moment, before anything is planned."""
     output = io.StringIO()
     screen = Console(file=output, width=80, height=24, force_terminal=True)
     with ConsoleProgress(screen) as progress:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -33,53 +33,24 @@ FAKE = ModelSettings(engine="fake")
 QUESTION = Completion("q")
 
 
-class FakeServer:
-    """Is down until it is ensured; `most` says how often that may be."""
-
-    def __init__(self, most: int = 1) -> None:
-        self.up, self.starts, self.most, self.ensured = False, 1, most, 0
-        self.starting = asyncio.Lock()
-
-    async def ensure(self) -> None:
-        self.ensured += 1
-        async with self.starting:
-            if self.up:
-                return
-            if self.starts > self.most:
-                raise ServerLostError("the server of 'm' failed again")
-            await asyncio.sleep(0.01)
-            self.starts, self.up = self.starts + 1, True
-
-
 @asynccontextmanager
-async def managed(script: Script, server: FakeServer) -> AsyncIterator[OpenModel]:
+async def managed(script: Script, ensure: AsyncMock) -> AsyncIterator[OpenModel]:
+    """A model behind a server of ours; `ensure` is what its manager does when a question has failed."""
     async with ModelServer(script) as there:
         config = OpenAI(base_url=there.base_url, model="scripted", concurrency=4)
         async with open_model("m", "base", config, settings=FAKE, limits=QUICK) as model:
-            yield OpenModel(model, "a test", "m", slots=4, server=cast(Server, server))
-
-
-async def test_questions_outlive_a_restart() -> None:
-    """What fails while the server is down is asked again once it is up: nothing stays open."""
-    server = FakeServer()
-    async with managed(lambda asked: "fine" if server.up else Status(503), server) as model:
-        texts = [model.ask(Completion(f"{n}"), Sampling(8)) for n in range(20)]
-        assert [answer.reply.text for answer in await asyncio.gather(*texts)] == ["fine"] * 20
-    assert server.starts == 2
+            yield OpenModel(model, "a test", "m", slots=4, server=Mock(spec=Server, ensure=ensure, starts=1))
 
 
 async def test_a_server_that_is_well_is_not_started() -> None:
     """A question that fails on a server that is well fails; ten in a row stop the model."""
-    server = FakeServer()
-    server.up = True
-    async with managed(lambda asked: Status(500), server) as model:
+    async with managed(lambda asked: Status(500), AsyncMock()) as model:
         for _ in range(9):
             with pytest.raises(EndpointError) as caught:
                 await model.ask(QUESTION, Sampling(8))
             assert not isinstance(caught.value, ModelUnavailableError)
         with pytest.raises(ModelUnavailableError, match="none of 10 questions in a row"):
             await model.ask(QUESTION, Sampling(8))
-    assert server.starts == 1
 
 
 @pytest.mark.parametrize(
@@ -92,11 +63,11 @@ async def test_a_server_that_is_well_is_not_started() -> None:
 )
 async def test_what_no_restart_cures_stops_the_model(reply: Status, message: str, ensured: int) -> None:
     """A server that is given up, by its manager's message; a refusal, without asking the manager."""
-    server = FakeServer(most=0)
-    async with managed(lambda asked: reply, server) as model:
+    ensure = AsyncMock(side_effect=ServerLostError("the server of 'm' failed again"))
+    async with managed(lambda asked: reply, ensure) as model:
         with pytest.raises(ModelUnavailableError, match=message):
             await model.ask(QUESTION, Sampling(8))
-    assert server.ensured == ensured
+    assert ensure.await_count == ensured
 
 
 async def test_the_timeout_of_a_server_of_our_own(tmp_path: Path) -> None:

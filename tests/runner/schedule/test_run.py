@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import resource
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,6 +14,8 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
+from support.long_units import LongRun
+from support.model_server import ModelServer
 from support.schedule import ROW, Bench
 from triathlon_runner.llm import Answer, EndpointError, ModelUnavailableError
 from triathlon_runner.models_yaml import ModelRow
@@ -141,10 +145,7 @@ async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:
 
 
 async def test_results_of_another_protocol(bench: Bench) -> None:
-    """They are neither mixed with new lines nor asked again; what changed is said, once archived they are.
-
-    Where the manifest was edited to name another protocol than its lines, that is said.
-    """
+    """Neither mixed with new lines nor asked again; an edited manifest that names another is said."""
     await bench.run()
     lines, path = bench.folder.lines("m", "evolved/fake"), bench.folder.manifest("m", "evolved/fake")
     whole, before = path.read_text(), lines.read_bytes()
@@ -199,8 +200,6 @@ async def test_which_settings_make_another_model(bench: Bench, changes: Line, is
 
 
 async def test_stop_while_a_server_is_waited_for(bench: Bench) -> None:
-    """A stop that comes while a model's server starts ends the wait: nothing is asked, all stays open."""
-
     class Starting:
         @asynccontextmanager
         async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
@@ -230,16 +229,21 @@ async def test_what_is_known_while_units_are_asked(bench: Bench) -> None:
     assert seen == [bench.records()[0].protocol] * 2
 
 
-async def test_half_a_line_at_the_end_is_said(bench: Bench) -> None:
-    """A run that moves it away says so once, with both files, and asks its unit again."""
-    await bench.run()
-    lines = bench.folder.lines("m", "evolved/fake")
-    lines.write_bytes(lines.read_bytes()[:-9])
-    await bench.run()
-    await bench.run()
-    (said,) = bench.said
-    assert f"{str(lines)!r} ended in half a line" in said and f"moved to '{lines}.torn'" in said
-    assert bench.model.asked == ["a", "b", "b"]
+async def test_a_full_disk(tmp_path: Path) -> None:
+    """When no more fits, the run ends with 2 and says so; what is there is whole, and room lets it go on."""
+    run = LongRun(tmp_path, FakeSuite(tasks=[Task(f"task {number}") for number in range(120)]), concurrency=8)
+    before, ignored = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    async with ModelServer(lambda asked: asked.prompt) as server:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (160_000, before[1]))
+        try:
+            summary = await run(server.base_url)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert summary.exit_code == 2 and "make room" in summary.errors[0]
+        assert 0 < len(run.records()) < 120
+        assert (await run(server.base_url)).exit_code == 0
+    assert [record.task_id for record in run.records()] == [f"task {number}" for number in range(120)]
 
 
 HASH = "1d" * 32

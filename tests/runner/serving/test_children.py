@@ -11,15 +11,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.serving import ServingError, _children
-from triathlon_runner.serving._children import (
-    HUB,
-    INSTALLER,
-    inherited_variables,
-    last_lines,
-    prepare_once,
-    run,
-    spawn,
-)
+from triathlon_runner.serving._children import inherited_variables, run, spawn
 
 # A parent with a child in a session of its own; both write their process ids, ignore SIGTERM and stay.
 _STUBBORN = """
@@ -55,7 +47,6 @@ def _alive(process: int) -> bool:
 
 
 def _until(what: str, folder: Path, seconds: float = 20.0) -> list[int]:
-    """The process ids of parent and child, once both are alive or both are gone."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         texts = [path.read_text() for name in ("parent", "child") if (path := folder / name).exists()]
@@ -75,19 +66,9 @@ def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_children, "_GRACE_SECONDS", 0.2)
 
 
-async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
-    """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
-    env = inherited_variables()
-    child = await spawn(_command(tmp_path, "stay"), env=env, log=tmp_path / "log")
-    family = await asyncio.to_thread(_until, "alive", tmp_path)
-    await child.stop()
-    assert await asyncio.to_thread(_until, "gone", tmp_path, 2.0) == family
-    await child.stop()
-
-
 @pytest.mark.parametrize("how", ["leave", "stay"])
 async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
-    """Whether it ends by itself, or because whoever waits for it is cancelled."""
+    """Also what ignores SIGTERM or moved to another session; at its end, or where its caller is cancelled."""
     task = asyncio.create_task(run(_command(tmp_path, how), tmp_path / "log", "failed"))
     if how == "stay":
         await asyncio.to_thread(_until, "alive", tmp_path)
@@ -101,7 +82,6 @@ async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: signal.Signals) -> None:
-    """However the runner ends, kill -9 included, what it started ends too."""
     runner = subprocess.Popen(
         [sys.executable, "-c", _RUNNER, str(tmp_path), _STUBBORN], stderr=subprocess.DEVNULL, text=True
     )
@@ -167,30 +147,25 @@ def test_only_what_a_child_needs_is_inherited(monkeypatch: pytest.MonkeyPatch) -
     assert plain["PATH"] == os.environ["PATH"]
     assert set(SETTINGS) <= plain.keys()
     assert plain.keys().isdisjoint(others)
-    of_uv = inherited_variables(*INSTALLER).keys() - plain.keys()
+    of_uv = inherited_variables(*_children.INSTALLER).keys() - plain.keys()
     assert "UV_INDEX" in of_uv and all(name.startswith("UV_") for name in of_uv)
-    assert inherited_variables(*HUB).keys() - plain.keys() == {"HF_TOKEN"}
+    assert inherited_variables(*_children.HUB).keys() - plain.keys() == {"HF_TOKEN"}
 
 
 async def test_made_once_with_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two who want a file one makes it; that is reported at its begin, now and again, and at its end."""
     monkeypatch.setattr(_children, "_REPORT_SECONDS", 0.01)
-    reported: list[str] = []
-    often = asyncio.Event()
-    made: list[Path] = []
+    reported, made = list[str](), list[Path]()
     target = tmp_path / "folder" / "target"
 
-    def report(line: str) -> None:
-        reported.append(line)
-        if sum("so far" in each for each in reported) == 2:
-            often.set()
-
     async def make() -> None:
-        await often.wait()
+        while sum("so far" in line for line in reported) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
         target.touch()
         made.append(target)
 
-    await asyncio.gather(*(prepare_once(target, make, "converting", report) for _ in range(2)))
+    wanted = (_children.prepare_once(target, make, "converting", reported.append) for _ in range(2))
+    await asyncio.gather(*wanted)
     lines = [line for line in reported if "waiting for another run" not in line]
     assert (lines[0], lines[1]) == ("converting (once)", "converting, 0 s so far")
     assert lines[-1].startswith("converting: done in ")
@@ -217,11 +192,8 @@ TAIL = [*(f"frame {number}" for number in range(26, 40)), "RuntimeError: see abo
     ids=["long", "second start", "long line", "empty", "none"],
 )
 def test_what_is_shown_of_a_log(tmp_path: Path, text: str | None, since: int, shown: list[str]) -> None:
-    """Its last lines, before these an error that was named early; no warnings, blank lines and underlines.
-
-    Lines of an earlier start are left out, and long ones are cut.
-    """
+    """Its last lines, before these an error that was named early; nothing of an earlier start."""
     log = tmp_path / "log"
     if text is not None:
         log.write_text(text)
-    assert [line.strip() for line in last_lines(log, since).splitlines()] == shown
+    assert [line.strip() for line in _children.last_lines(log, since).splitlines()] == shown

