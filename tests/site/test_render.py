@@ -100,9 +100,8 @@ def test_templates_use_what_their_pages_hand_them(tmp_path: Path) -> None:
     drafts = [part for number in range(len(rendering)) for part in rendering.parts(number)]
     handed = {draft.template: set(draft.values) for draft in drafts if isinstance(draft, Draft)}
     assert len(handed) > 20
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), trim_blocks=True, autoescape=True
-    )
+    loader = jinja2.FileSystemLoader(TEMPLATES)
+    environment = jinja2.Environment(loader=loader, trim_blocks=True, autoescape=True)
     for template, declared in handed.items():
         page = (TEMPLATES / f"{template}.html.jinja").read_text()
         included = re.findall(r'include "([\w/.]+jinja)"', page)
@@ -111,9 +110,8 @@ def test_templates_use_what_their_pages_hand_them(tmp_path: Path) -> None:
         used: set[str] = set()
         for source in (page, *((TEMPLATES / name).read_text() for name in included)):
             environment.filters.update(dict.fromkeys(re.findall(r"\|\s*(\w+)", source), str))
-            used |= jinja2.meta.find_undeclared_variables(environment.parse(source)) - (
-                _defined(source) - declared
-            )
+            names = jinja2.meta.find_undeclared_variables(environment.parse(source))
+            used |= names - (_defined(source) - declared)
         assert used - declared <= COMMON, template
         assert declared <= used, template
 

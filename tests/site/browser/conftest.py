@@ -64,9 +64,8 @@ def browser() -> Iterator[Browser]:
     path = named or next((found for name in CHROMIUMS if (found := shutil.which(name))), None)
     with sync_playwright() as playwright:
         if path is None and not Path(playwright.chromium.executable_path).exists():
-            pytest.skip(
-                "no Chromium: install one, run `playwright install chromium` or set TRIATHLON_CHROMIUM"
-            )
+            ways = "install one, run `playwright install chromium` or set TRIATHLON_CHROMIUM"
+            pytest.skip(f"no Chromium: {ways}")
         opened = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield opened
         opened.close()

@@ -97,4 +97,5 @@ def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str
     assert len(notices) == bool(got)
     for notice in notices:
         assert notice.file == "runs/weak/verified.json" and got in notice.message
-        assert "expected the statement of `triathlon submit check`" in notice.message
+        expected = "expected the statement of `triathlon submit check` about the results of 'weak'"
+        assert expected in notice.message and "writes it anew" in notice.message

@@ -176,6 +176,7 @@ def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     assert table.count("*") == 1 + 3  # what the sign means, and three columns of that row
     row = board.partition('<tr id="apart"')[2].partition("</tr>")[0]
     assert board.count("≠</a>") == row.count("≠</a>") > 0 and 'class="rank" data-v=""' in row
+    assert "under another protocol than those that are ranked" in row
     assert re.search(r'<td class="rank"[^>]*>(?:<i class="said">rank </i>)?<b>1</b>', board)
     assert "it is in no ranking, tier or test" in " ".join(board.split())
     page = pages["models/apart.html"]
