@@ -38,7 +38,6 @@ def call(*words: str, width: int = 200) -> Result:
 
 
 def scores(*options: str) -> list[dict[str, Any]]:
-    """The rows of `scores --json`."""
     shown = call("scores", "--json", *options)
     assert shown.exit_code == 0, shown.output
     rows: list[dict[str, Any]] = json.loads(shown.stdout)["scores"]

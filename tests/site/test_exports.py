@@ -110,7 +110,6 @@ def test_the_data_page_describes_fields_commands_and_files(site: Path) -> None:
 
 
 def table(head: tuple[str, ...], *rows: tuple[Value, ...]) -> list[dict[str, str]]:
-    """The CSV file of a small table, read again."""
     _, file = table_files("data/x.csv", Section("T", "", head, rows))
     return list(csv.DictReader(file.content.splitlines()))
 

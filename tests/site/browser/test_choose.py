@@ -32,7 +32,6 @@ def draft() -> Draft:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, draft: Draft) -> str:
-    """The page alone with what it loads."""
     return written(draft, tmp_path_factory.mktemp("choose"))
 
 

@@ -118,7 +118,6 @@ def scores_of(row: Row) -> Iterator[tuple[int, str, str]]:
 
 
 def boards_of(site: Path) -> list[dict[str, Any]]:
-    """The data of each board."""
     contents = [json.loads(path.read_text()) for path in site.glob("data/*.json")]
     return [content for content in contents if "board" in content]
 
@@ -148,7 +147,6 @@ def check_boards(site: Path, pages: Mapping[Path, PageParser]) -> dict[tuple[str
 
 
 def by_slug(texts: Texts) -> dict[str, set[tuple[str, str]]]:
-    """All texts of a model's scores."""
     shown: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for (_, slug, _), text in texts.items():
         shown[slug].add(text)

@@ -65,7 +65,6 @@ def test_a_huge_reply_keeps_beginning_and_end() -> None:
 
 
 def unpacked(script: str) -> Any:
-    """What a pack hands over."""
     return json.loads(gzip.decompress(base64.b85decode(script.split('"')[1])))
 
 

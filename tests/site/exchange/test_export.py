@@ -43,7 +43,6 @@ models:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models on suites of every discipline."""
     return rich_results(tmp_path_factory.mktemp("export") / "results", MODELS, tasks=6)
 
 
@@ -67,7 +66,6 @@ def export(
 
 
 def samples(folder: Path) -> list[dict[str, Any]]:
-    """The lines of the only file of samples below a folder."""
     (path,) = folder.rglob("*_samples.jsonl")
     return json_lines(path)
 

@@ -73,7 +73,6 @@ def record_as(results: Path, model: str, *, of: str, source: str = "elsewhere") 
 
 
 def rows_of(site: Path, board: str, column: str) -> dict[str, dict[str, Any]]:
-    """The exported rows of one column, by model."""
     rows = json.loads((site / f"data/{board}.json").read_text())["rows"]
     return {row["model"]: row for row in rows if row["column"] == column}
 

@@ -34,7 +34,6 @@ MOST_BARS, MOST_MUTED = 12, 200
 
 
 def sections(site: Gathered, name: str) -> dict[str, Section]:
-    """The tables below a board, by title."""
     own = board_of(site, name)
     return {section.title: section for section in view_of(own).sections(own, site.models)}
 
