@@ -4,8 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
@@ -17,15 +15,15 @@ from typer.testing import CliRunner, Result
 
 import triathlon_site.cli  # noqa: F401  adds `build`, `scores` and others to the command
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, imported_results, small_results
+from support.site import change, imported_results, results_on, small_results
+from support.user_problems import ROW, write_problems
+from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
-from triathlon_site.cli_options import load_models
 from triathlon_site.serve import make_server
 
 add_commands()
-SEEDS, SUBTLE = entries(["evolved/core-seeds", "evolved/core-subtle"])
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +38,6 @@ def call(*words: str, width: int = 200) -> Result:
 
 
 def scores(*options: str) -> list[dict[str, Any]]:
-    """The rows of `scores --json`."""
     shown = call("scores", "--json", *options)
     assert shown.exit_code == 0, shown.output
     rows: list[dict[str, Any]] = json.loads(shown.stdout)["scores"]
@@ -56,13 +53,10 @@ def test_scores_as_json_are_those_of_the_site(tmp_path: Path) -> None:
 
 
 def test_scores_of_some_models_and_suites(tmp_path: Path) -> None:
-    """--models and --suites leave the other rows out and the ranks as they are; unknown names are refused.
-
-    A model whose file was emptied is known: what was lost is said before it has no scores.
-    """
-    suites = [FakeSuite(SEEDS, tasks=6), FakeSuite(SUBTLE, tasks=6)]
-    write_results(tmp_path / "results", [FakeModel("a", -2.0), FakeModel("b", 2.0)], suites)
-    write_results(tmp_path / "results", [FakeModel("emptied")], suites[:1])
+    """The ranks stay as they are; unknown names are refused, an emptied file is named before."""
+    models = [FakeModel("a", -2.0), FakeModel("b", 2.0)]
+    results_on(tmp_path / "results", models, "evolved/core-seeds", "evolved/core-subtle", tasks=6)
+    results_on(tmp_path / "results", [FakeModel("emptied")], "evolved/core-seeds", tasks=6)
     (tmp_path / "results/runs/emptied/evolved/core-seeds.jsonl").write_text("")
     row = "{id: listed, name: L, api: {base_url: http://localhost/v1, model: l}}"
     (tmp_path / "models.yaml").write_text(f"models: [{row}]")
@@ -86,11 +80,25 @@ def test_scores_of_some_models_and_suites(tmp_path: Path) -> None:
         assert said in str(call("export", "evalplus", "--out", "exported", option, name).exception)
 
 
+def test_scores_as_json_have_the_noise_budget(tmp_path: Path) -> None:
+    """Of each suite with repeats, also of one on the user's own problems."""
+    (tmp_path / "suites.yaml").write_text(ROW)
+    write_problems(tmp_path / "mine.jsonl")
+    known = read_catalogue(tmp_path / "suites.yaml").select(["evolved/core-seeds", "evolved/mine"])
+    suites = [FakeSuite(entry, tasks=30, samples=3) for entry in known]
+    write_results(tmp_path / "results", [FakeModel("a", 0.5)], suites)
+    row, of_user = json.loads(call("scores", "--json").stdout)["noise"]
+    assert (of_user["model"], of_user["suite"], of_user["samples"]) == ("a", "evolved/mine", 3)
+    assert (row["suite"], row["tasks"], row["samples"]) == ("evolved/core-seeds", 30, 3)
+    assert row["half_width"] < row["half_width_one_sample"]
+    assert row["sentence"].startswith(f"3 repeats narrow ±{100 * row['half_width_one_sample']:.1f} to")
+
+
 def test_imported_results_alone(tmp_path: Path) -> None:
     """`scores` shows them without ranks and as parts of their suites; `build`, strict too, says where."""
     imported_results(tmp_path / "results")
-    path = tmp_path / "results/imported/runs/foreign/evolved/core-seeds.manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks_in_suite": 30}))
+    manifest = tmp_path / "results/imported/runs/foreign/evolved/core-seeds.manifest.json"
+    change(manifest, tasks_in_suite=30)
     shown = call("scores", width=80)
     assert shown.exit_code == 0 and "imported: evolved" in shown.output
     assert "12 of 30" in shown.output and "rank" not in shown.output.partition("Left out")[0]
@@ -102,14 +110,14 @@ def test_imported_results_alone(tmp_path: Path) -> None:
 
 
 def test_results_of_variants_alone(tmp_path: Path) -> None:
-    """`scores` and the front page say what lies there and what is missing; the page links the models."""
-    suites = [FakeSuite(entry, tasks=4) for entry in entries(["loop/core@prompt-upper"])]
-    write_results(tmp_path / "results", [FakeModel("a")], suites)
+    """What lies there and what is missing is said. A models file is not needed, but a named one is."""
+    results_on(tmp_path / "results", [FakeModel("a")], "loop/core@prompt-upper", tasks=4)
     assert "those of variants alone (loop/core@prompt-upper)" in str(call("scores").exception)
     assert call("build").exit_code == 0
     page = (tmp_path / "_site/index.html").read_text()
     assert '<a href="models/a.html">a</a>:\nloop/core@prompt-upper' in page
     assert "Only variants" in page and "Nothing lies" not in page
+    assert "no models file" in str(call("build", "--models-file", "nowhere.yaml").exception)
 
 
 def test_scores_name_damaged_lines(tmp_path: Path) -> None:
@@ -133,15 +141,12 @@ def test_scores_name_damaged_lines(tmp_path: Path) -> None:
 
 
 def test_scores_with_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are those of the column's own suites, and leave it without a rank, which is a dash.
-
-    A narrow window shows them where there are any; what is left out is named, with how to see it.
-    """
+    """They leave a column without a rank; a narrow window shows them, and names what it leaves out."""
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setenv("NO_COLOR", "1")
-    suites = [FakeSuite(SEEDS, tasks=6), FakeSuite(SUBTLE, tasks=6, open_units=7)]
     models = [FakeModel(name, place) for place, name in enumerate("abcde")]
-    write_results(tmp_path / "results", models, suites)
+    results_on(tmp_path / "results", models, "evolved/core-seeds", tasks=6)
+    results_on(tmp_path / "results", models, "evolved/core-subtle", tasks=6, open_units=7)
     wide = call("scores").output
     assert "None" not in wide and "tasks" in wide and "Left out" not in wide
     assert "A score with open units leaves them out, and has no rank until they are there" in wide
@@ -161,22 +166,13 @@ def test_scores_with_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("suite", "content", "hinted"), [("evolved/future", "{}\n", False), ("evolved/core-seeds", "", True)]
 )
-def test_a_hint_about_commands_needs_a_command(
-    tmp_path: Path, suite: str, content: str, hinted: bool
-) -> None:
+def test_a_hint_about_commands_needs_one(tmp_path: Path, suite: str, content: str, hinted: bool) -> None:
     """An unknown suite's warning names none; that of an emptied file names `triathlon run`."""
     small_results(tmp_path / "torn", tasks=3)
     (tmp_path / f"torn/runs/weak/{suite}.jsonl").write_text(content)
     result = call("build", "--results", "torn", "--no-cache")
     assert result.exit_code == 0 and "warning: " in result.output
     assert ("commands named above need --results torn, too" in result.output) is hinted
-
-
-def test_no_models_file_is_no_error_but_a_named_one_is(tmp_path: Path) -> None:
-    """Results alone make a site; a file that somebody names has to be there."""
-    assert load_models(None) is None
-    with pytest.raises(UserError, match="no models file"):
-        load_models(tmp_path / "nowhere.yaml")
 
 
 def test_no_cache_reads_what_looks_unchanged(tmp_path: Path) -> None:
@@ -190,58 +186,40 @@ def test_no_cache_reads_what_looks_unchanged(tmp_path: Path) -> None:
     assert "warning: results/runs/weak/loop/core.jsonl, line 1" in call("build", "--no-cache").output
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[HTTPConnection]:
-    """A connection to a server of this folder."""
-    with make_server(folder, 0) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
-        yield connection
-        connection.close()
-        server.shutdown()
-
-
-def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
-    """Without a site the message names the command that makes one; of a taken port it offers another."""
-    with pytest.raises(UserError, match="run `triathlon build`"):
-        make_server(tmp_path, 0)
-    (tmp_path / "index.html").write_text("here")
-    with make_server(tmp_path, 0) as first:
-        port = first.server_address[1]
-        with pytest.raises(UserError, match=f"cannot listen on port {port}"):
-            make_server(tmp_path, port)
-
-
-@pytest.mark.parametrize(
-    ("path", "host", "status", "body"),
-    [
-        ("", "localhost:1", 200, b"here"),
-        ("", "[::1]:1", 200, b"here"),
-        ("", "evil.example", 421, None),
-        ("", "127.0.0.1.evil.example", 421, None),
-        ("%00", "localhost", 400, None),
-        ("a%00b.css", "localhost", 400, None),
-        ("../secret", "localhost", 404, b"no such page"),
-        ("nothing.html", "localhost", 404, b"no such page"),
-    ],
+SERVED = (
+    ("", "localhost:1", 200, "here"),
+    ("", "[::1]:1", 200, "here"),
+    ("", "evil.example", 421, ""),
+    ("", "127.0.0.1.evil.example", 421, ""),
+    ("%00", "localhost", 400, ""),
+    ("a%00b.css", "localhost", 400, ""),
+    ("../secret", "localhost", 404, "no such page"),
+    ("nothing.html", "localhost", 404, "no such page"),
 )
-def test_the_site_is_served_on_loopback(
-    tmp_path: Path, path: str, host: str, status: int, body: bytes | None
-) -> None:
-    """Files come as they are, and are asked for anew; a name of another site that leads here is refused.
+"""What is asked for by which name of this machine, the status, and a part of the answer."""
 
-    A missing page is that of the site, as hosts of static pages show it.
-    """
-    (tmp_path / "secret").write_text("secret")
+
+def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
+    """Asked for anew each time; another site's name is refused, and so are no site and a taken port."""
     folder = tmp_path / "site"
     folder.mkdir()
-    (folder / "index.html").write_text("here")
-    (folder / "404.html").write_text("no such page")
-    with served(folder) as connection:
-        connection.request("GET", f"/{path}", headers={"Host": host})
-        answer = connection.getresponse()
-        assert answer.status == status and answer.headers["Cache-Control"] == "no-cache"
-        assert body is None or answer.read() == body
+    for name, text in (("../secret", "secret"), ("index.html", "here"), ("404.html", "no such page")):
+        (folder / name).write_text(text)
+    with pytest.raises(UserError, match="run `triathlon build`"):
+        make_server(tmp_path, 0)
+    with make_server(folder, 0) as server:
+        port = server.server_address[1]
+        with pytest.raises(UserError, match=f"cannot listen on port {port}"):
+            make_server(folder, port)
+        Thread(target=server.serve_forever, daemon=True).start()
+        for path, host, status, body in SERVED:
+            connection = HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", f"/{path}", headers={"Host": host})
+            answer = connection.getresponse()
+            assert answer.status == status and answer.headers["Cache-Control"] == "no-cache", path
+            assert body in answer.read().decode()
+            connection.close()
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

@@ -24,31 +24,21 @@ def test_our_own_problems_are_there() -> None:
     """A line a problem of every set with its canary; no reference and no input is handed out."""
     rows = [json.loads(line) for line in core_file().content.splitlines()]
     problems = [problem for name in core.SETS for problem in core.problems(name)]
-    assert {row["canary"] for row in rows} == {core.CANARY}
-    for row, problem in zip(rows, problems, strict=True):
-        shown = (row["task_id"], row["prompt"], row["inputs"])
-        assert shown == (problem.task_id, problem.prompt, len(problem.inputs))
-        assert not {"reference", "test"} & row.keys()
+    assert [(row["task_id"], row["prompt"], row["inputs"], row["canary"]) for row in rows] == [
+        (problem.task_id, problem.prompt, len(problem.inputs), core.CANARY) for problem in problems
+    ]
+    assert not {"reference", "test"} & {name for row in rows for name in row}
 
 
 HOSTILE = r"\input{/etc/passwd} 100% & <b>_^~#$"
 
 
 def test_latex_tables() -> None:
-    """Text left, numbers right, between rules; every sign that LaTeX reads is escaped, columns of one name
-    are both shown, and a line break cannot end a comment or a row.
-    """
+    """Text left, numbers right, every sign that LaTeX reads escaped; a line break ends no comment or row."""
     text = latex_table("a\n\\input{x}", ("Rank", "Model", "ASL", "ASL"), [("1", "a\nb", "7.5 (7.0–8.0)", "")])
-    assert text.splitlines() == [
-        r"% a \input{x}; \usepackage{booktabs}",
-        r"\begin{tabular}{rlrr}",
-        r"\toprule",
-        r"Rank & Model & ASL & ASL \\",
-        r"\midrule",
-        r"1 & a b & 7.5 (7.0--8.0) &  \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
+    title, begin, *body = text.splitlines()
+    assert (title, begin) == (r"% a \input{x}; \usepackage{booktabs}", r"\begin{tabular}{rlrr}")
+    assert body[1::2] == [r"Rank & Model & ASL & ASL \\", r"1 & a b & 7.5 (7.0--8.0) &  \\", r"\end{tabular}"]
     assert r"Zephyr $\beta$" in latex_table("t", ("Model",), [("Zephyr β",)])  # pdflatex knows no β
     text = latex_table("t", ("Model", HOSTILE), [(HOSTILE, "")])
     escaped = r"\textbackslash{}input\{/etc/passwd\} 100\% \& \textless{}b\textgreater{}\_"
@@ -70,20 +60,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "_site"
 
 
-TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int,),
-    "boolean": (bool,),
-    "list of string": (list,),
-    "null": (type(None),),
-}
+TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "number": (int, float), "integer": (int,)}
+TYPES |= {"boolean": (bool,), "list of string": (list,), "null": (type(None),)}
 
 
 def test_every_data_file_has_the_documented_fields(site: Path) -> None:
-    """Each row of each `data/*.json` has all the fields that the Data page describes for its kind, of the
-    types that it says, and no other.
-    """
+    """Each row of each file has the fields that the Data page describes, of the types that it says."""
     kinds = {"overall-core": "overall", "notices": "notices"}
     for path in sorted((site / "data").glob("*.json")):
         kind = kinds.get(path.stem, "board")
@@ -111,25 +93,29 @@ def test_the_parquet_file_has_every_row_with_its_types(site: Path) -> None:
     assert stored["rank"].dtype == "Int64" and stored["tied"].dtype == "boolean"
 
 
-def test_the_page_describes_every_field(site: Path) -> None:
-    """Each field of each kind of data file stands on the Data page with its type."""
+def test_the_data_page_describes_fields_commands_and_files(site: Path) -> None:
+    """Each field of each kind of data file with its type, each export; what is linked is a file."""
     page = html.unescape((site / "data.html").read_text())
+    for name in ("every-eval-ever", "hf-eval-results", "evalplus", "inspect"):
+        assert f"<code>triathlon export {name} --out exported</code>" in page
+    links = set(re.findall(r'href="(data/[^"]+)"', page))
+    expected = ("loop-core.csv", "overall-core.json", "scores.parquet", "core/problems.jsonl")
+    assert links >= {f"data/{name}" for name in expected}
+    assert [path for path in links if not (site / path).is_file()] == []
+    card = (site / "core.html").read_text()
+    assert "<h2>Known limits</h2>" in card and "<table>" in card
     for field in (field for fields in FIELDS.values() for field in fields):
         assert f"<dt><code>{field['field']}</code> <small>{field['type']}</small></dt>" in page
         assert field["about"] in page
 
 
 def table(head: tuple[str, ...], *rows: tuple[Value, ...]) -> list[dict[str, str]]:
-    """The CSV file of a small table, read again."""
     _, file = table_files("data/x.csv", Section("T", "", head, rows))
     return list(csv.DictReader(file.content.splitlines()))
 
 
 def test_intervals_are_columns_of_numbers() -> None:
-    """Also where another row has none, and where an end is negative; texts are never read as numbers.
-
-    A count beside an empty cell stays whole. Two columns of one name are refused: one would be lost.
-    """
+    """Of negative numbers, too; texts are never read as numbers. Two columns of one name are refused."""
     rows = table(
         ("Model", "drop", "without", "n"),
         (
@@ -152,9 +138,7 @@ def test_intervals_are_columns_of_numbers() -> None:
 
 @pytest.mark.parametrize("text", ["=cmd|calc", "+1", "-1+2", "-1\n", "@x", "\t=x", "\r\n=x", " =x", "＝x"])
 def test_a_formula_is_quoted(text: str) -> None:
-    """Names and headings that a spreadsheet would run get an apostrophe in front; numbers stay, also those
-    that were read as texts.
-    """
+    """With an apostrophe where a spreadsheet would run a text; numbers stay, also those read as texts."""
     content = csv_file("data/x.csv", pd.DataFrame({text: [text], "n": [-1.5], "read": ["-2.5"]})).content
     head, row = csv.reader(content.splitlines(keepends=True))
     assert head == [f"'{text}", "n", "read"] and row == [f"'{text}", "-1.5", "-2.5"]

@@ -1,7 +1,5 @@
 """`triathlon reproduce` with a scripted model, a paper at a time; every wait has a limit."""
 
-import csv
-import json
 import os
 import shutil
 import subprocess
@@ -14,11 +12,13 @@ import pytest
 
 from support.model_server import model_server_process
 from support.official_data import official_store
+from support.site import csv_rows, json_lines
 from triathlon_runner.records import known_protocols
 
 pytestmark = pytest.mark.official
 ROOT = Path(__file__).parents[2]
 SECONDS = 600
+ONE = ("--models", "gpt-4-turbo")
 NOBODY = "http://127.0.0.1:9/v1"
 ROWS = """
 models:
@@ -61,16 +61,14 @@ def call(root: Path, *arguments: str, data: Path | None = None) -> subprocess.Co
     )
 
 
-def lines(root: Path, model: str, suite: str) -> list[dict[str, Any]]:
-    path = root / "results" / "runs" / model / f"{suite}.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def lines(root: Path, suite: str) -> list[dict[str, Any]]:
+    return json_lines(root / f"results/runs/gpt-4-turbo/{suite}.jsonl")
 
 
 def table(root: Path, name: str) -> dict[str, dict[str, str]]:
     """The cells of one table of the page, by model."""
-    path = root / "_site" / "data" / f"reproduced-{name}.csv"
-    with path.open(newline="") as file:
-        return {row["Model"]: row for row in csv.DictReader(file)}
+    rows = csv_rows((root / f"_site/data/reproduced-{name}.csv").read_text())
+    return {row["Model"]: row for row in rows}
 
 
 def check_cell(row: dict[str, str], column: str, own: float, paper: float) -> None:
@@ -91,7 +89,7 @@ def test_evoeval(tmp_path: Path, server: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "36 units finished, 0 open" in done.stdout
     assert "requests" in done.stdout.partition("units finished")[0], "what it takes is said first"
-    outcomes = [line["outcome"] for line in lines(root, "gpt-4-turbo", "evolved/difficult")]
+    outcomes = [line["outcome"] for line in lines(root, "evolved/difficult")]
     rows = table(root, "evoeval")
     check_cell(rows["GPT-4-Turbo"], "difficult", 100 * outcomes.count("passed") / len(outcomes), 50.0)
     assert rows["GPT-4-Turbo"]["Tasks"] == "2 of 164"
@@ -107,14 +105,10 @@ def test_evoeval(tmp_path: Path, server: str) -> None:
 def test_evaloop(tmp_path: Path, server: str) -> None:
     """Five tables and figure 3: prompts, temperatures, attacks, five runs at 0.8, translation."""
     root = place(tmp_path, server)
-    done = call(
-        root, "evaloop", "--models", "gpt-4-turbo", "--limit", "1", "--tables", "evaloop,evaloop_sampling"
-    )
+    done = call(root, "evaloop", *ONE, "--limit", "1", "--tables", "evaloop,evaloop_sampling")
     assert done.returncode == 0, done.stdout + done.stderr
-    (greedy,) = lines(root, "gpt-4-turbo", "loop/mbpp-plus")
-    assert [line["sample"] for line in lines(root, "gpt-4-turbo", "loop/mbpp-plus@temperature-0.8")] == [
-        *range(5)
-    ]
+    (greedy,) = lines(root, "loop/mbpp-plus")
+    assert [line["sample"] for line in lines(root, "loop/mbpp-plus@temperature-0.8")] == [*range(5)]
     rows = table(root, "evaloop")
     check_cell(rows["GPT-4-Turbo"], "pass@1", 100.0 * (greedy["sustained_loops"] > 0), 74.1)
     sampling = table(root, "evaloop_sampling")
@@ -127,11 +121,11 @@ def test_evaloop(tmp_path: Path, server: str) -> None:
 def test_reval(tmp_path: Path, server: str) -> None:
     """The authors' prompts, five samples, the authors' rule for outputs, direct and chain of thought."""
     root = place(tmp_path, server)
-    done = call(root, "reval", "--models", "gpt-4-turbo", "--limit", "2")
+    done = call(root, "reval", *ONE, "--limit", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     suite = "runtime/dreval@reval-truths"
-    records = lines(root, "gpt-4-turbo", suite)
-    assert len(records) == 2 * 5 and len(lines(root, "gpt-4-turbo", "runtime/dreval@cot+reval-truths")) == 10
+    records = lines(root, suite)
+    assert len(records) == 2 * 5 and len(lines(root, "runtime/dreval@cot+reval-truths")) == 10
     hashes = known_protocols()
     assert {record["protocol"]["graded"] for record in records} == {hashes[suite, ""].graded}
     assert hashes[suite, ""].asked == hashes["runtime/dreval", ""].asked
@@ -164,16 +158,13 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("option", "value", "said"),
     [
-        (["evoeval", "--tables", "evoevil"], "unknown table of EvoEval 'evoevil'; did you mean evoeval"),
-        (
-            ["evoeval", "--results", "elsewhere"],
-            "expected the published tables in 'elsewhere/published', got none",
-        ),
+        ("--tables", "evoevil", "unknown table of EvoEval 'evoevil'; did you mean evoeval"),
+        ("--results", "elsewhere", "expected the published tables in 'elsewhere/published', got none"),
     ],
 )
-def test_wrong_options_are_refused(tmp_path: Path, options: list[str], said: str) -> None:
+def test_wrong_options_are_refused(tmp_path: Path, option: str, value: str, said: str) -> None:
     """Before data is read."""
-    done = call(place(tmp_path, NOBODY), *options)
+    done = call(place(tmp_path, NOBODY), "evoeval", option, value)
     assert done.returncode == 2 and said in done.stderr

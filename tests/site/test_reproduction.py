@@ -1,6 +1,5 @@
 """The papers' tables beside our own results: what is compared with what, and how sure a difference is."""
 
-import csv
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -8,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import add_published, entries, rendered_texts
+from support.results import FakeModel
+from support.site import add_published, csv_rows, registry_of, rendered_texts, results_on
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.models_yaml import Registry, row_without_server
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.records import known_protocols
 from triathlon_runner.schedule import Missing
 from triathlon_runner.terminal import Screen
@@ -22,13 +21,9 @@ from triathlon_site.reproduction import Cell, Own, paper_row
 from triathlon_site.reproduction_plan import PAPERS, PaperName
 from triathlon_site.uncertainty import Difference, Interval, share_interval
 
-NAMES: tuple[PaperName, ...] = ("evaloop", "reval", "evoeval")
-
 
 def test_every_place_exists_and_every_score_has_one(tables: dict[str, PublishedTable]) -> None:
-    """Each compared column is one of the published table, each part a metric of a suite; no column of
-    numbers is left out, but for the table whose problems were not released.
-    """
+    """But for the table whose problems were not released. DREval and the sampled loop have five samples."""
     metrics = {entry.id: {metric.id for metric in entry.metrics} for entry in BUILT_IN.entries()}
     compared = {(place.table, place.column) for paper in PAPERS.values() for place in paper.places}
     for paper in PAPERS.values():
@@ -40,52 +35,27 @@ def test_every_place_exists_and_every_score_has_one(tables: dict[str, PublishedT
     papers = {tables[name].title for paper in PAPERS.values() for name in paper.titles}
     left = {table.id for table in tables.values() if table.title in papers} - {name for name, _ in compared}
     assert left == {"evoeval_decompose"}
-
-
-def test_the_paper_s_repeats_are_asked() -> None:
-    """Five samples of DREval and of the sampled loop, one of everything else."""
     samples = {entry.id: entry.default_samples for entry in BUILT_IN.entries()}
     five = {suite for paper in PAPERS.values() for suite in paper.suites if samples[suite] == 5}
-    assert five == {
-        "loop/mbpp-plus@temperature-0.8",
-        "runtime/dreval@reval-truths",
-        "runtime/dreval@cot+reval-truths",
-    }
+    dreval = {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
+    assert five == {"loop/mbpp-plus@temperature-0.8", *dreval}
 
 
-@pytest.mark.parametrize(
-    ("table", "name", "where", "row"),
-    [
+def test_a_model_has_the_row_of_its_name(published: Published, tables: dict[str, PublishedTable]) -> None:
+    """Or of its alias, whatever case and hyphens; a chain of thought and another set are other rows."""
+    alias = next(a for a in published.aliases if a["evoeval"] and a["evoeval"] != a["model"])
+    for table, name, where, row in (
+        ("evoeval", alias["model"], ("kind", "model"), alias["evoeval"]),
         ("evoeval", "gpt 4 turbo", ("kind", "model"), "GPT-4-Turbo"),
         ("evoeval", "Qwen2.5-Coder 0.5B Instruct", ("kind", "model"), None),
         ("reval", "CodeLlama-7B-Instruct", ("kind", "cot"), "CodeLlama-7B-Instruct (CoT)"),
         ("reval", "CodeLlama-7B-Instruct", ("kind", "model"), "CodeLlama-7B-Instruct"),
         ("reval", "GPT-4-Turbo", ("kind", "cot"), None),
         ("evoeval_combine", "GPT-4o", ("dataset", "combine"), "GPT-4o"),
-    ],
-)
-def test_a_model_has_the_row_of_its_name(
-    published: Published,
-    tables: dict[str, PublishedTable],
-    table: str,
-    name: str,
-    where: tuple[str, str],
-    row: str | None,
-) -> None:
-    """Case, spaces and hyphens do not count; a chain of thought and another set are other rows."""
-    found = paper_row(tables[table], published, name, where)
-    assert (found.name if found else None) == row
-    if found is not None and where[0] in found.record:
-        assert found.record[where[0]] == where[1]
-
-
-def test_names_are_joined_by_reviewed_aliases(
-    published: Published, tables: dict[str, PublishedTable]
-) -> None:
-    """A model that a table calls otherwise is found by every name of its row in aliases.csv."""
-    alias = next(a for a in published.aliases if a["evoeval"] and a["evoeval"] != a["model"])
-    found = paper_row(tables["evoeval"], published, alias["model"], ("kind", "model"))
-    assert found is not None and found.name == alias["evoeval"]
+    ):
+        found = paper_row(tables[table], published, name, where)
+        assert (found.name if found else None) == row, (table, name)
+        assert found is None or found.record.get(where[0], where[1]) == where[1]
 
 
 def own_of(solved: int, tasks: int, times: float) -> Own:
@@ -102,9 +72,9 @@ def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Dif
 
 
 def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
-    """82 of 164 against a published 83.5 %: the interval is that of two independent shares. Nothing is known
-    of the tasks behind REval's figures, so that it is ours alone. Counts of the composition table have Beta
-    intervals, less the paper's count. EVALOOOP's drops are shares of its 378 tasks.
+    """The interval is that of two independent shares; ours alone where the paper's tasks are not known.
+
+    EVALOOOP's drops are shares of its 378 tasks.
     """
     own = own_of(82, 164, 100.0)
     found = from_gpt4(tables["evoeval"], own, "humaneval", 83.5)
@@ -127,16 +97,12 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
 
 
 def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the smallest suite to the largest: the mean of several has more tasks than any of them. The name
-    tells quantised weights.
-    """
+    """From the smallest suite to the largest. The name tells quantised weights."""
     monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
-    suites = [FakeSuite(entry, tasks=4) for entry in entries(["evolved/creative"])]
-    suites += [FakeSuite(entry, tasks=6) for entry in entries(["evolved/difficult"])]
-    write_results(tmp_path, [FakeModel("m", 0.0)], suites)
-    row = row_without_server("m", "instruct").model_copy(update={"bits": 4})
-    pages = rendered_texts(gather(add_published(tmp_path), Registry(models=(row,))))
-    rows = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
+    results_on(tmp_path, [FakeModel("m")], "evolved/creative", tasks=4)
+    results_on(tmp_path, [FakeModel("m")], "evolved/difficult", tasks=6)
+    pages = rendered_texts(gather(add_published(tmp_path), registry_of("m", bits=4)))
+    rows = csv_rows(pages["data/reproduced-evoeval.csv"])
     assert [row["Tasks"] for row in rows if row["Model"] == "m, 4-bit"] == ["4–6"]
 
 
@@ -146,12 +112,11 @@ def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: p
     """
     monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
     add_published(tmp_path, {"m": "GPT-4-Turbo"})
-    (entry,) = entries(["evolved/creative"])
     for opened in (0, 5):
-        suite = FakeSuite(entry, tasks=20, planned=20 - opened, open_units=opened)
-        write_results(tmp_path, [FakeModel("m", 0.0)], [suite])
+        few = {"tasks": 20, "planned": 20 - opened, "open_units": opened}
+        results_on(tmp_path, [FakeModel("m", 0.0)], "evolved/creative", **few)
         pages = rendered_texts(gather(tmp_path, None))
-        (row,) = csv.DictReader(StringIO(pages["data/reproduced-evoeval.csv"]))
+        (row,) = csv_rows(pages["data/reproduced-evoeval.csv"])
         assert row["creative"] and row["creative, paper"] == "61.0"
         found = [bool(row.get(f"creative, difference{end}")) for end in ("", " low", " high")]
         assert found == [not opened] * 3
@@ -161,7 +126,7 @@ def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: p
         assert ("truth.html" in pages) != bool(opened)
 
 
-@pytest.mark.parametrize("paper", NAMES)
+@pytest.mark.parametrize("paper", PAPERS)
 def test_the_plan_fits_80_columns(paper: PaperName) -> None:
     """Every table with its suites, the notes, and what is missing, each reason once."""
     output = StringIO()

@@ -1,11 +1,16 @@
-"""The bootstrap over tasks, intervals of scores, and two models compared task by task."""
+"""The bootstrap over tasks, intervals of scores, two models compared task by task, and what they all hold."""
 
 import math
+import runpy
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom, binomtest, kstest, norm
+from scipy.stats import beta, binomtest, kstest, norm
 
 from support.statistics import sample_of
 from triathlon_site.uncertainty import (
@@ -20,10 +25,13 @@ from triathlon_site.uncertainty import (
 )
 
 
-@pytest.mark.parametrize(("passed", "tasks"), [(0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])
+@pytest.mark.parametrize(("passed", "tasks"), [(0, 2), (0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])
 def test_interval_of_pass_at_1_is_of_two_beta_distributions(passed: int, tasks: int) -> None:
-    """Half way from Jeffreys' interval to that of Clopper and Pearson, widened to hold the score."""
-    (found,) = score_intervals([sample_of({"m": [1.0] * passed + [0.0] * (tasks - passed)})])
+    """Half way from Jeffreys' interval to that of Clopper and Pearson, whatever the seeds are called."""
+    sample = sample_of({"m": [1.0] * passed + [0.0] * (tasks - passed)}, suite=f"evolved/of-{passed}")
+    named = replace(sample, seeds=tuple((f"a {place}", f"b {place}") for place in range(tasks)))
+    (found,), again = score_intervals([sample]), score_intervals([named])
+    assert [(one.low, one.high) for one in again] == [pytest.approx((found.low, found.high))]
     low = 0.0 if passed == 0 else float(beta.ppf(0.025, passed + 0.25, tasks - passed + 0.75))
     high = 1.0 if passed == tasks else float(beta.ppf(0.975, passed + 0.75, tasks - passed + 0.25))
     assert (found.low, found.high) == pytest.approx((low, high))
@@ -31,26 +39,13 @@ def test_interval_of_pass_at_1_is_of_two_beta_distributions(passed: int, tasks: 
     assert (exact.low, exact.high) == pytest.approx((low, high))
 
 
-def test_equal_counts_have_equal_intervals_in_every_suite() -> None:
-    """0 of 2 has one interval, whatever the suite and its tasks."""
-    for suite in ("evolved/core-subtle", "evolved/core-concise"):
-        for seeds in ((("a",), ("b",)), (("a", "b"), ("c", "d"))):
-            (found,) = score_intervals([replace(sample_of({"m": [0.0, 0.0]}), suite=suite, seeds=seeds)])
-            of_formula = share_interval(0, 2)
-            assert (found.low, found.high) == pytest.approx((of_formula.low, of_formula.high))
-
-
 def test_an_interval_follows_the_spread_that_was_seen() -> None:
-    """Scores of tasks that are all near 10 % have a narrow interval, with arms of about the same length."""
+    """Narrow of tasks that are all near 10 %, wider where the tasks of one seed end alike."""
     shares = list(np.tile([0.06, 0.08, 0.1, 0.12, 0.14], 16))
     (near,) = score_intervals([sample_of({"m": shares})])
     passes = share_interval(8, 80)
     assert near.high - near.low < 0.2 * (passes.high - passes.low)
     assert 0.5 < (near.high - 0.1) / (0.1 - near.low) < 2
-
-
-def test_tasks_of_one_seed_make_a_wider_interval() -> None:
-    """Forty tasks of ten seeds say less than forty of forty, where those of one seed end alike."""
     values = [float(place < 16) for place in range(40)]
     alone = sample_of({"m": values})
     related = replace(alone, seeds=tuple((f"seed {place // 4}",) for place in range(40)))
@@ -71,9 +66,7 @@ def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
 
 
 def test_draws_of_equal_models_and_of_models_without_tasks() -> None:
-    """Two models with the same verdicts get the same task weights: their draws hardly differ, but for the
-    pseudo-tasks. One that has no result is nan, and disturbs no other model.
-    """
+    """The same verdicts get the same task weights; one that has no result disturbs no other model."""
     outcomes = list(np.tile([1.0, 0.0, 1.0], 100))
     sample = sample_of({"a": outcomes, "b": outcomes, "c": [np.nan] * 300})
     draws = draw(sample)
@@ -82,49 +75,29 @@ def test_draws_of_equal_models_and_of_models_without_tasks() -> None:
     assert np.isnan(sample.scores()[2])
 
 
-@pytest.mark.parametrize("tasks", [40, 80, 100, 164, 378])
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.9])
-def test_a_share_is_held(tasks: int, share: float) -> None:
-    """Summed over every count that can come, with its probability; never much wider than it says, either."""
-    counts = np.arange(tasks + 1)
-    spans = [share_interval(float(count), tasks) for count in counts]
-    held = np.array([span.low <= share <= span.high for span in spans])
-    assert 0.93 <= binom.pmf(counts, tasks, share)[held].sum() <= 0.99
-
-
-@pytest.mark.parametrize("tasks", [3, 5, 8])
-def test_one_side_winning_everything_proves_as_much_as_the_mid_p_sign_test(tasks: int) -> None:
-    """K tasks, all won by one model: p = 2^-k, the mid-p value of the sign test."""
-    sample = sample_of({"a": [1.0] * tasks, "b": [0.0] * tasks})
-    found = paired_p_values((sample,), draws=40_000)[0, 1]
-    assert found == pytest.approx(2.0**-tasks, rel=0.15)
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ([1.0, 0.0, 1.0, 1.0] * 20, [1.0, 0.0, 1.0, 1.0] * 20),
-        ([1.0] * 20 + [0.0] * 20, [1.0] * 20 + [np.nan] * 20),
-        ([1.0, 1.0, np.nan, np.nan], [np.nan, np.nan, 0.0, 0.0]),
-    ],
-    ids=["equal", "a task that one has not run", "no task in common"],
-)
-def test_what_is_equal_on_shared_tasks_does_not_differ(a: list[float], b: list[float]) -> None:
+def test_what_is_equal_on_shared_tasks_does_not_differ() -> None:
     """No difference is claimed, give or take the noise of the draws; without a shared task there is none."""
-    sample = sample_of({"a": a, "b": b})
-    assert paired_p_values((sample,))[0, 1] > 0.9
-    has_none = not (~np.isnan(a) & ~np.isnan(b)).any()
-    assert (paired_difference(sample, 0, 1) is None) == has_none
+    nan = math.nan
+    for a, b, shared in (
+        ([1.0, 0.0, 1.0, 1.0] * 20, [1.0, 0.0, 1.0, 1.0] * 20, True),
+        ([1.0] * 20 + [0.0] * 20, [1.0] * 20 + [nan] * 20, True),
+        ([1.0, 1.0, nan, nan], [nan, nan, 0.0, 0.0], False),
+    ):
+        sample = sample_of({"a": a, "b": b})
+        assert paired_p_values((sample,))[0, 1] > 0.9
+        assert (paired_difference(sample, 0, 1) is not None) is shared
 
 
-def test_many_tasks_agree_with_the_sign_test() -> None:
-    """60 disputed tasks of 300, 42 to 18: p near that of the exact sign test."""
-    a = [1.0] * 42 + [0.0] * 18 + [1.0] * 240
-    b = [0.0] * 42 + [1.0] * 18 + [1.0] * 240
-    found, back = (paired_p_values((sample_of({"a": a, "b": b}),))[place] for place in ((0, 1), (1, 0)))
-    assert back == 1, "the other is not the better one"
+def test_p_values_are_near_those_of_the_sign_test() -> None:
+    """Of 60 disputed tasks of 300; of k tasks that one model wins, the mid-p value, 2^-k."""
+    for tasks in (3, 5, 8):
+        sample = sample_of({"a": [1.0] * tasks, "b": [0.0] * tasks})
+        assert paired_p_values((sample,), draws=40_000)[0, 1] == pytest.approx(2.0**-tasks, rel=0.15)
+    sample = sample_of({"a": [1.0] * 42 + [0.0] * 18 + [1.0] * 240, "b": [0.0] * 42 + [1.0] * 258})
+    found = paired_p_values((sample,))
+    assert found[1, 0] == 1, "the other is not the better one"
     exact = binomtest(42, 60).pvalue
-    assert exact / 3 < found < exact * 3
+    assert exact / 3 < found[0, 1] < exact * 3
 
 
 def test_an_interval_leaves_out_zero_where_its_p_value_is_small() -> None:
@@ -138,9 +111,7 @@ def test_an_interval_leaves_out_zero_where_its_p_value_is_small() -> None:
 
 @pytest.mark.parametrize(("won", "lost", "both"), [(10, 3, 60), (0, 4, 36), (30, 12, 336), (5, 5, 90)])
 def test_a_difference_has_the_interval_of_bonett_and_price(won: int, lost: int, both: int) -> None:
-    """Pass/fail tasks, counted by hand: (p12 - p21) ± z √((p12 + p21 - (p12 - p21)²) / (n + 2)) with a pair
-    added to either side; their equation 3, to a hundredth.
-    """
+    """Their equation 3, to a hundredth: a pair is added to either side."""
     a, b = [1.0] * won + [0.0] * lost + [1.0] * both, [0.0] * won + [1.0] * lost + [1.0] * both
     found = paired_difference(sample_of({"a": a, "b": b}), 0, 1, draws=20_000)
     n = won + lost + both + 2
@@ -186,20 +157,44 @@ def test_models_of_other_tasks_are_compared_on_those_that_both_have() -> None:
 
 
 def test_a_difference_is_first_minus_second_on_shared_tasks() -> None:
-    """Twelve shared tasks, 9 against 6 right: a quarter, inside its interval; the other way, mirrored."""
-    a = [1.0] * 9 + [0.0] * 3 + [1.0] * 8
-    b = [1.0] * 6 + [0.0] * 6 + [np.nan] * 8
-    sample = sample_of({"a": a, "b": b})
+    """Of twelve, 9 against 6 right: a quarter; a task of a third model counts for no pair that lacks it."""
+    sample = sample_of({"a": [1.0] * 9 + [0.0] * 3 + [1.0] * 8, "b": [1.0] * 6 + [0.0] * 6 + [np.nan] * 8})
     found, back = paired_difference(sample, 0, 1), paired_difference(sample, 1, 0)
     assert found and back
     assert found.value == pytest.approx(0.25) == -back.value
     assert found.tasks == back.tasks == 12
     assert found.interval.low <= 0.25 <= found.interval.high
-
-
-def test_the_number_of_tasks_is_that_of_tasks_that_both_have() -> None:
-    """A task of a third model counts for no pair that lacks it, also where two models have all the others."""
-    sample = sample_of({"a": [1.0, 0.0, math.nan], "b": [0.0, 0.0, math.nan], "c": [1.0, 1.0, 1.0]})
-    assert differences((sample,)).tasks.tolist() == [[2, 2, 2], [2, 2, 2], [2, 2, 3]]
-    pair = paired_difference(sample, 0, 1)
+    three = sample_of({"a": [1.0, 0.0, math.nan], "b": [0.0, 0.0, math.nan], "c": [1.0, 1.0, 1.0]})
+    assert differences((three,)).tasks.tolist() == [[2, 2, 2], [2, 2, 2], [2, 2, 3]]
+    pair = paired_difference(three, 0, 1)
     assert pair and pair.tasks == 2
+
+
+COVERAGE = Path(__file__).parents[2] / "benchmarks/coverage.py"
+KINDS: dict[str, Callable[[int], Iterable[Any]]] = runpy.run_path(str(COVERAGE))["KINDS"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "experiments", "settings"),
+    [
+        ("asl", 400, 12),
+        ("mean", 300, 16),
+        ("drops", 400, 8),
+        ("differences", 120, 8),
+        ("mean-differences", 120, 4),
+        ("ranks", 80, 6),
+        ("correlations", 100, 12),
+        ("tiers", 100, 4),
+        ("shifts", 80, 6),
+    ],
+)
+def test_numbers_are_as_sure_as_they_say(kind: str, experiments: int, settings: int) -> None:
+    """93 % of the 95 % intervals hold the truth; what is equal is called different in 6 % at most."""
+    cells = list(islice(KINDS[kind](experiments), settings))
+    low, high = cells[0].wanted
+    shares = [cell.share for cell in cells]
+    assert len(cells) == settings
+    if low:
+        assert np.mean(shares) >= low and min(shares) >= low - 0.05, [str(cell) for cell in cells]
+    else:
+        assert np.mean(shares) <= high and max(shares) <= high + 0.05, [str(cell) for cell in cells]

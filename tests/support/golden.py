@@ -4,7 +4,6 @@
 is then looked at like any other.
 """
 
-import json
 import os
 import re
 import shutil
@@ -16,12 +15,11 @@ from typing import Any, Final
 from unittest import mock
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import SUITES, entries, files
+from support.site import PUBLISHED, SUITES, change, entries, files, json_lines, write_lines
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 FOLDER: Final = Path(__file__).parents[1] / "site/golden"
-PUBLISHED: Final = Path(__file__).parents[2] / "results/published"
 HOSTILE: Final = "\"><script>alert('x')</script>&amp;{{ 7 * 7 }}\u202e"
 HOSTILE_MODEL: Final = "<img src=x onerror=alert(1)>'\"&{{ 7 * 7 }} ünï"
 MODELS: Final = (
@@ -42,8 +40,7 @@ def golden_results(root: Path) -> Path:
     """Three models, one with a hostile name, on the main suites and a variant of each kind; with faults."""
     suites = [FakeSuite(entry, tasks=6) for entry in entries((*SUITES, *VARIANTS))]
     write_results(root, MODELS, suites)
-    lacking = root / f"runs/weak/{suites[1].entry.id}.manifest.json"
-    lacking.write_text(json.dumps(json.loads(lacking.read_text()) | {"open_units": 2}))
+    change(root / f"runs/weak/{suites[1].entry.id}.manifest.json", open_units=2)
     _make_hostile(root / "runs/strong/loop/core.jsonl")
     broken = root / "runs/weak/evolved/core-subtle.jsonl"
     broken.write_text("nonsense\n" + broken.read_text())
@@ -98,13 +95,13 @@ def _normal(text: str) -> str:
 
 def _make_hostile(path: Path) -> None:
     """What a model wrote tries to become markup."""
-    records = [json.loads(line) for line in path.read_text().splitlines()]
+    records = json_lines(path)
     for record in records:
         record["task_id"] += HOSTILE if record["task_id"].endswith("/003") else ""
         for step in record["loops"]:
             step["program"] = HOSTILE + step["program"]
             step["reply"]["text"] = HOSTILE
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, records)
 
 
 def _registry() -> Registry:

@@ -1,4 +1,4 @@
-"""What a page of the site says: its links, the ids in it, and its tables."""
+"""What a page of the site says: its links, the ids in it, its tables, and what runs in it."""
 
 import re
 from collections.abc import Mapping
@@ -56,6 +56,10 @@ class PageParser(HTMLParser):
         self.links: list[str] = []
         self.ids: list[str] = []
         self.tables: list[Table] = []
+        self.inline: list[str] = []
+        """Attributes that run or have a style."""
+        self.scripts: list[str] = []
+        """The text of each script that is no file."""
         self._label = ""
         self._open: list[str] = []
         self.feed(path.read_text())
@@ -64,6 +68,8 @@ class PageParser(HTMLParser):
         attributes = {name: value or "" for name, value in attrs}
         self.links += [attributes[name] for name in ("href", "src") if name in attributes]
         self.ids += [attributes["id"]] if "id" in attributes else []
+        self.inline += [name for name in attributes if name == "style" or name.startswith("on")]
+        self.scripts += [""] if tag == "script" and "src" not in attributes else []
         self._open.append(tag)
         if tag == "div" and "table-frame" in attributes.get("class", ""):
             self._label = attributes.get("aria-label", "")
@@ -83,6 +89,8 @@ class PageParser(HTMLParser):
             pass
 
     def handle_data(self, data: str) -> None:
+        if self._open[-1:] == ["script"]:
+            self.scripts[-1] += data
         text = data.strip()
         if text and "caption" in self._open:
             self.tables[-1].label += text

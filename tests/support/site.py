@@ -1,17 +1,24 @@
 """A small site for tests: three models on a few of our own suites."""
 
+import csv
+import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from support.results import FakeModel, FakeSuite, write_results
 from triathlon_runner import catalogue
+from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.models_yaml import Registry, row_without_server
+from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.pages import Gathered, Rendering
 from triathlon_site.published import Published, PublishedTable, published_tables
 from triathlon_site.render import Page, installed_environment
+from triathlon_site.scores import Board
 
 SUITES = (
     "loop/core",
@@ -63,14 +70,31 @@ def rich_results(root: Path, models: Sequence[FakeModel] = MODELS, *, tasks: int
     return root
 
 
+def results_on(root: Path, models: Sequence[FakeModel], *suites: str, **each: int) -> Path:
+    """Results of the models on these suites; `each`: fields of every `FakeSuite`, such as `tasks`."""
+    write_results(root, models, [FakeSuite(entry, **each) for entry in entries(suites)])
+    return root
+
+
+def registry_of(*ids: str, **facts: object) -> Registry:
+    """A registry in which these models have the same facts."""
+    rows = (row_without_server(model, "instruct") for model in ids)
+    return Registry(models=tuple(row.model_copy(update=facts) for row in rows))
+
+
+def judged_again(results: Path, model: str, suite: str, engine: int = ENGINE_VERSION) -> str:
+    """The statement that a model's file on this suite was graded again."""
+    lines = (results / f"runs/{model}/{suite}.jsonl").read_bytes()
+    check = FileCheck(suite, hashlib.sha256(lines).hexdigest())
+    return json.dumps(statement(SubmissionReport(model, engine, [check], [], listed=True)))
+
+
 def imported_results(results: Path) -> Path:
     """A model that others asked, and one of our own that others asked too."""
-    suites = [FakeSuite(entry, tasks=12) for entry in entries(["evolved/core-seeds"])]
-    write_results(results / "imported", [FakeModel("foreign", 9.0), FakeModel("weak", 9.0)], suites)
+    models = [FakeModel("foreign", 9.0), FakeModel("weak", 9.0)]
+    results_on(results / "imported", models, "evolved/core-seeds", tasks=12)
     for path in (results / "imported").rglob("*.manifest.json"):
-        manifest = json.loads(path.read_text())
-        origin = {"format": "inspect", "file": "<b>log</b>.eval", "sha256": "ef" * 32}
-        path.write_text(json.dumps({**manifest, "origin": origin}))
+        change(path, origin={"format": "inspect", "file": "<b>log</b>.eval", "sha256": "ef" * 32})
     return results
 
 
@@ -106,6 +130,38 @@ def rendered_texts(site: Gathered) -> dict[str, str]:
 def published_boards(published: Published) -> list[PublishedTable]:
     """The published tables that rank models."""
     return [table for table in published_tables(published) if table.headline]
+
+
+def board_of(site: Gathered, name: str) -> Board:
+    """The board of this id, which the site has."""
+    found = site.board(name)
+    assert found
+    return found
+
+
+def change(path: Path, **fields: object) -> None:
+    """Gives fields of a JSON file, such as a manifest, other values."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a results file."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def write_lines(path: Path, lines: Iterable[object]) -> None:
+    """Writes a results file anew."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def csv_rows(text: str) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    return list(csv.DictReader(text.splitlines()))
+
+
+def script_data(text: str) -> Any:
+    """The object that a script of data hands over."""
+    return json.loads(text[text.index("{") : text.rindex("}") + 1])
 
 
 def page_text(path: Path) -> str:

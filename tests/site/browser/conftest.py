@@ -14,13 +14,8 @@ from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
 )
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 MODELS = (
@@ -64,16 +59,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, else the one that Playwright installed; closed before the next file's tests,
-    because Playwright keeps an event loop running.
-    """
+    """Closed before the next file's tests, because Playwright keeps an event loop running."""
     named = os.environ.get("TRIATHLON_CHROMIUM")
     path = named or next((found for name in CHROMIUMS if (found := shutil.which(name))), None)
     with sync_playwright() as playwright:
         if path is None and not Path(playwright.chromium.executable_path).exists():
-            pytest.skip(
-                "no Chromium: install one, run `playwright install chromium` or set TRIATHLON_CHROMIUM"
-            )
+            ways = "install one, run `playwright install chromium` or set TRIATHLON_CHROMIUM"
+            pytest.skip(f"no Chromium: {ways}")
         opened = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield opened
         opened.close()

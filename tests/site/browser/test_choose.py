@@ -18,7 +18,7 @@ TAKE_MIDDLE = (
     "Take Middle (4 B): the smallest of the 2 usable {} that cannot be told from the best in loop, Large with"
     " 7.20 (6.80–7.60)."
 )
-TOO_FEW = " {} a score in loop and a known {}: too few to advise one."
+TOO_FEW = "{} of the usable models{} a score in loop and a known {}: too few to advise one."
 SHIFTS = """window.shifts = [];
 new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifts.push(entry.value); })
   .observe({ type: "layout-shift", buffered: true });"""
@@ -32,7 +32,6 @@ def draft() -> Draft:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, draft: Draft) -> str:
-    """The page alone with what it loads."""
     return written(draft, tmp_path_factory.mktemp("choose"))
 
 
@@ -48,39 +47,28 @@ def written(draft: Draft, folder: Path) -> str:
     return (folder / PATH).as_uri()
 
 
-@pytest.mark.parametrize(
-    ("view", "sentence"),
-    [
+def test_the_answer_is_a_sentence(page: Page, address: str) -> None:
+    """The best, who cannot be told from it, and the smallest of these; of a few models none is advised."""
+    for view, sentence in (
         ("cost=size&open=open", TAKE_COSTLY),
         ("cost=size&open=open&size=10", TAKE_MIDDLE.format("open models under 10 B")),
         ("cost=size&size=10", TAKE_MIDDLE.format("models under 10 B")),
-        (
-            "cost=size&size=50-",
-            "Only Costly of the usable models of 50 B and more" + TOO_FEW.format("has", "size"),
-        ),
-        ("cost=solved", "Only 2 of the usable models" + TOO_FEW.format("have", "measured cost")),
-    ],
-)
-def test_the_answer_is_a_sentence(page: Page, address: str, view: str, sentence: str) -> None:
-    """The best, who cannot be told from it, and the smallest of these, of the models with a known size; of a
-    few that are known at all none is advised.
-    """
-    page.goto(f"{address}?score=loop&{view}")
-    page.wait_for_selector("[data-shown]")
-    assert page.inner_text("#choose .verdict") == sentence
+        ("cost=size&size=50-", TOO_FEW.format("Only Costly", " of 50 B and more has", "size")),
+        ("cost=solved", TOO_FEW.format("Only 2", " have", "measured cost")),
+    ):
+        page.goto(f"{address}?score=loop&{view}")
+        page.wait_for_selector("[data-shown]")
+        assert page.inner_text("#choose .verdict") == sentence
 
 
 def test_table_and_figure_are_the_frontier_of_the_page(page: Page, address: str, draft: Draft) -> None:
-    """The rows are those that the page has without the script; a link a model, those on the frontier with a
-    name beside; the ties with the best are shaded.
-    """
+    """Rows as without the script; a link a model, names on the frontier; ties with the best are shaded."""
     page.goto(f"{address}?score=loop&cost=size")
     page.wait_for_selector("[data-shown]")
     rows = page.locator("#choose tbody tr").all_inner_texts()
     assert rows == ["\t".join((name, *texts)) for name, _, *texts in draft.values["questions"][0]["rows"]]
-    pages = page.locator("#choose svg a").evaluate_all(
-        "links => links.map((link) => link.getAttribute('href'))"
-    )
+    address_of = "links => links.map((link) => link.getAttribute('href'))"
+    pages = page.locator("#choose svg a").evaluate_all(address_of)
     assert sorted(pages) == [f"models/{name}.html" for name in ("costly", "large", "middle", "small", "twin")]
     names = page.locator("#choose svg .note").all_text_contents()
     assert {"Costly", "Large", "Middle", "Small"} <= set(names)
@@ -94,9 +82,8 @@ def test_models_that_cost_nothing_are_in_the_figure(page: Page, tmp_path: Path, 
     draft = choices({"Small": 0.0, "Middle": 0.0, "Costly": dear})
     page.goto(f"{written(draft, tmp_path)}?score=loop&cost=solved")
     page.wait_for_selector("[data-shown]")
-    places = page.locator("#choose svg circle").evaluate_all(
-        "circles => circles.map((circle) => Number(circle.getAttribute('cx')))"
-    )
+    x = "circles => circles.map((circle) => Number(circle.getAttribute('cx')))"
+    places = page.locator("#choose svg circle").evaluate_all(x)
     assert places.count(36) == 2 + (dear == 0) and len(places) == 3
     expect(page.locator("figcaption")).to_contain_text("On the left edge: models that cost nothing.")
 

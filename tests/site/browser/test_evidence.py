@@ -1,6 +1,5 @@
-"""Evidence in a browser: what a reader sees of values, lists, filters and two models side by side."""
+"""What models wrote, in a browser: values, lists, two models side by side, and what would like to run."""
 
-import json
 import re
 from pathlib import Path
 from threading import Thread
@@ -8,9 +7,10 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries
-from support.visit import visit
+from support.results import FakeModel
+from support.site import json_lines, results_on, small_results, write_lines
+from support.visit import fits, visit
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 from triathlon_site.serve import make_server
 
@@ -25,20 +25,19 @@ MODELS = (FakeModel("one", 1.0, 0.9), FakeModel("two", -1.0, 0.6))
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models on two suites; every failing input of one has white space and control characters."""
     root = tmp_path_factory.mktemp("evidence")
-    suites = [FakeSuite(entry, tasks=12) for entry in entries(["loop/core", "evolved/core-seeds"])]
-    write_results(root / "results", MODELS, suites)
+    results_on(root / "results", MODELS, "loop/core", "evolved/core-seeds", tasks=12)
     path = root / "results/runs/two/evolved/core-seeds.jsonl"
-    records = [json.loads(line) for line in path.read_text().splitlines()]
+    records = json_lines(path)
     for record in records:
         if record["verdict"] and record["verdict"]["failing"]:
             record["verdict"]["failing"] |= {"input": SPACED, "expected": "'  '", "got": f"' '{TURNED}"}
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, records)
     build(root / "results", root / "_site", None, cache=root / "cache")
     return root / "_site"
 
 
 def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
-    """Runs of spaces, tabs and new lines stand on the screen; control characters have visible names."""
+    """White space stands on the screen; control characters have names; what is scrolled takes the focus."""
     visit(page, f"{(out / 'evidence/two/evolved-core-seeds.html').as_uri()}?show=failed")
     page.locator("#units a:visible").first.click()
     given, expected, got = (page.locator("#unit .failing code").nth(place) for place in range(3))
@@ -46,6 +45,11 @@ def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
     assert expected.inner_text() == "'  '"
     assert "[U+202E]" in got.inner_text() and "␛" in got.inner_text()
     assert got.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
+    page.locator("#unit details").first.evaluate("details => { details.open = true; }")
+    program = page.locator("#unit details[open] :is(pre, code)").first
+    expect(program).not_to_have_attribute("tabindex", "0")
+    program.evaluate("element => { element.style.maxHeight = '1rem'; }")
+    expect(program).to_have_attribute("tabindex", "0")
 
 
 def test_words_that_went_stand_in_their_sentence(page: Page, out: Path) -> None:
@@ -53,24 +57,10 @@ def test_words_that_went_stand_in_their_sentence(page: Page, out: Path) -> None:
     visit(page, (out / "evidence/one/loop-core.html").as_uri())
     page.locator("#units a").first.click()
     gone = page.locator("#unit .sentence del").first
-    style = (
-        "element => (({ display, fontSize, color }) => [display, fontSize, color])(getComputedStyle(element))"
-    )
+    style = "one => (({display, fontSize, color}) => [display, fontSize, color])(getComputedStyle(one))"
     display, size, colour = gone.evaluate(style)
     _, size_around, colour_around = gone.locator("..").evaluate(style)
     assert (display, size) == ("inline", size_around) and colour != colour_around
-
-
-def test_what_is_scrolled_is_reached_with_keys(page: Page, out: Path) -> None:
-    """A text that is longer than its box takes the focus; one that is not does not."""
-    visit(page, (out / "evidence/two/evolved-core-seeds.html").as_uri())
-    page.locator("#units a").first.click()
-    page.wait_for_selector("html[data-shown]", state="attached")
-    page.locator("#unit details").first.evaluate("details => { details.open = true; }")
-    program = page.locator("#unit details[open] :is(pre, code)").first
-    expect(program).not_to_have_attribute("tabindex", "0")
-    program.evaluate("element => { element.style.maxHeight = '1rem'; }")
-    expect(program).to_have_attribute("tabindex", "0")
 
 
 def test_an_address_is_the_task(page: Page, out: Path) -> None:
@@ -122,7 +112,6 @@ def test_a_task_is_found_on_all_boards(page: Page, out: Path, path: str, label: 
 
 
 def test_two_programs_side_by_side(page: Page, out: Path) -> None:
-    """Of tasks that end otherwise with the other model, both are read beside each other."""
     visit(page, f"{(out / 'evidence/one/evolved-core-seeds.html').as_uri()}?beside=two&show=differs")
     expect(page.locator("#filters output")).to_have_text(re.compile(r"^[1-9]\d* of 12$"))
     shown = page.locator("#units li:visible")
@@ -142,3 +131,68 @@ def test_without_scripts_the_failing_units_are_listed(browser: Browser, out: Pat
     link = page.locator("noscript a").get_attribute("href") or ""
     assert (out / "evidence/two" / link).resolve().is_file()
     context.close()
+
+
+EVIL = (
+    "</script></style></pre>]]>--><script>alert('x')</script><img src=x onerror=alert(1)>"
+    '<a href="javascript:alert(2)">k</a>" onmouseover="alert(3)" \'&amp;{{ 7*7 }}\u202eevil\u2066'
+    "\x00\x01\x08\x1b[31m\x7f\x85"
+)
+LONG = "x" * 100_000
+WRITTEN = {"prompt", "reply", "text", "program", "summary", "input", "expected", "got", "answer"}
+HOSTILE = (
+    FakeModel("alpha", 2.0, 0.95),
+    FakeModel("Alpha", 1.0, 0.9),
+    FakeModel("alpha-tasks", 0.5, 0.8),
+    FakeModel("n" * 100, 0.0, 0.7),
+    FakeModel("<script>alert(1)<!", -0.5, 0.6),
+)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models that are called badly and write worse."""
+    root = tmp_path_factory.mktemp("hostile")
+    results = small_results(root / "results", HOSTILE, tasks=4)
+    for path in (results / "runs/alpha").rglob("*.jsonl"):
+        lines = enumerate(json_lines(path))
+        write_lines(path, [_poisoned(line, LONG if place % 2 else EVIL) for place, line in lines])
+    row = {
+        "name": f"Alpha{EVIL}",
+        "organization": EVIL,
+        "license": "L" * 200,
+        "link": "javascript:alert(1)",
+        "notes": EVIL + LONG[:2000],
+    }
+    api = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
+    other = {"id": "alpha-tasks", "name": "N" * 300, "api": api}
+    registry = Registry.model_validate({"models": [{"id": "alpha", "api": api, **row}, other]})
+    build(results, root / "_site", registry, cache=root / "cache")
+    return root / "_site"
+
+
+def _poisoned(value: object, bad: str, key: str = "") -> object:
+    if isinstance(value, dict):
+        return {name: _poisoned(one, bad, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_poisoned(one, bad, key) for one in value]
+    return bad + value if isinstance(value, str) and key in WRITTEN else value
+
+
+def test_nothing_runs_and_nothing_breaks_out(page: Page, hostile: Path) -> None:
+    """No dialog, no error, no element or handler of theirs, and every page fits 320 pixels."""
+    page.set_viewport_size({"width": 320, "height": 640})
+    shown = [*hostile.glob("*.html"), *(hostile / "models").glob("*.html")]
+    shown += [*(hostile / "evidence/alpha").glob("*.html"), *(hostile / "tasks").glob("*.html")]
+    for path in shown:
+        visit(page, path.as_uri())
+        assert page.evaluate(STRANGE) == [], path
+        fits(page, 320)
+
+
+STRANGE = """() => [...document.querySelectorAll('*')].filter(element =>
+  [...element.attributes].some(one => /^on/i.test(one.name) ||
+    (one.name === 'href' && /^\\s*(javascript|data):/i.test(one.value)) ||
+    (one.name === 'src' && !/^((\\.\\.\\/)*(assets|data|badges)|[\\w.+-]+)\\//.test(one.value))) ||
+  (element.tagName === 'SCRIPT' && !element.src && !element.textContent.startsWith('/* Stands in the page'))
+).map(element => element.outerHTML.slice(0, 100))"""

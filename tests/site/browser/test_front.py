@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import add_published, entries, small_results
+from support.results import FakeModel
+from support.site import add_published, results_on, small_results
 from support.visit import fits, narrow, settle, visit
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
@@ -24,14 +24,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One model solves nearly everything once and keeps none of it; sizes, licences and prices are known."""
     root = tmp_path_factory.mktemp("front")
     results = small_results(root / "results", MODELS, tasks=30)
-    official = entries(["loop/mbpp-plus"])
-    write_results(results, MODELS[:7], [FakeSuite(entry, tasks=30) for entry in official])
-    add_published(results)
+    add_published(results_on(results, MODELS[:7], "loop/mbpp-plus", tasks=30))
     facts = {"organization": "A", "parameters": "7B", "license": "mit", "open_weights": True}
-    rows = [
-        {"id": model.id, **facts, "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
-        for model in MODELS
-    ]
+    facts |= {"api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
+    rows = [{"id": model.id, **facts} for model in MODELS]
     rows[0] |= {"open_weights": False, "price": {"input": 2, "output": 8}}
     build(results, root / "_site", Registry.model_validate({"models": rows}), cache=root / "cache")
     return root / "_site"
@@ -49,11 +45,9 @@ SEEN = """selector => [...document.querySelectorAll(selector)].filter(one => {
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["desktop", "phone"])
-def test_the_first_screen_is_pictures_and_a_ranking(
-    browser: Browser, site: Path, width: int, height: int
-) -> None:
+def test_the_first_screen_is_pictures_and_a_ranking(page: Page, site: Path, width: int, height: int) -> None:
     """A desk sees three charts of five models, prices and rows of the table; a phone the eight best."""
-    page = browser.new_page(viewport={"width": width, "height": height})
+    page.set_viewport_size({"width": width, "height": height})
     visit(page, (site / "index.html").as_uri())
     assert page.locator("h1").inner_text() == "Which model can you trust with code?"
     assert page.locator("[type=range]").count() == 0  # no weights that leave three models ranked
@@ -63,12 +57,11 @@ def test_the_first_screen_is_pictures_and_a_ranking(
     else:
         assert seen(page, ".chart li") == 8 and seen(page, ".rank-by") == 1
         fits(page, width)
-    page.close()
 
 
-def test_a_phone_has_rows_of_two_lines_and_no_box_that_scrolls(browser: Browser, site: Path) -> None:
+def test_a_phone_has_rows_of_two_lines_and_no_box_that_scrolls(page: Page, site: Path) -> None:
     """The page scrolls, not the table; the menu and the meaning of the marks open by a tap."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.set_viewport_size({"width": 390, "height": 844})
     visit(page, (site / "index.html").as_uri())
     frame = page.locator(".table-frame").first
     assert frame.evaluate("box => box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth")
@@ -78,15 +71,13 @@ def test_a_phone_has_rows_of_two_lines_and_no_box_that_scrolls(browser: Browser,
     menu = page.get_by_role("navigation", name="Pages", exact=True)
     expect(menu).to_be_hidden()
     page.get_by_role("button", name="Menu").click()
-    expect(menu.get_by_role("link")).to_have_text(
-        ["Leaderboard", "Choose", "Compare", "Tasks", "Method", "Data"]
-    )
+    pages = ["Leaderboard", "Choose", "Compare", "Tasks", "Method", "Data"]
+    expect(menu.get_by_role("link")).to_have_text(pages)
     page.keyboard.press("Escape")
     expect(page.locator("summary", has_text="Filters")).to_be_visible()
     expect(page.locator("summary", has_text="Columns")).to_be_hidden()  # there is room for one
     page.get_by_role("button", name="What the marks mean").click()
     expect(page.get_by_text("reported by a paper or a board")).to_be_visible()
-    page.close()
 
 
 def test_one_choice_ranks_the_table(page: Page, site: Path) -> None:
@@ -113,30 +104,26 @@ def test_one_choice_ranks_the_table(page: Page, site: Path) -> None:
     assert "by=" not in page.url and "sort=" not in page.url
 
 
-def test_search_finds_ids_and_other_spellings(page: Page, site: Path) -> None:
-    """An id of ours, or a name without its hyphens and dots, is the same model."""
+def test_search_and_filters(page: Page, site: Path) -> None:
+    """A name without hyphens is the same. A filter goes by its ×, all by a button; no match is said."""
     visit(page, (site / "index.html").as_uri())
     rows, field = page.locator("table.board tbody tr"), page.get_by_label("Find a model")
+    whole = rows.count()
     for words, name in (("steady3", "steady-3"), ("claude-opus-4", "Claude Opus 4"), ("gpt4o", "GPT-4o")):
         field.fill(words)
         expect(rows.filter(has_text=name)).not_to_have_count(0)
         assert rows.count() < 20
-
-
-def test_filters_are_chips_and_an_empty_result_says_so(page: Page, site: Path) -> None:
-    """Each filter goes by its ×, all by one button; what matches nothing is said in words."""
-    visit(page, (site / "index.html").as_uri())
-    whole = page.locator("table.board tbody tr").count()
+    field.fill("")
     page.get_by_role("button", name="open weights").click()
     expect(page.get_by_role("button", name="open weights")).to_have_attribute("aria-pressed", "true")
     narrow(page, "Licence", "mit")
-    page.get_by_label("Find a model").fill("nobody")
+    field.fill("nobody")
     expect(page.get_by_text("No model matches “nobody”, Weights: open, Licence: mit.")).to_be_visible()
     expect(page.locator("table.board")).to_be_hidden()
     page.get_by_role("button", name="Remove the filter Licence: mit").click()
     assert "license=" not in page.url and "open=open" in page.url
     page.get_by_role("button", name="Clear all").first.click()
-    expect(page.locator("table.board tbody tr")).to_have_count(whole)
+    expect(rows).to_have_count(whole)
     assert "?" not in page.url
 
 
@@ -163,9 +150,7 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
     text = page.get_by_label("What was copied").first
     copied = text.input_value().splitlines()
     assert copied[0].startswith("All models, by Loop") and "results as of 2026" in copied[1]
-    assert (
-        copied[3].startswith("| Rank | Model | Id | Loop") and len([x for x in copied if "steady-" in x]) == 6
-    )
+    assert copied[3].startswith("| Rank | Model | Id | Loop") and sum("steady-" in x for x in copied) == 6
     page.get_by_role("button", name="Tab-separated").click()
     head, *rows = text.input_value().splitlines()
     assert head.split("\t")[2:4] == ["Model", "Id"] and len(rows) == 6
@@ -174,25 +159,22 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
     expect(page.locator("#cite")).to_contain_text("Apache License")
 
 
-@pytest.mark.parametrize(
-    ("path", "notes"),
-    [("index.html", ["Index, note"]), ("loop-mbpp-plus.html", []), ("published/reval.html", None)],
-)
-def test_a_copy_keeps_notes_apart_from_intervals(
-    page: Page, site: Path, path: str, notes: list[str] | None
-) -> None:
+def test_a_copy_keeps_notes_apart(page: Page, site: Path) -> None:
     """`1 column` and `± 0.3` are no intervals; a missing number is empty; reported rows have ids, too."""
-    visit(page, (site / path).as_uri())
-    page.locator("summary", has_text="Copy").click()
-    page.get_by_role("button", name="Tab-separated").click()
-    copied = page.get_by_label("What was copied").first.input_value().splitlines()
-    heads, *rows = [line.split("\t") for line in copied]
-    assert len(rows) > 3 and all(len(row) == len(heads) for row in rows)
-    assert notes is None or all(row[heads.index("Id")] for row in rows)
-    assert "–" not in {text for row in rows for text in row}
-    intervals = {row[place] for row in rows for place, head in enumerate(heads) if head.endswith(", 95 %")}
-    assert not any("column" in text or "±" in text for text in intervals)
-    assert notes in (None, [head for head in heads if head.endswith(", note")])
+    for path, notes in (("index", ["Index, note"]), ("loop-mbpp-plus", []), ("published/reval", None)):
+        visit(page, (site / f"{path}.html").as_uri())
+        page.locator("summary", has_text="Copy").click()
+        page.get_by_role("button", name="Tab-separated").click()
+        copied = page.get_by_label("What was copied").first.input_value().splitlines()
+        heads, *rows = [line.split("\t") for line in copied]
+        assert len(rows) > 3 and all(len(row) == len(heads) for row in rows)
+        assert notes is None or all(row[heads.index("Id")] for row in rows)
+        assert "–" not in {text for row in rows for text in row}
+        intervals = {
+            row[place] for row in rows for place, head in enumerate(heads) if head.endswith(", 95 %")
+        }
+        assert not any("column" in text or "±" in text for text in intervals)
+        assert notes in (None, [head for head in heads if head.endswith(", note")])
 
 
 def test_ticked_rows_are_compared(page: Page, site: Path) -> None:
@@ -221,9 +203,7 @@ def test_ticked_rows_are_compared(page: Page, site: Path) -> None:
 
 
 def test_a_discipline_opens_a_board_of_one_line_a_row(page: Page, site: Path) -> None:
-    """Eleven models have our own problems, seven MBPP+: the link leads to the first. A button opens what
-    stands below the scores, and the address keeps it.
-    """
+    """That with the most models. A button opens what stands below the scores, and the address keeps it."""
     visit(page, (site / "index.html").as_uri())
     page.locator("footer").get_by_role("link", name="Loop").click()
     page.wait_for_url("**/loop.html")

@@ -11,35 +11,14 @@ from support.visit import names, settle, visit
 pytestmark = pytest.mark.browser
 
 BOARDS = (
-    "index.html",
-    "overall-core.html",
-    "loop.html",
-    "runtime.html",
-    "evolved.html",
-    "published/evaloop.html",
-    "published/evalplus.html",
-    "published/evoeval.html",
-    "published/reval.html",
+    *("index.html", "overall-core.html", "loop.html", "runtime.html", "evolved.html"),
+    *(f"published/{name}.html" for name in ("evaloop", "evalplus", "evoeval", "reval")),
 )
 NONSENSE = (
     "?sort=-nothing.constructor..-&hide=rank.model.__proto__&w=abc.-1.1e999&open=perhaps&size=huge&q=%00%FF",
     "?license=__proto__&has=x&kind=%3Cscript%3Ealert(1)%3C/script%3E&org=%E2%80%AE&year=0&w=1.2.3.4.5",
     "?sort=&hide=&w=&q=&open&=&&&#nowhere",
 )
-
-
-def test_a_second_order_keeps_the_first_among_ties(page: Page, site: Path) -> None:
-    """Sorting is stable, missing values last; a reload brings the orders back."""
-    visit(page, (site / "overall-core.html").as_uri())
-    model, licence = (page.get_by_role("button", name=name, exact=True) for name in ("Model", "Licence"))
-    model.click()
-    model.click()
-    licence.click()
-    assert names(page) == ["Gamma", "Delta", "Beta", "Alpha", "Epsilon"]
-    assert "sort=licence.-model" in page.url
-    page.reload()
-    settle(page)
-    assert names(page) == ["Gamma", "Delta", "Beta", "Alpha", "Epsilon"]
 
 
 def test_a_mean_stays_above_what_it_is_of(page: Page, site: Path) -> None:
@@ -97,10 +76,8 @@ def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
         page.keyboard.press("Tab")
     page.keyboard.press("Space")
     expect(page.get_by_role("columnheader", name="Licence")).to_have_count(0)
-    assert (
-        page.locator("tbody tr").first.locator("td:visible, th:visible").count()
-        == page.locator("table.board thead th:visible").count()
-    )
+    cells = page.locator("tbody tr").first.locator("td:visible, th:visible")
+    assert cells.count() == page.locator("table.board thead th:visible").count()
     page.keyboard.press("Escape")
     expect(page.locator("details.chooser[open]")).to_have_count(0)
     assert page.evaluate("document.activeElement.textContent") == "Columns"
@@ -121,23 +98,18 @@ def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
     assert head.get_attribute("aria-sort") == "ascending"
 
 
-@pytest.mark.parametrize(
-    ("path", "head", "sort", "caption"),
-    [
-        ("runtime.html", "Output", "descending", "Output, the highest first"),
-        ("overall-core.html", "Run", "ascending", "Run, the oldest first"),
-        ("overall-core.html", "Rank", "descending", "Rank, the worst first"),
-        ("overall-core.html", "Licence", "ascending", "Licence, A first"),
-    ],
-)
-def test_the_first_press_on_a_head(
-    page: Page, site: Path, path: str, head: str, sort: str, caption: str
-) -> None:
+def test_a_first_press_on_a_head(page: Page, site: Path) -> None:
     """Best first, ranks turned, because they are sorted already; the caption says in words what is on top."""
-    visit(page, (site / path).as_uri())
-    page.get_by_role("button", name=head, exact=True).first.click()
-    expect(page.locator("thead th[aria-sort]").first).to_have_attribute("aria-sort", sort)
-    expect(page.locator("caption").first).to_contain_text(f"Sorted by {caption}")
+    for path, head, sort, first in (
+        ("runtime.html", "Output", "descending", "the highest first"),
+        ("overall-core.html", "Run", "ascending", "the oldest first"),
+        ("overall-core.html", "Rank", "descending", "the worst first"),
+        ("overall-core.html", "Licence", "ascending", "A first"),
+    ):
+        visit(page, (site / path).as_uri())
+        page.get_by_role("button", name=head, exact=True).first.click()
+        expect(page.locator("thead th[aria-sort]").first).to_have_attribute("aria-sort", sort)
+        expect(page.locator("caption").first).to_contain_text(f"Sorted by {head}, {first}")
 
 
 @pytest.mark.slow
@@ -194,15 +166,14 @@ SEEN = """() => {
 
 def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site: Path) -> None:
     """A script that does not come leaves the whole table, and no gap where its controls would have been."""
-    context = browser.new_context()
-    opened = context.new_page()
+    opened = browser.new_page()  # the console says that the script is missing, which no other page may
     opened.route("**/tables-*.js", lambda route: route.abort())
     opened.goto((site / "overall-core.html").as_uri())
     opened.wait_for_selector("html:not(.js)", state="attached")
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
     gap = opened.evaluate("getComputedStyle(document.querySelector('.table-frame:has(.board)')).marginTop")
     assert gap == "16px"
-    context.close()
+    opened.close()
 
 
 CUT = """selector => [...document.querySelectorAll(selector)].filter(
@@ -225,25 +196,23 @@ PLACES = """() => {
 
 
 @pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
-def test_the_charts_name_their_models_whole(browser: Browser, site: Path, width: int) -> None:
+def test_the_charts_name_their_models_whole(page: Page, site: Path, width: int) -> None:
     """No name is cut, a line or two are enough for each, and the ends of the axis stand apart."""
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_viewport_size({"width": width, "height": 900})
     visit(page, (site / "index.html").as_uri())
     assert page.locator(".chart li:visible").count() >= 8
     assert page.evaluate(CUT, ".chart li > :first-child") == []
     assert max(page.evaluate(LINES)) < 50
     assert page.evaluate(ENDS)
-    page.close()
 
 
 @pytest.mark.parametrize("path", ["evolved.html", "published/evoeval.html", "published/evalplus.html"])
-def test_a_small_window_scrolls_the_page_and_no_box_in_it(browser: Browser, site: Path, path: str) -> None:
+def test_a_small_window_scrolls_the_page_and_no_box_in_it(page: Page, site: Path, path: str) -> None:
     """A table that is longer than a window of 1,024 pixels is no box with a scroll bar of its own."""
-    page = browser.new_page(viewport={"width": 1024, "height": 400})
+    page.set_viewport_size({"width": 1024, "height": 400})
     visit(page, (site / path).as_uri())
     assert page.locator("table.board").first.evaluate("table => table.offsetHeight") > 150
     assert page.evaluate(BOXES) == 0
-    page.close()
 
 
 def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:

@@ -4,26 +4,19 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Mapping
 from difflib import SequenceMatcher
 from random import Random
 from typing import Any
 
-import pytest
-
 from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
 from triathlon_runner.records import (
-    AnswerRecord,
     EvolvedRecord,
     FailingCase,
     LoopRecord,
     Outcome,
     PredictionRecord,
-    ProtocolHashes,
-    Reply,
     RuntimeRecord,
-    UnitRecord,
     Verdict,
 )
 from triathlon_runner.unit_pages import evidence_page
@@ -42,14 +35,10 @@ from triathlon_site.render.formats import LONGEST_TEXT, cut, expected_value
 
 
 def test_what_stayed_and_what_is_new_give_the_new_sentence() -> None:
-    """Words that went stand beside it and are no part of it."""
+    """Words that went stand beside it. To compare thousands of words costs more than it shows."""
     runs = changed_words("Sort the list of names.", "Sort a list of numbers.")
     assert "".join(run.text for run in runs if run.kind != "gone") == "Sort a list of numbers."
     assert [run.text for run in runs if run.kind == "gone"] == ["the", "names"]
-
-
-def test_long_prompts_are_not_compared() -> None:
-    """A comparison of thousands of words costs more than it shows."""
     assert [run.kind for run in changed_words("a " * 700, "b " * 700)] == ["same"]
 
 
@@ -76,21 +65,17 @@ def test_a_huge_reply_keeps_beginning_and_end() -> None:
 
 
 def unpacked(script: str) -> Any:
-    """What a pack hands over."""
     return json.loads(gzip.decompress(base64.b85decode(script.split('"')[1])))
 
 
-def extracted(
-    suite: FakeSuite, parents: Mapping[str, UnitRecord] | None = None, **options: bool
-) -> dict[str, str]:
+def extracted(suite: FakeSuite, **options: bool) -> dict[str, str]:
     records = list(fake_records(FakeModel("m", 2.0, 0.9), suite))
-    return EvidenceExtractor(installed_environment(), ARTICLES)(
-        records, "m", suite.entry.id, parents or {}, **options
-    )
+    extract = EvidenceExtractor(installed_environment(), ARTICLES)
+    return extract(records, "m", suite.entry.id, {}, **options)
 
 
 def test_each_task_is_in_the_pack_that_the_index_names() -> None:
-    """Packs stay small; the list has the address of each task, which is the task."""
+    """Packs stay small; of private tasks there is the list alone, of ids and outcomes."""
     suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=40_000)
     found = extracted(suite)
     index = unpacked(found["index.js"])
@@ -99,31 +84,18 @@ def test_each_task_is_in_the_pack_that_the_index_names() -> None:
     for task, pack, ended, kinds in index["tasks"]:
         assert f">{task}" in packs[pack][task] and f'id="{task}"' in found["links.html"]
         assert (ended == "passed") == ("passed" in kinds)
-
-
-def test_private_texts_are_in_no_file() -> None:
-    """Of private tasks the list has ids and outcomes; nothing is packed."""
-    found = extracted(FakeSuite(entries(["evolved/core-seeds"])[0], tasks=3), private=True)
+    found = extracted(suite, private=True)
     assert set(found) == {"links.html", "attempts.json"} and "expected" not in found["links.html"]
 
 
 def test_samples_that_are_alike_stand_once() -> None:
     """The program once, then each different answer with the numbers of its samples."""
-    right = AnswerRecord(
-        reply=Reply(text="1"), answer="1", expected=("1",), outcome=Outcome.PASSED, correct=True
-    )
-    first = PredictionRecord(
-        suite="runtime/cruxeval-output",
-        model="m",
-        task_id="sample_0",
-        protocol=ProtocolHashes(asked="", graded=""),
-        outcome=Outcome.PASSED,
-        asked="output",
-        style="direct",
-        program="def f():\n    return 1",
-        assertion="assert f() == ??",
-        prediction=right,
-    )
+    answer = {"reply": {"text": "1"}, "answer": "1", "expected": ["1"], "outcome": "passed", "correct": True}
+    about = {"suite": "runtime/cruxeval-output", "model": "m", "task_id": "sample_0", "outcome": "passed"}
+    asked = {"protocol": {"asked": "", "graded": ""}, "asked": "output", "style": "direct"}
+    program = {"program": "def f():\n    return 1", "assertion": "assert f() == ??", "prediction": answer}
+    first = PredictionRecord.model_validate_json(json.dumps(about | asked | program))
+    right = first.prediction
     records = [first.model_copy(update={"sample": number}) for number in range(10)]
     records[4] = records[4].model_copy(update={"prediction": right.model_copy(update={"answer": "2"})})
     ((_, page),) = render_tasks({first.task_id: records}, installed_environment(), ARTICLES[type(first)], {})
@@ -136,15 +108,12 @@ def test_a_film_says_where_a_task_was_lost() -> None:
     suite = FakeSuite(entries(["loop/core"])[0], tasks=40)
     for record in fake_records(FakeModel("m", 1.0, 0.7), suite):
         assert isinstance(record, LoopRecord)
-        scenes = list(film(record))
-        assert [n for scene in scenes for n in range(scene.first, scene.last + 1)] == [
-            step.loop for step in record.loops
-        ]
+        scenes, failed = list(film(record)), record.outcome != "passed"
+        loops = [n for scene in scenes for n in range(scene.first, scene.last + 1)]
+        assert loops == [step.loop for step in record.loops]
         lost = [scene for scene in scenes if scene.before]
-        assert len(lost) == (0 < record.sustained_loops < 10 and record.outcome != "passed")
-        assert any(kind.startswith("lost in loop") for kind in loop_kinds(record)) == (
-            record.outcome != "passed"
-        )
+        assert len(lost) == (0 < record.sustained_loops < 10 and failed)
+        assert any(kind.startswith("lost in loop") for kind in loop_kinds(record)) == failed
 
 
 def test_a_function_that_is_not_there_is_named() -> None:
@@ -156,20 +125,15 @@ def test_a_function_that_is_not_there_is_named() -> None:
     assert missing_definition("def f(x):\n    raise KeyError('f')", verdict) is None
 
 
-@pytest.mark.parametrize(
-    ("expected", "shown"),
-    [
-        ("assert f(1) == (3,) (AssertionError: )", "(3,)"),
-        ("assert f(1) == [17, 29] (TypeError: 'int' object)", "[17, 29]"),
-        ("assert abs(f(1) - 3) < 1e-6 (AssertionError: )", "assert abs(f(1) - 3) < 1e-6 (AssertionError: )"),
-        ("assert g(1) == 2 (AssertionError: )", "assert g(1) == 2 (AssertionError: )"),
-        ("assert f(1) == [17, …", "assert f(1) == [17, …"),
-        ("3", "3"),
-    ],
-)
-def test_of_an_assertion_the_value_is_expected(expected: str, shown: str) -> None:
+def test_of_an_assertion_the_value_is_expected() -> None:
     """Where it compares the call itself; any other stands whole."""
-    assert expected_value(FailingCase(index=0, input="f(1)", expected=expected, got="1")) == shown
+    values = {
+        "assert f(1) == (3,) (AssertionError: )": "(3,)",
+        "assert f(1) == [17, 29] (TypeError: 'int' object)": "[17, 29]",
+    }
+    others = ("abs(f(1) - 3) < 1e-6 (AssertionError: )", "g(1) == 2 (AssertionError: )", "f(1) == [17, …")
+    for expected, shown in (values | {f"assert {other}": f"assert {other}" for other in others}).items():
+        assert expected_value(FailingCase(index=0, input="f(1)", expected=expected, got="1")) == shown
 
 
 def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> None:
@@ -190,9 +154,7 @@ def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> N
 
 def test_a_path_is_plain_for_any_suite() -> None:
     """Variants have signs in their names that addresses need not have."""
-    plain = evidence_page("m", "loop/core")
     variant = evidence_page("m", "loop/core@temperature-0.2")
-    assert plain == "evidence/m/loop-core.html"
     assert "@" not in variant and variant != evidence_page("m", "loop/core-temperature-0.2")
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from support.site import MODELS, build_small, page_text, small_results
+from support.site import MODELS, build_small, change, judged_again, page_text, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.load import Notice
 
 SUITE = "loop/core"
@@ -24,10 +23,8 @@ def results(tmp_path: Path) -> Path:
 
 def state(results: Path, *, model: str = "weak", engine: int = ENGINE_VERSION) -> Path:
     """Writes the statement about one suite of a model into the folder of `weak`."""
-    lines = results / f"runs/{model}/{SUITE}.jsonl"
-    check = FileCheck(SUITE, hashlib.sha256(lines.read_bytes()).hexdigest())
     path = results / "runs/weak/verified.json"
-    path.write_text(json.dumps(statement(SubmissionReport(model, engine, [check], [], listed=True))))
+    path.write_text(judged_again(results, model, SUITE, engine))
     return path
 
 
@@ -39,14 +36,10 @@ def built(results: Path) -> tuple[str, str, tuple[Notice, ...]]:
 
 
 def test_a_file_that_a_statement_names_is_marked(results: Path) -> None:
-    """Letter on the board, words in the receipt; no other model, suite or board is marked by it.
-
-    What a run found of the server stands in the receipt of its suite, with the setting.
-    """
+    """On the board and in the receipt, and nothing else. What a run found of the server is in its receipt."""
     state(results)
-    path = results / "runs/weak/runtime/core.manifest.json"
     found = ["reasoning: leaks into the text with '<think>': `reasoning_max_tokens: 8192` in its api block"]
-    path.write_text(json.dumps({**json.loads(path.read_text()), "findings": found}))
+    change(results / "runs/weak/runtime/core.manifest.json", findings=found)
     board, page, notices = built(results)
     site = results.parent / "_site"
     assert board.count(LETTER) > 0 and not notices
@@ -89,15 +82,14 @@ def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str
     """The notice says what was expected, what came and what to do; a good one says which engine judged."""
     model = "middle" if spoil == "another model's" else "weak"
     path = state(results, model=model, engine=ENGINE_VERSION + (spoil == "another engine's"))
-    document = json.loads(path.read_text())
     if spoil == "damaged":
         path.write_text('{"_type": "x"}')
     elif spoil == "a folder":
         path.unlink()
         path.mkdir()
     elif spoil == "a check that failed":
-        document["predicate"] |= {"result": "FAILED", "passedTests": [], "failedTests": [SUITE]}
-        path.write_text(json.dumps(document))
+        predicate = json.loads(path.read_text())["predicate"]
+        change(path, predicate=predicate | {"result": "FAILED", "passedTests": [], "failedTests": [SUITE]})
     board, page, notices = built(results)
     assert "m✓" not in board
     expected = f"<dt>Graded again by engine {ENGINE_VERSION + 1}</dt>"
@@ -105,5 +97,5 @@ def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str
     assert len(notices) == bool(got)
     for notice in notices:
         assert notice.file == "runs/weak/verified.json" and got in notice.message
-        expectation = "expected the statement of `triathlon submit check` about the results of 'weak'"
-        assert expectation in notice.message and "writes it anew" in notice.message
+        expected = "expected the statement of `triathlon submit check` about the results of 'weak'"
+        assert expected in notice.message and "writes it anew" in notice.message

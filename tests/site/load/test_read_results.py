@@ -4,7 +4,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.results import FakeModel, FakeSuite, fake_records, write_file
-from support.site import entries
+from support.site import change, entries
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
@@ -28,31 +28,31 @@ STRONGEST = FakeModel("m", 50.0, 1.0)
 
 
 class NoExtracts(EvidenceExtractor):
-    """Counts how often a file was read."""
+    """Counts how often a file was read, and what seeds were read with it."""
 
     def __init__(self) -> None:
         super().__init__(installed_environment(), {})
         self.calls = 0
         self.parents: set[str] = set()
 
-    def __call__(
-        self,
-        records: Sequence[UnitRecord],
-        model: str,
-        suite: str,
-        parents: Mapping[str, UnitRecord],
-        *,
-        private: bool = False,
-    ) -> dict[str, str]:
+    def __call__(self, *read: Any, **_: Any) -> dict[str, str]:
         self.calls += 1
-        self.parents |= set(parents)
+        self.parents |= set(read[-1])
         return {}
 
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Path:
-    records = list(fake_records(MODEL, FakeSuite(SEEDS[0], tasks=6)))
-    return write_file(tmp_path / "results", MODEL.id, SEEDS[0].id, records)
+    return made(tmp_path, list(fake_records(MODEL, FakeSuite(SEEDS[0], tasks=6))))
+
+
+@pytest.fixture
+def manifest(lines: Path) -> Path:
+    return lines.with_name("core-seeds.manifest.json")
+
+
+def made(tmp_path: Path, records: Sequence[UnitRecord]) -> Path:
+    return write_file(tmp_path / "results", MODEL.id, records[0].suite, records)
 
 
 def read(
@@ -60,12 +60,6 @@ def read(
 ) -> Results:
     cache = AggregateCache(tmp_path / "cache")
     return read_results(tmp_path / "results", suites, cache, extractor or NoExtracts())
-
-
-def change_manifest(lines: Path, **fields: object) -> None:
-    """Of the results that these lines are."""
-    path = lines.with_name("core-seeds.manifest.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
 def numbers_of(results: Results) -> list[tuple[object, ...]]:
@@ -84,24 +78,18 @@ def notices(results: Results) -> list[tuple[int | None, str]]:
     return [(notice.line, notice.message) for notice in results.notices]
 
 
-def test_every_good_line_counts(tmp_path: Path, lines: Path) -> None:
-    """Six lines, six tasks, no notice; sums are those of the metric. Why a model was skipped is kept."""
+def test_every_good_line_counts(tmp_path: Path, lines: Path, manifest: Path) -> None:
+    """Also behind the byte order mark of some editors; why a model was skipped is kept."""
+    for path in (lines, manifest):
+        path.write_text(path.read_text(), encoding="utf-8-sig")
     (tmp_path / "results/runs/keyless").mkdir()
     (tmp_path / "results/runs/keyless/skipped.txt").write_text("no key in OPENAI_API_KEY\n")
     found = read(tmp_path)
-    assert len(found.files[0].tasks) == 6 and not found.notices
+    assert len(found.files[0].tasks) == 6 and found.files[0].manifest and not found.notices
     parts = found.files[0].metrics["pass@1"]
     assert sum(parts.numerators) == sum(task.outcome == "passed" for task in found.files[0].tasks)
     assert sum(parts.denominators) == 6
     assert found.skipped == {"keyless": "no key in OPENAI_API_KEY"}
-
-
-def test_a_byte_order_mark_costs_no_line(tmp_path: Path, lines: Path) -> None:
-    """Some editors write one; the first line, and the conditions of all, were lost by it."""
-    for path in (lines, lines.with_name("core-seeds.manifest.json")):
-        path.write_text(path.read_text(), encoding="utf-8-sig")
-    found = read(tmp_path)
-    assert len(found.files[0].tasks) == 6 and found.files[0].manifest and not found.notices
 
 
 BAD_LINES: dict[str, tuple[int, str | dict[str, Any], str]] = {
@@ -118,20 +106,16 @@ BAD_LINES: dict[str, tuple[int, str | dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD_LINES)
-def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str) -> None:
-    """File and line stand in the notice, also where it happens to parse; the other lines count.
-
-    Of private tasks only `verify` may say what is wrong.
-    """
-    number, change, said = BAD_LINES[kind]
+def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, manifest: Path, kind: str) -> None:
+    """By file and line; the others count. Of private tasks only `verify` may say what is wrong."""
+    number, new, said = BAD_LINES[kind]
     content = lines.read_text().splitlines()
-    if change == "torn":
+    if new == "torn":
         lines.write_text("\n".join(content))
     else:
-        changed = (
-            change if isinstance(change, str) else json.dumps(json.loads(content[number % 6 - 1]) | change)
-        )
-        content[slice(number - 1, number) if number else slice(5, 6)] = [changed]
+        old = json.loads(content[number % 6 - 1])
+        written = new if isinstance(new, str) else json.dumps(old | new)
+        content[slice(number - 1, number) if number else slice(5, 6)] = [written]
         lines.write_text("\n".join([*content, ""]))
     found = read(tmp_path)
     ((line, message),) = notices(found)
@@ -139,7 +123,7 @@ def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str
     assert found.notices[0].file == "runs/m/evolved/core-seeds.jsonl"
     (file,), lost = found.files, int(kind != "doubled")
     assert (len(file.tasks), file.open_units) == (6 - lost, lost)
-    change_manifest(lines, private=True)
+    change(manifest, private=True)
     ((line, message),) = notices(read(tmp_path))
     assert (line or 0) == number
     assert not line or message.endswith("`triathlon verify` says it, and what to do")
@@ -170,11 +154,9 @@ IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
 def test_what_cannot_be_is_no_result(
     tmp_path: Path, suite: str, field: str, value: object, said: str
 ) -> None:
-    """A number that would lift a score above its scale, or an outcome that its own evidence does not bear
-    out: the line is named and left out, the others count.
-    """
+    """A number beyond its scale, or an outcome that its own evidence does not bear out."""
     (entry,) = entries([suite])
-    path = write_file(tmp_path / "results", "m", suite, list(fake_records(STRONGEST, FakeSuite(entry, 4))))
+    path = made(tmp_path, list(fake_records(STRONGEST, FakeSuite(entry, 4))))
     content = path.read_text().splitlines()
     line = place = json.loads(content[2])
     *folders, name = field.split(".")
@@ -203,13 +185,15 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("field", MANIFESTS)
-def test_a_manifest_that_tells_of_something_else_is_not_used(tmp_path: Path, lines: Path, field: str) -> None:
+def test_a_manifest_that_tells_of_something_else_is_not_used(
+    tmp_path: Path, manifest: Path, field: str
+) -> None:
     """The results count, under conditions that nobody knows; it is said why, and what to do."""
     value, said = MANIFESTS[field]
     if field:
-        change_manifest(lines, **{field: value})
+        change(manifest, **{field: value})
     else:
-        lines.with_name("core-seeds.manifest.json").unlink()
+        manifest.unlink()
     found = read(tmp_path)
     ((_, message),) = notices(found)
     assert message.removeprefix("its manifest cannot be used: ").startswith(said)
@@ -218,41 +202,30 @@ def test_a_manifest_that_tells_of_something_else_is_not_used(tmp_path: Path, lin
     assert found.files[0].manifest is None and len(found.files[0].tasks) == 6
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"tasks_in_suite": 5}, "6 tasks, but its manifest says that the suite has 5"),
-        ({"engine_versions": []}, "graded by version"),
-        ({"engine_versions": [0]}, "graded by version"),
-        ({"engine_versions": [ENGINE_VERSION + 1]}, "graded by version"),
-        ({"engine_versions": [0, ENGINE_VERSION]}, "graded by version"),
-        ({"ended": "", "outcomes": {}, "open_units": 9}, ""),
-    ],
-    ids=str,
-)
-def test_what_a_manifest_contradicts_counts_with_a_warning(
-    tmp_path: Path, lines: Path, fields: dict[str, object], said: str
-) -> None:
-    """Tasks of another data set, verdicts of another version; a killed run's manifest counts what was there
-    before: the lines are counted, the rest is open.
-    """
-    change_manifest(lines, **fields)
-    found = read(tmp_path)
-    assert [message.startswith(said) for _, message in notices(found)] == [True] * bool(said)
-    assert "graded" not in said or "verify --update" in found.notices[0].message
-    assert (found.files[0].units, found.files[0].open_units) == (6, 3 if "open_units" in fields else 0)
+def test_what_a_manifest_contradicts_counts_with_a_warning(tmp_path: Path, manifest: Path) -> None:
+    """Of a killed run, whose manifest counts what was there before, the lines count and the rest is open."""
+    whole = manifest.read_text()
+    contradictions: list[tuple[dict[str, Any], str, int]] = [
+        ({"tasks_in_suite": 5}, "6 tasks, but its manifest says that the suite has 5", 0),
+        ({"engine_versions": [0, ENGINE_VERSION]}, "graded by version", 0),
+        ({"ended": "", "outcomes": {}, "open_units": 9}, "", 3),
+    ]
+    for fields, said, missing in contradictions:
+        manifest.write_text(whole)
+        change(manifest, **fields)
+        found = read(tmp_path)
+        assert [message.startswith(said) for _, message in notices(found)] == [True] * bool(said)
+        assert "graded" not in said or "verify --update" in found.notices[0].message
+        assert (found.files[0].units, found.files[0].open_units) == (6, missing)
 
 
 def test_lines_that_are_gone_are_missed(tmp_path: Path, lines: Path) -> None:
     """A file cut between two lines parses; the manifest knows how many there were: the others are open."""
     content = lines.read_text().splitlines(keepends=True)
     lines.write_text("".join(content[:4]))
-    message = (
-        "its manifest counts 6 units, lines in the file: 4; some were lost; `triathlon run`, or `import` of"
-        " an imported log, makes what is missing"
-    )
     found = read(tmp_path)
-    assert notices(found) == [(None, message)]
+    ((_, message),) = notices(found)
+    assert message.startswith("its manifest counts 6 units, lines in the file: 4; some were lost; `triathlon")
     assert (found.files[0].units, found.files[0].open_units) == (4, 2)
     lines.unlink()
     assert notices(read(tmp_path)) == [(None, "'core-seeds.jsonl' is not beside it: its results are missing")]
@@ -260,10 +233,7 @@ def test_lines_that_are_gone_are_missed(tmp_path: Path, lines: Path) -> None:
 
 @pytest.mark.parametrize("place", ["runs/@/evolved/core-seeds.jsonl", "runs/m/evolved/@.jsonl"])
 def test_a_name_that_is_no_text_is_noticed(tmp_path: Path, lines: Path, place: str) -> None:
-    """From a file system of another encoding: such a name fits no page, no key and no feed.
-
-    A file of a suite that this version does not know is left out by name, too.
-    """
+    """Such a name fits no page, no key and no feed. A file of an unknown suite is left out by name, too."""
     lines.with_name("future.jsonl").write_text("{}\n")
     path = Path(os.fsdecode(os.fsencode(tmp_path / "results" / place).replace(b"@", b"caf\xe9")))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -274,16 +244,16 @@ def test_a_name_that_is_no_text_is_noticed(tmp_path: Path, lines: Path, place: s
     assert "suite 'evolved/future' is unknown: no suites.yaml beside models.yaml" in unknown.message
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe"])
-def test_what_is_no_file_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str) -> None:
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_is_named_and_left_out(
+    tmp_path: Path, lines: Path, manifest: Path, make: Callable[[Path], object]
+) -> None:
     """In place of the results, or of the manifest: a pipe would be waited for, a folder end the build."""
-    make: dict[str, Callable[[Path], object]] = {"folder": Path.mkdir, "pipe": os.mkfifo}
-    manifest = lines.with_name("core-seeds.manifest.json")
     manifest.unlink()
-    make[kind](manifest)
+    make(manifest)
     assert "its manifest cannot be used: it is no plain" in read(tmp_path).notices[0].message
     lines.unlink()
-    make[kind](lines)
+    make(lines)
     assert any("not counted" in notice.message and not notice.line for notice in read(tmp_path).notices)
     assert not read(tmp_path).files
 
@@ -341,10 +311,10 @@ def test_two_builds_at_once_read_once(tmp_path: Path, lines: Path) -> None:
     other = Thread(target=lambda: found.append(read(tmp_path, late)))
 
     class Slow(NoExtracts):
-        def __call__(self, *records: Any, **options: Any) -> dict[str, str]:
+        def __call__(self, *read: Any, **_: Any) -> dict[str, str]:
             other.start()
             other.join(0.5)  # long enough to read a file
-            return super().__call__(*records, **options)
+            return super().__call__(*read)
 
     first = read(tmp_path, Slow())
     other.join()
@@ -372,7 +342,7 @@ def test_a_row_a_unit_says_how_it_ended(tmp_path: Path) -> None:
     """Each metric over the unit alone, tokens and seconds; with several samples, a row each."""
     (suite,) = entries(["loop/core"])
     records = list(fake_records(MODEL, FakeSuite(suite, tasks=4, samples=2)))
-    write_file(tmp_path / "results", MODEL.id, suite.id, records)
+    made(tmp_path, records)
     (file,) = read(tmp_path, suites=[suite]).files
     assert file.columns.task == [record.task_id for record in records]
     assert file.columns.sample.tolist() == [record.sample for record in records]
@@ -388,7 +358,7 @@ def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) ->
     """Evolved problems are read with the model's own results on their seeds; where these change, again."""
     both = entries(["evolved/core-seeds", "evolved/core-difficult"])
     records = list(fake_records(MODEL, FakeSuite(both[1], tasks=4)))
-    write_file(tmp_path / "results", MODEL.id, both[1].id, records)
+    made(tmp_path, records)
     extractor = NoExtracts()
     read(tmp_path, extractor, both)
     assert extractor.calls == 2
@@ -404,6 +374,6 @@ def test_repeats_are_of_the_same_tasks(tmp_path: Path) -> None:
     passed = [record.model_copy(update={"outcome": Outcome.PASSED}) for record in records]
     failed = passed[-1].model_copy(update={"outcome": Outcome.FAILED})
     again = [record.model_copy(update={"sample": 1}) for record in passed[:2]]
-    write_file(tmp_path / "results", MODEL.id, SEEDS[0].id, [*passed[:-1], failed, *again])
+    made(tmp_path, [*passed[:-1], failed, *again])
     (file,) = read(tmp_path).files
     assert file.repeats["pass@1"] == (1.0, 1.0)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.site import PUBLISHED, build_small, page_text, small_results
-from triathlon_runner import catalogue
+from support.site import PUBLISHED, board_of, build_small, json_lines, page_text, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import (
@@ -23,8 +22,8 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, gather
-from triathlon_site.load._aggregate import metric_values
 from triathlon_site.models import ModelInfo, read_table, recorded_infos
+from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import view_of
 from triathlon_site.pages.model import beside_recordings
 from triathlon_site.render import Section
@@ -50,39 +49,30 @@ def write(
 ) -> RecordedFile:
     """Files these lines as recorded ones."""
     file = RecordedFile(results, source, model, suite)
-    fields = {
-        "suite": suite,
-        "model": model,
-        "served_model": model,
-        "settings": {},
-        "engine_versions": [ENGINE_VERSION],
-        "receipt": {**RECEIPT, "source": source},
-    }
+    fields: dict[str, Any] = {"suite": suite, "model": model, "served_model": model, "settings": {}}
+    fields |= {"engine_versions": [ENGINE_VERSION], "receipt": {**RECEIPT, "source": source}}
     file.write(RecordedManifest.model_validate_json(json.dumps(fields | manifest)), lines)
     return file
+
+
+def kept_of(path: Path) -> dict[str, Any]:
+    """What of a measured manifest a recorded one has, too."""
+    manifest = json.loads(path.read_text())
+    kept = {name: manifest[name] for name in ("data", "tasks_in_suite", "tasks_planned", "protocol")}
+    return kept | {"outcomes": {name: count for name, count in manifest["outcomes"].items() if count}}
 
 
 def record_as(results: Path, model: str, *, of: str, source: str = "elsewhere") -> RecordedFile:
     """Files a measured model's loops as another's recorded ones."""
     measured = list(read_records(results / f"runs/{of}/loop/core.jsonl", LoopRecord))
-    manifest = json.loads((results / f"runs/{of}/loop/core.manifest.json").read_text())
-    kept = {name: manifest[name] for name in ("data", "tasks_in_suite", "tasks_planned", "protocol")}
-    kept["outcomes"] = {name: count for name, count in manifest["outcomes"].items() if count}
-    lines = [
-        {
-            "task_id": one.task_id,
-            "outcome": one.outcome,
-            "sustained_loops": one.sustained_loops,
-            "program": "0123abcd",
-        }
-        for one in measured
-    ]
+    kept = kept_of(results / f"runs/{of}/loop/core.manifest.json")
+    names = ("task_id", "outcome", "sustained_loops")
+    lines = [{name: getattr(one, name) for name in names} | {"program": "0123abcd"} for one in measured]
     loops = measured[0].max_loops
     return write(results, model, "loop/core", lines, source, ended="2025-10", max_loops=loops, **kept)
 
 
 def rows_of(site: Path, board: str, column: str) -> dict[str, dict[str, Any]]:
-    """The exported rows of one column, by model."""
     rows = json.loads((site / f"data/{board}.json").read_text())["rows"]
     return {row["model"]: row for row in rows if row["column"] == column}
 
@@ -99,12 +89,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_recorded_and_measured_results_rank_together(site: Path) -> None:
-    """A recorded copy of a measured model has its rank and its tier: one engine judged both.
-
-    Of four models neither the page nor its data says a rank.
-    """
-    boards = gather(site.parent / "results", None).boards
-    board = next(board for board in boards if board.plan.id == "loop-core")
+    """A recorded copy of a measured model has its rank and tier; of four models no file says a rank."""
+    board = board_of(gather(site.parent / "results", None), "loop-core")
     scores = next(c.scores for c in board.columns if c.column.id == "loop/core:pass_at_1")
     rank = scores["other"].rank
     assert rank and rank.tied and rank == scores["strong"].rank
@@ -117,11 +103,7 @@ def test_recorded_and_measured_results_rank_together(site: Path) -> None:
 
 
 def test_cells_show_their_grade_and_lead_to_the_receipt(site: Path) -> None:
-    """Each cell of a board with recorded scores is marked, with a legend; the mark leads to the receipt.
-
-    Where everything was measured, no cell needs a mark. Of the units nothing that the model wrote is kept:
-    tasks stand by how they ended, with one link to the receipt.
-    """
+    """Of the units nothing that a model wrote is kept; of tokens and costs one sentence says that."""
     assert "<sup>" not in page_text(site / "runtime.html")
     board = page_text(site / "loop.html")
     marks = re.findall(r'<sup><a href="([^"]+)" title="(\w+)[:,]', board)
@@ -139,10 +121,6 @@ def test_cells_show_their_grade_and_lead_to_the_receipt(site: Path) -> None:
     listed = re.findall(r"<dd>([^<]+)</dd>", units.partition('class="who"')[2])
     assert len(", ".join(listed).split(", ")) == 12
     assert not (site / "evidence/other").exists()
-
-
-def test_a_recorded_models_page(site: Path) -> None:
-    """It has the reviewed name; no columns of dashes, one sentence instead. Scores come first."""
     recorded = (site / "models/other.html").read_text()
     measured = (site / "models/strong.html").read_text()
     sentence, head = "The recording has no tokens, times and costs.", ">tokens out</th>"
@@ -168,9 +146,7 @@ def test_only_web_addresses_become_links(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
-    """The measured one before a recording, also where it is kept without texts; the page says where they
-    differ. A file whose receipt counts other lines is named and left out.
-    """
+    """The measured one before a recording; the page says where they differ. A wrong receipt is left out."""
     results = small_results(tmp_path / "results")
     record_as(results, "weak", of="strong")
     record_as(results, "other", of="strong")
@@ -185,11 +161,8 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     assert 'id="recordings"' not in page_text(tmp_path / "_site/data.html")
     section = (tmp_path / "_site/models/weak.html").read_text().partition('id="recordings"')[2]
     section = section.partition("</section>")[0]
-    here, there = (
-        {record["task_id"]: bool(record["sustained_loops"]) for record in map(json.loads, lines)}
-        for model in ("weak", "strong")
-        for lines in [(results / f"runs/{model}/loop/core.jsonl").read_text().splitlines()]
-    )
+    runs = [json_lines(results / f"runs/{model}/loop/core.jsonl") for model in ("weak", "strong")]
+    here, there = ({line["task_id"]: bool(line["sustained_loops"]) for line in lines} for lines in runs)
     differ = [task for task in here if here[task] != there[task]]
     assert differ and all(f'evidence/weak/loop-core.html#{task}"' in section for task in differ)
     assert section.count("evidence/") == len(differ)
@@ -214,63 +187,46 @@ def test_facts_of_recorded_models(tmp_path: Path) -> None:
     assert (second.name, second.organization) == ("Unheard of", None)
 
 
-def test_outcomes_of_answers_count_as_the_answers_did(tmp_path: Path) -> None:
-    """A runtime suite without texts has each metric, by unit and by program, that its whole file has."""
+def test_answers_count_without_their_texts(tmp_path: Path) -> None:
+    """Each metric, constant answers and chains are those of the whole file, by unit and by program."""
     results = small_results(tmp_path)
-    whole = list(read_records(results / "runs/middle/runtime/core.jsonl", RuntimeRecord))
-    manifest = json.loads((results / "runs/middle/runtime/core.manifest.json").read_text())
-    kept = ("suite", "model", "served_model", "protocol", "settings", "data", "tasks_in_suite", "outcomes")
-    recorded = RecordedManifest.model_validate(
-        {name: manifest[name] for name in (*kept, "tasks_planned")} | {"receipt": RECEIPT}
-    )
-    lines = lines_without_texts([(unit, "", False) for unit in whole], by_task=False)
-    outcomes = [recorded.unit(json.dumps(line).encode()) for line in lines]
-    (suite,) = catalogue.select(["runtime/core"])
-    (values, of_whole), (again, of_outcomes) = (
-        metric_values(suite.metrics, records) for records in (whole, outcomes)
-    )
-    for metric, one in of_whole.items():
-        assert np.array_equal(values[metric], again[metric], equal_nan=True), metric
-        other = of_outcomes[metric]
-        assert one.clusters == other.clusters
-        assert np.array_equal(one.numerators, other.numerators), metric
-        assert np.array_equal(one.denominators, other.denominators), metric
-
-
-def test_constant_answers_and_chains_need_no_texts(tmp_path: Path) -> None:
-    """They are those of the whole file, without links to units; how often a model gives them is not known."""
-    results = small_results(tmp_path)
-    whole = _runtime_sections(results)
-    for model in ("strong", "middle", "weak"):
+    site, whole = _runtime_sections(results)
+    before = {file.model: file for file in site.results.files if file.suite == "runtime/core"}
+    for model in before:
         folder = results / f"runs/{model}/runtime"
         records = list(read_records(folder / "core.jsonl", RuntimeRecord))
-        manifest = json.loads((folder / "core.manifest.json").read_text())
-        kept = {name: manifest[name] for name in ("protocol", "data", "tasks_in_suite", "tasks_planned")}
-        kept["outcomes"] = {name: count for name, count in manifest["outcomes"].items() if count}
         lines = lines_without_texts([(unit, "", False) for unit in records], by_task=False)
-        write(results, model, "runtime/core", lines, MEASURED_HERE, **kept)
+        write(results, model, "runtime/core", lines, MEASURED_HERE, **kept_of(folder / "core.manifest.json"))
         shutil.rmtree(folder)
-    found = _runtime_sections(results)
+    site, found = _runtime_sections(results)
+    for file in (file for file in site.results.files if file.suite == "runtime/core"):
+        own = before[file.model]
+        assert own.metrics.keys() == file.metrics.keys()
+        for metric, one in own.metrics.items():
+            other = file.metrics[metric]
+            assert np.array_equal(own.columns.scores[metric], file.columns.scores[metric], equal_nan=True)
+            assert one.clusters == other.clusters
+            assert np.array_equal(one.numerators, other.numerators), metric
+            assert np.array_equal(one.denominators, other.denominators), metric
     assert list(found) == ["Constant answers", "Chains of answers"]
     assert [[cell.text for cell in row] for row in found["Chains of answers"].rows] == [
         [cell.text for cell in row] for row in whole["Chains of answers"].rows
     ]
     assert not any(cell.link for row in found["Chains of answers"].rows for cell in row)
-    constants, before = found["Constant answers"], whole["Constant answers"]
-    places = [before.head.index(title) for title in constants.head]
-    assert [title for title in before.head if title not in constants.head] == [
-        f"answers {answer}" for answer in ("YES", "Nil", "-1")
-    ]
-    for row, former in zip(constants.rows, before.rows, strict=True):
-        assert [cell.text for cell in row] == [former[place].text for place in places]
+    constants, former = found["Constant answers"], whole["Constant answers"]
+    places = [former.head.index(title) for title in constants.head]
+    gone = [title for title in former.head if title not in constants.head]
+    assert gone == ["answers YES", "answers Nil", "answers -1"]
+    for row, whole_row in zip(constants.rows, former.rows, strict=True):
+        assert [cell.text for cell in row] == [whole_row[place].text for place in places]
 
 
-def _runtime_sections(results: Path) -> dict[str, Section]:
+def _runtime_sections(results: Path) -> tuple[Gathered, dict[str, Section]]:
     site = gather(results, None, cache=results / "cache")
-    board = next(board for board in site.boards if board.plan.id == "runtime-core")
+    board = board_of(site, "runtime-core")
     found = view_of(board).sections(board, site.models)
     titles = ("Constant answers", "By kind of line", "Chains of answers")
-    return {section.title: section for section in found if section.title in titles}
+    return site, {section.title: section for section in found if section.title in titles}
 
 
 def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
@@ -286,8 +242,8 @@ def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
         data={"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32},
         tasks_in_suite=800,
         tasks_planned=3,
-        outcomes={"failed": 3, "passed": 3},
         line_holds="task",
+        outcomes={"failed": 3, "passed": 3},
     )
     assert not build_small(tmp_path).notices
     page = page_text(tmp_path / "_site/models/other-tasks.html")
@@ -327,14 +283,13 @@ def test_the_data_page_lists_sources_and_differences(site: Path, tmp_path: Path)
     assert "1 of the others have no cause" in page_text(site / "data.html")
 
 
-@pytest.mark.parametrize(
-    ("cause", "says"), [("weather", "got 'weather'"), ("memory,extra", "expected 7 cells")], ids=str
-)
-def test_differences_that_cannot_be_are_refused(tmp_path: Path, cause: str, says: str) -> None:
+def test_differences_that_cannot_be_are_refused(tmp_path: Path) -> None:
     """An unknown cause is named with its file and task, a row of another shape with its line."""
-    explain(small_results(tmp_path / "results"), cause)
-    with pytest.raises(UserError, match=says):
-        build_small(tmp_path)
+    results = small_results(tmp_path / "results")
+    for cause, said in (("weather", "got 'weather'"), ("memory,extra", "expected 7 cells")):
+        explain(results, cause)
+        with pytest.raises(UserError, match=said):
+            build_small(tmp_path)
 
 
 def test_every_differing_verdict_has_a_cause() -> None:

@@ -1,6 +1,5 @@
 """The page of agreement, its scatters and its files."""
 
-import csv
 import io
 import re
 from dataclasses import replace
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import add_published, entries, rendered_texts, small_results
+from support.site import add_published, csv_rows, rendered_texts, results_on, small_results
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_site.build import gather
@@ -18,20 +17,14 @@ from triathlon_site.pages import Gathered
 from triathlon_site.pages.agreement import graded_matrix
 
 
-def rows(pages: dict[str, str], name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(pages[f"data/{name}.csv"])))
-
-
 def test_every_pair_of_ranked_columns_is_a_row_of_the_file(
     rich: Gathered, rich_pages: dict[str, str]
 ) -> None:
-    """With the number of models that have both; in LaTeX, too. Pairs of headlines have a scatter, a dot a
-    model, whose address is made of their titles.
-    """
+    """With how many models have both; in LaTeX, too. Pairs of headlines have a scatter, a dot a model."""
     ranked = [column for board in rich.boards for column in board.shown if column.column.ranked]
     matrix = graded_matrix(rich)
     assert [len(column.values) for column in matrix.columns] == [len(column.scores) for column in ranked]
-    found = rows(rich_pages, "agreement")
+    found = csv_rows(rich_pages["data/agreement.csv"])
     assert len(found) == len(ranked) * (len(ranked) - 1) // 2
     assert {(row["Models"], row["With a reported figure"]) for row in found} == {("4", "0")}
     assert rich_pages["data/agreement.tex"].count(r"\\") == len(found) + 1
@@ -62,12 +55,11 @@ def test_each_scatter_has_an_address_of_its_own(tmp_path: Path) -> None:
 
 
 def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
-    """Its correlations are those of the file of snapshots; of too few models the page says how many there
-    are, and the pair has no scatter.
-    """
+    """Its correlations are those of the file of snapshots; of too few models their number is said."""
     pages = rendered_texts(gather(add_published(small_results(tmp_path / "results")), None))
     models = pd.read_csv(io.StringIO(pages["data/all-snapshots.csv"]))
-    found = {f"{row['Left']} and {row['Right']}": row for row in rows(pages, "agreement-all-models")}
+    rows = csv_rows(pages["data/agreement-all-models.csv"])
+    found = {f"{row['Left']} and {row['Right']}": row for row in rows}
     row = found["Loop ASL, MBPP+ and Evolved EvoEval mean"]
     both = models[["loop", "evolved"]].dropna()
     assert int(row["Models"]) == int(row["With a reported figure"]) == len(both) >= 10
@@ -83,8 +75,7 @@ def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None
     """A CSV and a row of `sources.csv`: it stands in both matrices, beside every other column."""
     names = {"gpt-4o": "GPT-4o", "gpt-5": "GPT-5", "claude": "Claude Opus 4", "o3": "o3-mini"}
     models = [FakeModel(name, 1.0 - place, 0.9) for place, name in enumerate(names)]
-    write_results(tmp_path, models, [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])])
-    folder = add_published(tmp_path) / "published"
+    folder = add_published(results_on(tmp_path, models, "loop/mbpp-plus", tasks=6)) / "published"
     lines = "".join(f"{name},{70 - place}\n" for place, name in enumerate(names.values()))
     (folder / "outside.csv").write_text(f"model,resolved\n{lines}")
     with (folder / "sources.csv").open("a") as file:
@@ -92,6 +83,7 @@ def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None
     pages = rendered_texts(replace(gather(tmp_path, None), published_names=names))
     title = "Outside resolved, as published"
     for name, other in (("agreement", "Loop ASL (MBPP+)"), ("agreement-all-models", "Loop ASL, MBPP+")):
-        (row,) = (row for row in rows(pages, name) if {row["Left"], row["Right"]} == {title, other})
+        rows = csv_rows(pages[f"data/{name}.csv"])
+        (row,) = (row for row in rows if {row["Left"], row["Right"]} == {title, other})
         assert int(row["Models"]) >= 3 and -1 <= float(row["Spearman"]) <= 1
     assert "GPT-4o" in pages["published/outside.html"]

@@ -1,7 +1,6 @@
 """The page for choosing a model: frontiers, and the data from which its script chooses."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.choices import choices, rendered
+from support.site import script_data
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow
 from triathlon_site.pages import ShownScore
@@ -26,15 +26,12 @@ def draft() -> Draft:
 
 
 def data(draft: Draft) -> Mapping[str, Any]:
-    content = next(file.content for file in draft.files if file.path == "data/choose.js")
-    found: Mapping[str, Any] = json.loads(content[content.index("{") : content.rindex("}") + 1])
+    found: Mapping[str, Any] = script_data(next(f.content for f in draft.files if f.path == "data/choose.js"))
     return found
 
 
 def test_dominated_models_are_not_listed(draft: Draft) -> None:
-    """Twin is as large as Middle and worse: it is on no frontier; a larger and better model is, and a model
-    without a known size is not asked about.
-    """
+    """Twin is as large as Middle and worse; a model without a known size is not asked about."""
     (question,) = draft.values["questions"]
     assert question["cost"].id == "size"
     assert [name for name, *_ in question["rows"]] == ["Small", "Middle", "Large", "Costly"]
@@ -42,16 +39,13 @@ def test_dominated_models_are_not_listed(draft: Draft) -> None:
 
 
 def test_the_script_gets_who_cannot_be_told_from_whom(draft: Draft) -> None:
-    """A bit a model: of the best, itself alone but for a model whose interval reaches its score; no name can
-    end a script, and a measured cost is an axis only where a model has one.
-    """
+    """A bit a model; no name can end a script; a measured cost is an axis only where a model has one."""
     found = data(draft)
     loop = next(score for score in found["scores"] if score["id"] == "loop")
     names = [found["models"][row]["name"] for row in loop["rows"]]
-    alike = {}
-    for name, row in zip(names, loop["alike"], strict=True):
-        bits = np.unpackbits(np.frombuffer(bytes.fromhex(row), np.uint8))
-        alike[name] = {names[bit] for bit in np.flatnonzero(bits)}
+    bits = [np.unpackbits(np.frombuffer(bytes.fromhex(row), np.uint8)) for row in loop["alike"]]
+    places = map(np.flatnonzero, bits)
+    alike = {name: {names[place] for place in of} for name, of in zip(names, places, strict=True)}
     assert alike["Large"] == {"Large", "Middle", "Costly", "Hidden"}  # the last two score higher
     assert "Middle" in alike["Middle"] and "Small" not in alike["Middle"]
     assert {model["name"]: model["solved"] for model in found["models"]}["Middle"] == 0.25
@@ -68,23 +62,6 @@ def table_row(name: str, billions: str, score: float) -> ModelRow:
     return ModelRow(name, info, {"runtime_output": cell}, "", place)
 
 
-def rows_of(rows: Sequence[ModelRow]) -> Mapping[str, Sequence[str]]:
-    """By size: what the page says of each that is on the frontier, by name."""
-    draws = np.random.default_rng(0).normal(50, 5, (200, len(rows)))  # of the index, which is not asked for
-    places = tuple(row.index for row in rows if row.index)
-    (page,) = drafts(AllModels(tuple(rows), Index(places, draws)), {})
-    (question,) = page.values["questions"]
-    return {name: texts for name, *texts in question["rows"]}
-
-
-def test_only_usable_models_that_ran_are_recommended() -> None:
-    """The best two, one retired and one whose replies mostly did not run, are on no frontier."""
-    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size) for size in range(1, 8)]
-    rows[6] = replace(rows[6], info=replace(rows[6].info, usable=False))
-    rows[5] = replace(rows[5], ran=0.27)
-    assert list(rows_of(rows)) == [f"Model {size}" for size in range(1, 6)]
-
-
 def test_without_any_cost_the_page_says_what_is_missing() -> None:
     """Its script has nothing to draw and does not run."""
     row = table_row("Model", "1", 50.0)
@@ -96,14 +73,17 @@ def test_without_any_cost_the_page_says_what_is_missing() -> None:
     assert 'id="choose"' not in text and "choose.js" not in text.partition("<body")[0]
 
 
-def test_reported_scores_are_counted_by_score() -> None:
-    """What is said of scores that nobody checked is true for the chosen one; the index is made of all."""
+def test_some_models_are_not_recommended_and_some_scores_not_checked() -> None:
+    """Who is retired, or whose replies mostly did not run, is on no frontier; of scores it is said."""
     rows = [table_row(f"Model {size}", f"{size}", 10.0 * size) for size in range(1, 8)]
-    rows[1] = replace(
-        rows[1], cells={**rows[1].cells, "loop": replace(rows[1].cells["runtime_output"], grade=REPORTED)}
-    )
+    rows[6] = replace(rows[6], info=replace(rows[6].info, usable=False))
+    rows[5] = replace(rows[5], ran=0.27)
+    unchecked = replace(rows[1].cells["runtime_output"], grade=REPORTED)
+    rows[1] = replace(rows[1], cells={**rows[1].cells, "loop": unchecked})
     places = tuple(row.index for row in rows if row.index)
     (page,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), {})
+    (question,) = page.values["questions"]
+    assert [name for name, *_ in question["rows"]] == [f"Model {size}" for size in range(1, 6)]
     assert {score["id"]: score["origin"].partition(" and ")[0] for score in data(page)["scores"]} == {
         "loop": "1 of 1 scores were reported by others",
         "runtime_output": "0 of 7 scores were reported by others",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from plotly import graph_objects
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, rendered_texts, small_results
+from support.results import FakeModel
+from support.site import board_of, rendered_texts, results_on, script_data, small_results
 from triathlon_site.build import gather
 from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
@@ -20,10 +20,8 @@ from triathlon_site.render import formats
 def site(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
     """Three models; the weak one has no loop, and ran a part of one set."""
     results = small_results(tmp_path_factory.mktemp("compare") / "results")
-    for suffix in ("jsonl", "manifest.json"):
-        (results / f"runs/weak/loop/core.{suffix}").unlink()
-    partial = [FakeSuite(entry, tasks=12, planned=5) for entry in entries(["evolved/core-seeds"])]
-    write_results(results, [FakeModel("weak", -2.0, 0.5)], partial)
+    shutil.rmtree(results / "runs/weak/loop")
+    results_on(results, [FakeModel("weak", -2.0, 0.5)], "evolved/core-seeds", tasks=12, planned=5)
     return gather(results, None)
 
 
@@ -31,17 +29,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
 def scripts(site: Gathered) -> dict[str, Any]:
     """What the files of the page of comparisons say: `index`, and each model's."""
     pages = rendered_texts(site)
-    index = json.loads(pages["data/compare.js"].removeprefix("window.triathlonIndex = ").rstrip(";\n"))
-    found = {"index": index}
-    for model in index["models"]:
-        text = pages[model["data"]].removeprefix("window.triathlonModel(").removesuffix(");\n")
-        found[model["id"]] = json.loads(text)
-    return found
+    index = script_data(pages["data/compare.js"])
+    of_models = {model["id"]: script_data(pages[model["data"]]) for model in index["models"]}
+    return {"index": index, **of_models}
 
 
 def test_the_script_of_a_model_says_what_it_solves(site: Gathered, scripts: dict[str, Any]) -> None:
     """By suite a sign a task, in the order of the names in the index; `-` for what it did not run."""
-    board = next(board for board in site.boards if board.plan.id == "evolved-core")
+    board = board_of(site, "evolved-core")
     index = scripts["index"]
     tasks = index["clusters"][index["clustersOf"]["evolved/core-seeds"]]
     for model in ("strong", "weak"):
@@ -66,9 +61,7 @@ def test_a_suite_with_several_metrics_of_solving_counts_its_tasks_once(tmp_path:
 
 
 def test_every_pair_has_one_difference_a_column(site: Gathered, scripts: dict[str, Any]) -> None:
-    """In the file of the model that comes first, as pages show it, with a letter for what its interval says;
-    an empty place where the two share no task.
-    """
+    """In the file of the model that comes first, with a letter for what its interval says."""
     order = [model["id"] for model in scripts["index"]["models"]]
     for board in site.boards:
         for column in board.shown:
@@ -89,35 +82,26 @@ def test_every_pair_has_one_difference_a_column(site: Gathered, scripts: dict[st
                     result = "b" if ends[1] > 0 else "w" if ends[2] < 0 else "n"
                     assert text.split(" ") == [*(formats.signed(end, maximum) for end in ends), result]
     loop = next(one for one in scripts[order[0]]["columns"] if one["id"].startswith("loop-core"))
-    assert [model for model, text in zip(order[1:], loop["minus"].split(";"), strict=True) if not text] == [
-        "weak"
-    ]
+    texts = zip(order[1:], loop["minus"].split(";"), strict=True)
+    assert [model for model, text in texts if not text] == ["weak"]
 
 
 def test_whom_the_page_sets_beside_a_model(site: Gathered, scripts: dict[str, Any], tmp_path: Path) -> None:
     """The best that shares tasks with it, on the board with most models; nobody where none does."""
     index = scripts["index"]
     rivals = {model["id"]: model["rival"] for model in index["models"]}
-    assert index["start"] == "strong"
-    assert rivals["strong"] != "strong" and {rivals[model] for model in rivals if model != "strong"} == {
-        "strong"
-    }
-    (loop,) = entries(["loop/core"])
-    apart = [FakeModel("one", 1.0, 0.9), FakeModel("two", 0.0, 0.9), FakeModel("other", 2.0, 0.9)]
-    write_results(tmp_path, apart[:2], [FakeSuite(loop, tasks=10)])
-    (runtime,) = entries(["runtime/core"])
-    write_results(tmp_path, apart[2:], [FakeSuite(runtime, tasks=10)])
-    text = rendered_texts(gather(tmp_path, None))["data/compare.js"]
-    index = json.loads(text.removeprefix("window.triathlonIndex = ").rstrip(";\n"))
+    assert index["start"] == "strong" != rivals["strong"]
+    assert {rival for model, rival in rivals.items() if model != "strong"} == {"strong"}
+    results_on(tmp_path, [FakeModel("one", 1.0, 0.9), FakeModel("two", 0.0, 0.9)], "loop/core", tasks=10)
+    results_on(tmp_path, [FakeModel("other", 2.0, 0.9)], "runtime/core", tasks=10)
+    index = script_data(rendered_texts(gather(tmp_path, None))["data/compare.js"])
     rivals = {model["id"]: model["rival"] for model in index["models"]}
     assert (rivals, index["start"]) == ({"one": "two", "two": "one", "other": None}, "one")
 
 
 def test_interactive_figures_show_the_numbers_of_the_pages(site: Gathered, scripts: dict[str, Any]) -> None:
-    """The trace of each model is one that plotly accepts, with the scores that the boards have, and its name
-    as plain text: plotly reads a few tags in its texts.
-    """
-    loop = next(board for board in site.boards if board.plan.id == "loop-core")
+    """Plotly accepts the trace of each model; its name is plain text, as plotly reads a few tags in texts."""
+    loop = board_of(site, "loop-core")
     points = [column for column in loop.columns if column.column.role in {"baseline", "curve"}]
     (curve,) = graph_objects.Figure(scripts["strong"]["curve"]).data
     assert (curve.type, curve.name) == ("scatter", "strong")

@@ -1,20 +1,26 @@
 """The front page: every model of any grade of evidence once, with the overall index."""
 
-import csv
-import hashlib
-import io
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
-from support.site import add_published, entries, rendered_texts, small_results
-from triathlon_runner.engine_version import ENGINE_VERSION
+from support.results import FakeModel, FakeSuite, fake_records, write_file
+from support.site import (
+    add_published,
+    board_of,
+    csv_rows,
+    entries,
+    judged_again,
+    rendered_texts,
+    results_on,
+    script_data,
+    small_results,
+)
 from triathlon_runner.records import LoopRecord
-from triathlon_runner.submit import FileCheck, SubmissionReport, statement
-from triathlon_site.build import build, gather
+from triathlon_site.build import gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.agreement import graded_matrix
@@ -34,8 +40,7 @@ EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use"
 
 def test_a_site_without_a_row_in_the_table_leads_to_its_boards(tmp_path: Path) -> None:
     """Who measured HumanEval alone has no column of the table: the page says so, not "0 models"."""
-    suites = [FakeSuite(entry, tasks=4) for entry in entries(["evolved/humaneval"])]
-    write_results(tmp_path, [FakeModel("one"), FakeModel("two")], suites)
+    results_on(tmp_path, [FakeModel("one"), FakeModel("two")], "evolved/humaneval", tasks=4)
     page = rendered_texts(gather(tmp_path, None))["index.html"]
     assert "0 models" not in page and "<table" not in page
     assert re.search(r"The scores that there are:\s+<a href=\"evolved-official.html\">", page)
@@ -48,19 +53,20 @@ def reported(published: Published) -> AllModels:
 
 
 @pytest.fixture(scope="module")
+def rows(reported: AllModels) -> dict[str, ModelRow]:
+    return {row.name: row for row in reported.rows}
+
+
+@pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
     """Published tables, a model of theirs that was measured, and four that they do not have."""
     root = tmp_path_factory.mktemp("measured")
-    suites = ["loop/mbpp-plus", "runtime/dreval", *(f"evolved/{name}" for name in EVOEVAL)]
     models = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5)]
     models += [FakeModel(name, -9.0, 0.1) for name in ("weak", "weaker", "weakest")]
-    write_results(root, models, [FakeSuite(entry, tasks=6) for entry in entries(suites)])
-    write_results(root, [FakeModel("ours")], [FakeSuite(entry, tasks=3) for entry in entries(["loop/core"])])
-    handed_in = FileCheck(
-        "loop/mbpp-plus", hashlib.sha256((root / "runs/mine/loop/mbpp-plus.jsonl").read_bytes()).hexdigest()
-    )
-    report = SubmissionReport("mine", ENGINE_VERSION, [handed_in], [], listed=True)
-    (root / "runs/mine/verified.json").write_text(json.dumps(statement(report)))
+    evoeval = [f"evolved/{name}" for name in EVOEVAL]
+    results_on(root, models, "loop/mbpp-plus", "runtime/dreval", *evoeval, tasks=6)
+    results_on(root, [FakeModel("ours")], "loop/core", tasks=3)
+    (root / "runs/mine/verified.json").write_text(judged_again(root, "mine", "loop/mbpp-plus"))
     return gather(add_published(root, {"gpt-5": "GPT-5"}), None)
 
 
@@ -70,7 +76,7 @@ def pages(measured: Gathered) -> dict[str, str]:
 
 
 def lines(pages: dict[str, str]) -> dict[str, dict[str, str]]:
-    return {row["model"]: row for row in csv.DictReader(io.StringIO(pages["data/all-models.csv"]))}
+    return {row["model"]: row for row in csv_rows(pages["data/all-models.csv"])}
 
 
 def all_rows(pages: dict[str, str]) -> str:
@@ -90,10 +96,6 @@ def row_of(pages: dict[str, str], slug: str) -> str:
     return page[page.index(f'<tr id="{slug}"') :].partition("</tr>")[0]
 
 
-def by_name(found: AllModels) -> dict[str, ModelRow]:
-    return {row.name: row for row in found.rows}
-
-
 def test_every_model_has_one_row(reported: AllModels) -> None:
     """All models with a figure are there, once, by the index; behind them those with REval's IC alone."""
     names = [row.name for row in reported.rows]
@@ -104,30 +106,17 @@ def test_every_model_has_one_row(reported: AllModels) -> None:
     assert all(set(row.cells) == {"reval_ic"} for row in reported.rows[len(ranks) :])
 
 
-def test_snapshots_of_a_product_share_a_row(reported: AllModels) -> None:
-    """Each cell says which snapshot it is of; one that its source tells from a newer one stands apart."""
-    rows = by_name(reported)
-    cells = rows["GPT-4o"].cells
+def test_snapshots_of_a_product_share_a_row(rows: Mapping[str, ModelRow]) -> None:
+    """Each cell says of which, the index rests on one; what may be another's name says so, and the other."""
+    cells, index = rows["GPT-4o"].cells, rows["GPT-4o"].index
     assert set(cells) == {"loop", "runtime_output", "evolved", "humaneval_plus", "mbpp_plus"}
     assert cells["humaneval_plus"].note.endswith("; snapshot Aug 2024")
     assert cells["loop"].note.endswith("; snapshot not stated")
-    assert {name for name in rows if name.startswith("GPT-4-Turbo")} == {
-        "GPT-4-Turbo",
-        "GPT-4-Turbo (Nov 2023)",
-    }
-    with_three = [row for row in reported.rows if len(row.cells.keys() - {"reval_ic"}) >= 3]
-    assert len(with_three) > 45
-
-
-def test_a_row_says_what_is_not_certain(reported: AllModels) -> None:
-    """A name that may be another one's model says so, and the other says it, too; five columns of four
-    snapshots of GPT-4o are never one ability: its index rests on the two of one.
-    """
-    rows = by_name(reported)
-    assert [card.info.name for card, _ in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
-    assert [card.info.name for card, _ in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
-    index = rows["GPT-4o"].index
     assert index and index.columns == 2
+    assert {"GPT-4-Turbo", "GPT-4-Turbo (Nov 2023)"} == {n for n in rows if n.startswith("GPT-4-Turbo")}
+    assert sum(len(row.cells.keys() - {"reval_ic"}) >= 3 for row in rows.values()) > 45
+    for name, other in (("Claude-3", "Claude 3 Opus"), ("Claude 3 Opus", "Claude-3")):
+        assert [card.info.name for card, _ in rows[name].may_be] == [other]
 
 
 def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: dict[str, str]) -> None:
@@ -144,25 +133,14 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
-def test_figures_are_those_of_the_tables(reported: AllModels) -> None:
-    """A cell shows what its table says, and never anything where no table has the model."""
-    best = by_name(reported)["Claude Opus 4"]
-    assert {name: (cell.value, cell.note) for name, cell in best.cells.items()} == {
-        "loop": (7.786, "reported by EVALOOOP, 2025-10-30")
-    }
-    assert best.index and best.index.columns == 1
-
-
 def test_a_measured_score_takes_the_place_of_a_reported_one(
     reported: AllModels, measured: Gathered, pages: dict[str, str]
 ) -> None:
-    """Of a model whose name is joined: one row, its own score and receipt, the reported one beside it. Only
-    the score whose file a statement names has the tick of one that was judged again.
-    """
+    """One row, its own score and receipt, the reported one beside it. One score was judged again."""
     found = lines(pages)
     in_index = [row for row in reported.rows if row.index]
     assert len(found) == len(in_index) + 4  # `mine` and weak ones; `ours` has no column of the index
-    own = measured.boards[[board.plan.id for board in measured.boards].index("loop-mbpp-plus")].headline
+    own = board_of(measured, "loop-mbpp-plus").headline
     assert float(found["GPT-5"]["loop"]) == pytest.approx(own.scores["gpt-5"].value / 10, abs=1e-6)
     assert found["GPT-5"]["loop_grade"] == found["mine"]["evolved_grade"] == "measured"
     row = row_of(pages, "gpt-5")
@@ -174,13 +152,15 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     mine = row_of(pages, "mine")
     assert mine.count(">m✓</a>") == all_rows(pages).count(">m✓</a>") == 1
     assert 'title="measured, graded again here, ' in mine
+    line = found["mine"]
+    tasks = {name: float(line[f"{name}_tasks"]) for name in ("loop", "runtime_consistency", "evolved")}
+    assert tasks == {"loop": 6, "runtime_consistency": 2, "evolved": 6}  # problems of one seed count once
+    assert found["Claude Opus 4"]["loop_tasks"] == ""
+    assert float(line["index_high"]) - float(line["index_low"]) > 10
 
 
 def test_a_range_of_scores_counts_as_its_middle_everywhere(tmp_path: Path) -> None:
-    """Loops without a judge score between two ends; a judged model just below their middle is behind, on the
-    board, in the index, in correlations, on the page for choosing and in the CSV. The ends stand in the CSV,
-    on the page for choosing and on the model's page.
-    """
+    """Of loops without a judge: in each order the middle counts, and both ends are shown."""
     (suite,) = entries(["loop/mbpp-plus"])
     for model, similarity in (("unjudged", None), ("judged", 0.4), ("weaker", 0.1)):
         records = [
@@ -195,7 +175,8 @@ def test_a_range_of_scores_counts_as_its_middle_everywhere(tmp_path: Path) -> No
     low, judged = (loop.headline.scores[model] for model in order[:2])
     assert low.upper is not None and low.value < judged.value < low.middle < low.upper
     assert list(loop.models) == order
-    assert [row.name for row in all_models(site).rows] == order
+    rows = all_models(site).rows
+    assert [row.name for row in rows] == [row.name for row in in_order(rows, RANKED_BY[0])] == order
     (values,) = (c.values for c in graded_matrix(site).columns if c.title == "Loop ASL (MBPP+)")
     assert sorted(values, key=lambda model: -values[model]) == order
     pages = rendered_texts(site)
@@ -205,24 +186,11 @@ def test_a_range_of_scores_counts_as_its_middle_everywhere(tmp_path: Path) -> No
     assert float(found["unjudged"]["loop_upper"]) == pytest.approx(low.upper / 10, abs=1e-6)
     assert float(found["unjudged"]["loop_lower"]) == pytest.approx(low.value / 10, abs=1e-6)
     ends = f"{low.value:.2f}–{low.upper:.2f}"
-    script = pages["data/choose.js"]
-    (chosen,) = (
-        score
-        for score in json.loads(script[script.index("{") : script.rindex("}") + 1])["scores"]
-        if score["id"] == "loop"
-    )
+    scores = script_data(pages["data/choose.js"])["scores"]
+    (chosen,) = (score for score in scores if score["id"] == "loop")
     assert chosen["value"][0] == pytest.approx(low.middle) and chosen["shown"][0].startswith(f"{ends} (")
     numbers = pages["models/unjudged.html"].partition('id="numbers"')[2].partition("</table>")[0]
     assert f">{ends}</td>" in numbers
-
-
-def test_the_index_knows_how_many_tasks_a_score_rests_on(pages: dict[str, str]) -> None:
-    """Independent tasks of results: problems evolved from one seed count once."""
-    row = lines(pages)["mine"]
-    tasks = {name: float(row[f"{name}_tasks"]) for name in ("loop", "runtime_consistency", "evolved")}
-    assert tasks == {"loop": 6, "runtime_consistency": 2, "evolved": 6}
-    assert lines(pages)["Claude Opus 4"]["loop_tasks"] == ""
-    assert float(row["index_high"]) - float(row["index_low"]) > 10
 
 
 def test_the_page_has_the_first_rows_and_scripts_the_others(pages: dict[str, str]) -> None:
@@ -255,28 +223,23 @@ def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str
 
 
 def test_the_order_is_that_of_the_scores(reported: AllModels) -> None:
-    """First by the discipline that most models have; the rest by the next column that they have. A month of
-    release plays no part: the index puts some pairs the other way round.
-    """
+    """First by the discipline that most models have; the index puts some pairs the other way round."""
     first = default_column(reported.rows)
     assert first and first.id == "loop"
-    rows = in_order(reported.rows, first)
-    scores = [row.cells["loop"].middle for row in rows if "loop" in row.cells]
+    ordered = in_order(reported.rows, first)
+    scores = [row.cells["loop"].middle for row in ordered if "loop" in row.cells]
     assert scores == sorted(scores, reverse=True)
-    assert all("loop" in row.cells for row in rows[: len(scores)])
-    ranks = [row.index.rank.rank for row in rows[: len(scores)] if row.index]
+    assert all("loop" in row.cells for row in ordered[: len(scores)])
+    ranks = [row.index.rank.rank for row in ordered[: len(scores)] if row.index]
     assert ranks != sorted(ranks)
 
 
 def test_shares_and_per_cent_are_on_one_scale(tmp_path: Path) -> None:
-    """Scores graded here are shares of 1, reported ones often per cent: among the rows that HumanEval+ is
-    the first column of, the best stand first, whoever graded them.
-    """
-    suites = [FakeSuite(entry, tasks=8) for entry in entries(["evolved/humaneval-plus"])]
-    write_results(tmp_path, [FakeModel("mine", 9.0)], suites)
-    rows = in_order(all_models(gather(add_published(tmp_path), None)).rows, RANKED_BY[0])
+    """Of the rows that HumanEval+ is the first column of, the best stand first, whoever graded them."""
+    results_on(tmp_path, [FakeModel("mine", 9.0)], "evolved/humaneval-plus", tasks=8)
+    found = in_order(all_models(gather(add_published(tmp_path), None)).rows, RANKED_BY[0])
     before = {"loop", "runtime_output", "evolved"}
-    ordered = [row for row in rows if "humaneval_plus" in row.cells and not before & row.cells.keys()]
+    ordered = [row for row in found if "humaneval_plus" in row.cells and not before & row.cells.keys()]
     scores = {row.name: row.cells["humaneval_plus"] for row in ordered}
     assert next(iter(scores)) == "mine" and {cell.maximum for cell in scores.values()} == {100.0}
     values = [cell.middle for cell in scores.values()]
@@ -285,32 +248,25 @@ def test_shares_and_per_cent_are_on_one_scale(tmp_path: Path) -> None:
 
 def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None:
     """Measured models are ranked among each other; a reported figure has its place among all in brackets."""
-    rows = all_models(measured).rows
+    found = all_models(measured).rows
     loop = next(column for column in RANKED_BY if column.id == "loop")
-    places = ranks_in(rows, loop)
+    places = ranks_in(found, loop)
     assert {rank.rank for name in ("GPT-5", "mine") if (rank := places[name].rank)} == {1, 2}
     opus = places["Claude Opus 4"]
-    higher = sum(row.cells["loop"].share > 0.7786 for row in rows if "loop" in row.cells)
+    higher = sum(row.cells["loop"].share > 0.7786 for row in found if "loop" in row.cells)
     assert opus.rank is None and opus.beside and opus.among_all == higher + 1
 
 
 def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
     """A model that was measured under the name of a published one is not taken for it."""
-    results = tmp_path / "results"
-    write_results(
-        results, [FakeModel("GPT-5")], [FakeSuite(one, tasks=4) for one in entries(["loop/mbpp-plus"])]
-    )
-    build(add_published(results), tmp_path / "_site", None)
-    names = (tmp_path / "_site/data/all-models.csv").read_text()
+    results_on(tmp_path, [FakeModel("GPT-5")], "loop/mbpp-plus", tasks=4)
+    names = rendered_texts(gather(add_published(tmp_path), None))["data/all-models.csv"]
     assert "\nGPT-5 (measured here)," in names and "\nGPT-5 (EVALOOOP)," in names
 
 
 def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
-    """Measured models alone, without published tables; our own problems alone, with no second page of them;
-    nothing at all: the commands that make some. Pages without content are not there.
-    """
-    official = [FakeSuite(one, tasks=8) for one in entries(["loop/mbpp-plus"])]
-    write_results(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], official)
+    """Measured models, our own problems, or nothing at all. Pages without content are not there."""
+    results_on(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], "loop/mbpp-plus", tasks=8)
     small_results(tmp_path / "own", tasks=4)
     (tmp_path / "nothing").mkdir()
     pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in ("official", "own", "nothing")}
@@ -325,9 +281,8 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
 def test_a_mean_that_is_missing_says_which_sets_were_not_run(tmp_path: Path) -> None:
     """A model with five of EvoEval's six sets has no mean; its dash names the sixth."""
     for name, sets in (("whole", EVOEVAL), ("part", EVOEVAL[:-1])):
-        suites = entries([f"evolved/{one}" for one in (*sets, "humaneval-plus")])
-        write_results(tmp_path, [FakeModel(name)], [FakeSuite(entry, tasks=6) for entry in suites])
-    page = rendered_texts(gather(tmp_path, None))["index.html"]
-    rows = {slug: page.partition(f'<tr id="{slug}"')[2].partition("</tr>")[0] for slug in ("part", "whole")}
-    assert 'title="no mean, not run: tool use">–' in rows["part"]
-    assert "not run" not in rows["whole"]
+        suites = [f"evolved/{one}" for one in (*sets, "humaneval-plus")]
+        results_on(tmp_path, [FakeModel(name)], *suites, tasks=6)
+    pages = rendered_texts(gather(tmp_path, None))
+    assert 'title="no mean, not run: tool use">–' in row_of(pages, "part")
+    assert "not run" not in row_of(pages, "whole")

@@ -6,15 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from support.site import build_small, imported_results, page_text, small_results
-from triathlon_runner.models_yaml import Registry, row_without_server
+from support.site import build_small, change, imported_results, page_text, registry_of, small_results
 from triathlon_site.build import build
 
-FOUR_BITS = Registry(
-    models=tuple(
-        row_without_server(model, "instruct").model_copy(update={"bits": 4}) for model in ("weak", "foreign")
-    )
-)
+FOUR_BITS = registry_of("weak", "foreign", bits=4)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +22,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_imported_results_have_a_page_and_no_rank(tmp_path: Path, out: Path) -> None:
-    """They stand by name with where they come from; no board, table of data or other page has them."""
+    """By name with where they come from; nothing else has them. Their weights are not known to be ours."""
     build(small_results(tmp_path / "results"), tmp_path / "_site", FOUR_BITS)
     page, index = ((out / name).read_text() for name in ("imported.html", "index.html"))
     assert all(text in page for text in ("foreign", "weak", "&lt;b&gt;log"))
@@ -36,10 +31,6 @@ def test_imported_results_have_a_page_and_no_rank(tmp_path: Path, out: Path) -> 
         assert (out / name).read_bytes() == (tmp_path / "_site" / name).read_bytes()
     assert "foreign" not in index and "imported.html" in index
     assert not (tmp_path / "_site/imported.html").exists()
-
-
-def test_replies_of_others_are_of_unknown_weights(out: Path) -> None:
-    """The row says that ours have four bits: the measured model is named so, the imported one is not."""
     assert "weak, 4-bit" in (out / "models/weak.html").read_text()
     pages = [out / "imported.html", *out.glob("imported/*.html"), *out.glob("evidence/imported+*/*.html")]
     assert len(pages) == 5 and not any("4-bit" in page.read_text() for page in pages)
@@ -59,14 +50,11 @@ def test_imported_evidence_is_apart_and_can_be_reached(out: Path) -> None:
 
 
 def test_a_part_the_logs_own_verdicts_and_faults_are_shown(tmp_path: Path) -> None:
-    """Beside the score of how many tasks it is; beside the log its status and whose verdicts differ; a fault
-    is named with the file as it lies in the results folder.
-    """
+    """Beside the score; a fault is named with the file as it lies in the results folder."""
     results = imported_results(small_results(tmp_path / "results"))
     path = results / "imported/runs/foreign/evolved/core-seeds.manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["origin"] |= {"status": "cancelled", "verdicts": "equal in 11 of 12; <a>: theirs passed"}
-    path.write_text(json.dumps(manifest | {"tasks_in_suite": 30}))
+    said = {"status": "cancelled", "verdicts": "equal in 11 of 12; <a>: theirs passed"}
+    change(path, origin=json.loads(path.read_text())["origin"] | said, tasks_in_suite=30)
     broken = results / "imported/runs/weak/evolved/core-seeds.jsonl"
     broken.write_text("nonsense\n" + broken.read_text())
     (notice,) = build_small(tmp_path).notices

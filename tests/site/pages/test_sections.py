@@ -1,6 +1,5 @@
 """Tables and figures below a ranking, and the pages of tasks and models, on results with every variant."""
 
-import json
 import re
 from pathlib import Path
 from statistics import fmean
@@ -9,11 +8,20 @@ from xml.etree import ElementTree
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import SUITES, build_small, entries, page_text, rendered_texts, rich_results, small_results
+from support.site import (
+    board_of,
+    build_small,
+    json_lines,
+    registry_of,
+    rendered_texts,
+    results_on,
+    rich_results,
+    small_results,
+)
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.models_yaml import Price, Registry, row_without_server
+from triathlon_runner.models_yaml import Price
 from triathlon_site import analysis
-from triathlon_site.build import build, gather
+from triathlon_site.build import gather
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import view_of
@@ -22,22 +30,11 @@ from triathlon_site.pages.model import drops_of
 from triathlon_site.render import Figure, Section
 from triathlon_site.scores import Board, total
 
-MODELS = (
-    FakeModel("strong", 2.0, 0.95),
-    FakeModel("middle", 0.5, 0.8),
-    FakeModel("fair", 0.0, 0.9),
-    FakeModel("weak", -9.0, 0.1),
-)
 MOST_BARS, MOST_MUTED = 12, 200
 
 
-def board(site: Gathered, name: str) -> Board:
-    return next(one for one in site.boards if one.plan.id == name)
-
-
 def sections(site: Gathered, name: str) -> dict[str, Section]:
-    """The tables below a board, by title."""
-    own = board(site, name)
+    own = board_of(site, name)
     return {section.title: section for section in view_of(own).sections(own, site.models)}
 
 
@@ -73,7 +70,7 @@ def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, s
     name = "data/loop-core-attacks-on-the-first-prompt.csv"
     head, *rows = rich_pages[name].splitlines()
     assert head == 'Model,upper case,"upper case, low","upper case, high",tasks'
-    assert [row.partition(",")[0] for row in rows] == list(board(rich, "loop-core").models)
+    assert [row.partition(",")[0] for row in rows] == list(board_of(rich, "loop-core").models)
     for row in rows:
         change, low, high = map(float, row.split(",")[1:4])
         assert low <= change <= high
@@ -108,16 +105,9 @@ def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str
 
 
 def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
-    """Drops, compositions and pairs as the runner's analyses have them."""
-    own, found = board(rich, "evolved-core"), sections(rich, "evolved-core")
-    assert list(found) == [
-        "Drops",
-        "Seed against change, problem by problem",
-        "What other words and helpers change",
-        "Composition",
-        "Composition, combine naive",
-        "Decomposition",
-    ]
+    """Drops, compositions and pairs as the analyses have them; a share with its counts and interval."""
+    own, found = board_of(rich, "evolved-core"), sections(rich, "evolved-core")
+    assert len(found) == 6 and "Composition, combine naive" in found
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
     measured = analysis.measured(own.plan.suites, units, dict.fromkeys(own.models, "instruct"))
     scores, drops = measured.board["strong"], cells(found["Drops"])
@@ -141,25 +131,17 @@ def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     pairs = found["Seed against change, problem by problem"]
     shown = cells(pairs)["strong"][pairs.head.index("difficult") - 1]
     assert shown == f"{pair.first_only} : {pair.second_only}"
-
-
-def test_a_share_carries_its_counts_and_interval() -> None:
-    """5 of 5 is not 100 to 100; nothing to count is said."""
-    assert share(5, 5).text == "100.0"
-    assert re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
+    assert share(5, 5).text == "100.0" and re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
     assert share(0, 0).small == "none to count"
 
 
 def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
-    """Of every model that was asked so, also of one that has nothing else; a board says whose prompts it has
-    on official data alone, where there are others than ours.
-    """
+    """Also of a model that has nothing else; a board says whose prompts it has where others are than ours."""
     both, alone = FakeModel("both", 1.0), FakeModel("alone", 1.0)
-    plain = ["loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/core-seeds"]
-    names = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
-    ours = entries([*names, "runtime/dreval@own-prompts"])
-    write_results(tmp_path, [both], [FakeSuite(entry, tasks=8) for entry in entries(plain)])
-    write_results(tmp_path, [both, alone], [FakeSuite(entry, tasks=8) for entry in ours])
+    plain = ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/core-seeds")
+    ours = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
+    results_on(tmp_path, [both], *plain, tasks=8)
+    results_on(tmp_path, [both, alone], *ours, "runtime/dreval@own-prompts", tasks=8)
     site = gather(tmp_path, None)
     expected = [("Average", "{}"), ("both", "{}"), ("alone", "{}")]
     for name, title, settings in (
@@ -175,46 +157,33 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
     assert "Attacks are our wording of EVALOOOP’s listing 3.1" in pages["loop-mbpp-plus.html"]
 
 
-def test_a_row_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
-    """Recorded with the authors' prompts, or measured with other ones: a mark, no rank, and what it means."""
-    suite = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]
-    write_results(tmp_path, [*MODELS, FakeModel("fifth"), FakeModel("apart", 3.0)], suite)
-    for path in (tmp_path / "runs" / "apart").rglob("mbpp-plus.*"):
-        path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"evalooop"', path.read_text()))
-    texts = rendered_texts(gather(tmp_path, None))
-    page, table = texts["loop-mbpp-plus.html"], texts["data/loop-mbpp-plus.tex"]
-    assert re.search(r"^-- & apart & [0-9.-]+ \([0-9.-]+\)\* &", table, re.MULTILINE)
-    assert table.count("*") == 1 + 3  # what the sign means, and three columns of that row
-    rows = (page.partition(f'<tr id="{name}"')[2] for name in ("apart", "strong"))
-    apart, ranked = (row.partition("</tr>")[0] for row in rows)
-    assert "≠</a>" in apart and "under another protocol than those that are ranked" in apart
-    assert "≠</a>" not in ranked and 'class="rank" data-v=""' in apart
-    assert re.search(r'<td class="rank"[^>]*>(?:<i class="said">rank </i>)?<b>1</b>', ranked)
-    assert "it is in no ranking, tier or test" in " ".join(page.split())
-
-
-def test_scores_apart_from_a_ranking_are_on_the_model_s_page(tmp_path: Path) -> None:
-    """Every score of another protocol stands there, marked and without a rank, with a bar and its curve; its
-    drops have intervals; no table is empty, and nothing is "nan".
-    """
-    suites = ["loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/difficult"]
-    names = [*(f"m{n}" for n in range(5)), "apart"]
-    write_results(
-        tmp_path, [FakeModel(name, 1.5) for name in names], [FakeSuite(e, tasks=12) for e in entries(suites)]
-    )
-    for path in (tmp_path / "runs" / "apart").rglob("*.*"):
+def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
+    """A mark, no rank and no badge on board, page and in LaTeX; no table is empty, and nothing is "nan"."""
+    suites = ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/difficult")
+    models = [*(FakeModel(f"m{n}", 3.0 - n) for n in range(5)), FakeModel("apart", 1.5)]
+    results_on(tmp_path, models, *suites, tasks=12)
+    for path in (tmp_path / "runs/apart").rglob("*.*"):
         path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"elsewhere"', path.read_text()))
     site = gather(tmp_path, None)
     pages = rendered_texts(site)
     read = {path: text for path, text in pages.items() if path.endswith((".html", ".tex"))}
     assert [path for path, text in read.items() if re.search(r"\bnan\b", text)] == []
     assert [path for path, text in read.items() if re.search(r"<tbody>\s*</tbody>", text)] == []
+    assert {path for path in pages if path.startswith("badges/")} == {f"badges/m{n}.svg" for n in range(5)}
+    table, board = pages["data/loop-mbpp-plus.tex"], pages["loop-mbpp-plus.html"]
+    assert re.search(r"^-- & apart & [0-9.-]+ \([0-9.-]+\)\* &", table, re.MULTILINE)
+    assert table.count("*") == 1 + 3  # what the sign means, and three columns of that row
+    row = board.partition('<tr id="apart"')[2].partition("</tr>")[0]
+    assert board.count("≠</a>") == row.count("≠</a>") > 0 and 'class="rank" data-v=""' in row
+    assert "under another protocol than those that are ranked" in row
+    assert re.search(r'<td class="rank"[^>]*>(?:<i class="said">rank </i>)?<b>1</b>', board)
+    assert "it is in no ranking, tier or test" in " ".join(board.split())
     page = pages["models/apart.html"]
     columns = [column for own in site.boards for column in own.shown if "apart" in column.apart]
     assert page.count("≠</a>") == len(columns) > 10 and "rank <b>" not in page
     assert "≠: asked or graded under another protocol than those that are ranked." in page
     assert {figure.count("≠ apart") for figure in re.findall(r"<svg[^>]*>.*?</svg>", page, re.DOTALL)} >= {1}
-    bars = board(site, "runtime-dreval")
+    bars = board_of(site, "runtime-dreval")
     (figure,) = view_of(bars).figures(bars, ["apart"], site.models)
     assert figure.svg.count('class="bar c') == 5 * 2  # of the model, and of the legend
     drop = next(row for row in sections(site, "evolved-official")["Drops"].rows if row[0].text == "apart")[1]
@@ -224,15 +193,15 @@ def test_scores_apart_from_a_ranking_are_on_the_model_s_page(tmp_path: Path) -> 
 def test_drops_are_in_points_and_end_on_a_failed_task(tmp_path: Path) -> None:
     """From the first loop to the last and from seeds to sets, the largest first, as the records say."""
     models = (FakeModel("forgetful", 4.0, 0.15), *(FakeModel(f"steady-{n}", 0.4, 0.97) for n in range(2)))
-    write_results(tmp_path / "results", models, [FakeSuite(entry, tasks=40) for entry in entries(SUITES)])
+    small_results(tmp_path / "results", models, tasks=40)
     build_small(tmp_path)
     site = gather(tmp_path / "results", None, cache=tmp_path / "cache")
     drops = drops_of("forgetful", site.boards)
     points = [drop.points for drop in drops]
     assert points == sorted(points, reverse=True) and points[-1] > 0
     loop = next(drop for drop in drops if drop.second == "loop 10")
-    lines = (tmp_path / "results/runs/forgetful/loop/core.jsonl").read_text().splitlines()
-    loops = [record["sustained_loops"] for record in map(json.loads, lines)]
+    lines = json_lines(tmp_path / "results/runs/forgetful/loop/core.jsonl")
+    loops = [line["sustained_loops"] for line in lines]
     assert loop.before == pytest.approx(100 * sum(count > 0 for count in loops) / len(loops))
     assert loop.after == pytest.approx(100 * sum(count == 10 for count in loops) / len(loops))
     assert loop.points == round(loop.points, 9)
@@ -244,49 +213,32 @@ def test_drops_are_in_points_and_end_on_a_failed_task(tmp_path: Path) -> None:
     assert links and all(f'id="{anchor}"' in evidence[path] for path, anchor in links)
 
 
-@pytest.mark.parametrize(("count", "said"), [(4, False), (5, True)])
-def test_a_rank_is_said_among_five_models(tmp_path: Path, count: int, said: bool) -> None:
-    """Among four the table is ordered, and no rank, tier, shift or badge is there."""
-    suite = [FakeSuite(entry, tasks=8) for entry in entries(["loop/core"])]
-    write_results(tmp_path / "results", [FakeModel(f"m{n}", n - 2.0, 0.9) for n in range(count)], suite)
-    build_small(tmp_path)
-    page = (tmp_path / "_site/loop.html").read_text()
-    assert ("<b>1</b>" in page) is said and (">rank 1" in page) is said
-    assert any((tmp_path / "_site").glob("badges/m3*.svg")) is said
-
-
 def test_unknown_cost_is_no_small_cost(tmp_path: Path) -> None:
     """Where a server counted no tokens in one suite, its cost is unknown, and with it the whole model's."""
-    results = rich_results(tmp_path / "results", (FakeModel("counted"), FakeModel("other")), tasks=4)
+    models = FakeModel("counted"), FakeModel("other")
+    results = small_results(tmp_path, models, tasks=4)
     path = results / "runs/other/loop/core.jsonl"
     path.write_text(path.read_text().replace('"requests":', '"uncounted":4,"requests":', 1))
-    rows = (row_without_server(name, "instruct") for name in ("counted", "other"))
-    price = Price(input=1, output=2)
-    registry = Registry(models=tuple(row.model_copy(update={"price": price}) for row in rows))
-    build(results, tmp_path / "_site", registry, cache=tmp_path / "c")
-    front = (tmp_path / "_site/index.html").read_text()
+    site = gather(results, registry_of("counted", "other", price=Price(input=1, output=2)))
+    pages = rendered_texts(site)
     cost = r'models/(counted|other)\.html".*?<td class="number" data-v="[^"]*">([$–][^<]*)<'
-    costs = dict(re.findall(cost, front, re.DOTALL))
-    assert costs["counted"].startswith("$") and costs["other"] == "–"
-    assert ">unknown<" in (tmp_path / "_site/models/other.html").read_text()
-    assert ">unknown<" not in (tmp_path / "_site/models/counted.html").read_text()
+    costs = dict(re.findall(cost, pages["index.html"], re.DOTALL))
+    usages = [file.usage for file in site.results.files if file.model == "counted"]
+    dollars = sum(usage.input_tokens + 2 * usage.output_tokens for usage in usages) / 1e6
+    assert costs == {"counted": f"${dollars:.2f}", "other": "–"}
+    assert ">unknown<" in pages["models/other.html"] and ">unknown<" not in pages["models/counted.html"]
 
 
 def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
-    """Words instead of a leader at 0, no figure of nothing, nothing said about agreement."""
+    """Words instead of a leader at 0, no figure, no agreement; one model alone leads nobody."""
     weak = (FakeModel("one", -99.0, 0.0), FakeModel("two", -99.0, 0.0))
-    build(rich_results(tmp_path / "results", weak, tasks=4), tmp_path / "_site", None, cache=tmp_path / "c")
-    front = (tmp_path / "_site/index.html").read_text()
+    pages = rendered_texts(gather(rich_results(tmp_path / "two", weak, tasks=4), None))
+    front, agreement = pages["index.html"], " ".join(pages["agreement.html"].split())
     assert "Nobody gets beyond" in front and "leads with" not in front
-    agreement = page_text(tmp_path / "_site/agreement.html")
     assert "nothing is said here until a third is measured" in agreement and "<table" not in agreement
-    assert "<svg" not in (tmp_path / "_site/evolved.html").read_text().partition("</table>")[2]
-
-
-def test_one_model_alone_leads_nobody(tmp_path: Path) -> None:
-    """Its score is said, and that there is no other model."""
-    build(small_results(tmp_path / "results", [FakeModel("only")], tasks=4), tmp_path / "_site", None)
-    front = page_text(tmp_path / "_site/index.html")
+    assert "<svg" not in pages["evolved.html"].partition("</table>")[2]
+    alone = gather(small_results(tmp_path / "one", [FakeModel("only")], tasks=4), None)
+    front = " ".join(rendered_texts(alone)["index.html"].split())
     assert "</a> has ASL" in front and "No other model was measured." in front and "leads with" not in front
 
 
@@ -302,8 +254,7 @@ def test_who_solves_what_names_every_model_once_a_task(rich_pages: dict[str, str
 def test_the_questions_are_bars_with_dots_of_ic(tmp_path: Path) -> None:
     """Of the best twelve models."""
     fakes = [FakeModel(f"m{n:02}", 2.0 - n / 4) for n in range(MOST_BARS + 1)]
-    write_results(tmp_path, fakes, [FakeSuite(entry, tasks=6) for entry in entries(["runtime/core"])])
-    site = gather(tmp_path, None)
+    site = gather(results_on(tmp_path, fakes, "runtime/core", tasks=6), None)
     (runtime,) = site.boards
     (figure,) = view_of(runtime).figures(runtime, runtime.models, site.models)
     assert figure.svg.count('class="bar c') == 5 * (MOST_BARS + 1)  # with the average; and the legend
@@ -313,8 +264,7 @@ def test_the_questions_are_bars_with_dots_of_ic(tmp_path: Path) -> None:
 def curves(root: Path, models: int, shown: slice) -> tuple[Board, Figure, set[str], set[str]]:
     """The curves of a board with so many models; whose are named, and whose are grey."""
     fakes = [FakeModel(f"m{place:03d}", place / 50 - 1, 0.8) for place in range(models)]
-    write_results(root, fakes, [FakeSuite(entries(["loop/core"])[0], tasks=4)])
-    site = gather(root, None)
+    site = gather(results_on(root, fakes, "loop/core", tasks=4), None)
     (loop,) = site.boards
     (figure,) = view_of(loop).figures(loop, loop.models[shown], site.models)
     svg = ElementTree.fromstring(figure.svg)
@@ -324,9 +274,7 @@ def curves(root: Path, models: int, shown: slice) -> tuple[Board, Figure, set[st
 
 
 def test_curves_name_the_shown_and_both_ends_of_the_order(tmp_path: Path) -> None:
-    """Of 80 models: the shown ones, the best and the last two in colour; every other one is a grey line, and
-    so is one whose low score is of replies that did not run.
-    """
+    """In colour; the others, and those whose replies mostly did not run, are grey lines."""
     loop, figure, named, grey = curves(tmp_path, 80, slice(30, 35))
     order = list(loop.models)
     ran = [model for model in order if mostly_ran(share_that_ran(loop.files[model]))]
@@ -347,11 +295,12 @@ def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None
     """Ten samples a task: pass@5 is the estimate over all ten, and no column stands for more than ten."""
     warm = BUILT_IN.find("evolved/core-seeds@temperature-0.8")
     assert warm is not None
-    suites = [FakeSuite(entries(["evolved/core-seeds"])[0], tasks=6), FakeSuite(warm, tasks=6, samples=10)]
-    write_results(tmp_path / "results", [FakeModel("a", 1.0), FakeModel("b", 0.0)], suites)
-    site = gather(tmp_path / "results", None)
+    models = [FakeModel("a", 1.0), FakeModel("b", 0.0)]
+    results_on(tmp_path, models, "evolved/core-seeds", tasks=6)
+    write_results(tmp_path, models, [FakeSuite(warm, tasks=6, samples=10)])
+    site = gather(tmp_path, None)
     section = sections(site, "evolved-core")["Several samples at a temperature"]
-    part = total(board(site, "evolved-core").of_suite(warm.id)["a"], "pass@5")
+    part = total(board_of(site, "evolved-core").of_suite(warm.id)["a"], "pass@5")
     row = dict(zip(section.head, next(r for r in section.rows if r[0].text == "a"), strict=True))
     assert row["pass@5"].number == pytest.approx(100 * part.numerator / part.denominator, abs=0.05)
     assert "pass@20" not in row and "pass@10" in row

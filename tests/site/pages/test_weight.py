@@ -4,12 +4,12 @@ import gzip
 import re
 from pathlib import Path
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import add_published, entries
+from support.results import FakeModel
+from support.site import add_published, results_on
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
-from triathlon_site.render import Environment, installed_environment
+from triathlon_site.render import installed_environment
 
 MOST = 60_000
 MOST_ELEMENTS = 5_000
@@ -39,17 +39,15 @@ def registered(models: list[FakeModel]) -> Registry:
 
 
 def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
-    """Some 330 models, a hundred of them measured: as above, and what a phone can lay out; the rows further
-    down are in a script.
-    """
+    """Of 330 models a phone can lay out the first rows; those further down are in a script."""
     models = coders(100)
-    suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus", "runtime/dreval"])]
-    write_results(tmp_path, models, suites)
-    add_published(tmp_path)
+    results = add_published(results_on(tmp_path, models, "loop/mbpp-plus", "runtime/dreval", tasks=6))
     environment = installed_environment()
-    page = next(Rendering(gather(tmp_path, registered(models)), environment).section(0))
+    page = next(Rendering(gather(results, registered(models)), environment).section(0))
     assert page.path == "index.html" and page.content.count('<th scope="row"') == 60
-    assert 20_000 < _weight(page.bytes, environment) <= MOST
+    scripts = ("tables.js", "copy.js", "front.js", "find.js")
+    parts = [page.bytes, *(environment.asset_contents[name] for name in scripts)]
+    assert 20_000 < sum(len(gzip.compress(part, mtime=0)) for part in parts) <= MOST
     assert len(re.findall("<[a-z]", page.content)) <= MOST_ELEMENTS
 
 
@@ -57,31 +55,20 @@ def test_no_page_lays_out_more_than_5000_elements(tmp_path: Path) -> None:
     """Nor weighs 500 kB: rows of long tables wait. The front page has a limit of its own."""
     models = coders(12)
     evolved = ["humaneval", "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise"]
-    suites = [FakeSuite(entry, tasks=3) for entry in entries([f"evolved/{name}" for name in evolved])]
-    write_results(tmp_path, models, suites)
-    many = [FakeSuite(entry, tasks=800) for entry in entries(["loop/mbpp-plus"])]
-    write_results(tmp_path, models[1:3], many)
+    results_on(tmp_path, models, *(f"evolved/{name}" for name in evolved), tasks=3)
+    results_on(tmp_path, models[1:3], "loop/mbpp-plus", tasks=800)
     add_published(tmp_path)
     site = gather(tmp_path, registered(models))
     rendering = Rendering(site, installed_environment())
     boards_to_published = range(1, len(site.boards) + 5)
     pages = [page for number in boards_to_published for page in rendering.section(number)]
     html = {page.path: page.content for page in pages if page.path.endswith(".html")}
-    assert {path: elements for path, text in html.items() if (elements := _elements(text)) > 5000} == {}
-    assert {path for path, text in html.items() if len(text.encode()) > 500_000} == set()
+    elements = {path: len(re.findall("<[a-z]", _laid_out(text))) for path, text in html.items()}
+    assert {path: count for path, count in elements.items() if count > MOST_ELEMENTS} == {}
+    assert [path for path, text in html.items() if len(text.encode()) > 500_000] == []
     table = html["evolved-official.html"].partition("</table>")[0]
     assert table.count("<tr") > 100 > _laid_out(table).count("<tr") > 20
 
 
 def _laid_out(page: str) -> str:
     return re.sub("<template>.*?</template>", "", page, flags=re.DOTALL)
-
-
-def _elements(page: str) -> int:
-    return len(re.findall("<[a-z]", _laid_out(page)))
-
-
-def _weight(page: bytes, environment: Environment) -> int:
-    scripts = ("tables.js", "copy.js", "front.js", "find.js")
-    parts = [page, *(environment.asset_contents[name] for name in scripts)]
-    return sum(len(gzip.compress(part, mtime=0)) for part in parts)

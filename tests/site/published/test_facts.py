@@ -3,12 +3,11 @@
 import re
 import shutil
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from support.site import published_boards
+from support.site import PUBLISHED, published_boards
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import MEASURED_HERE
@@ -17,7 +16,6 @@ from triathlon_site.build import Options, build, gather
 from triathlon_site.models import FACT_COLUMNS, ModelInfo, model_infos, read_facts, read_table, recorded_infos
 from triathlon_site.published import Published, join_models
 
-FOLDER = Path(__file__).parents[3] / "results" / "published"
 NUMBER, MONTH, ADDRESS = r"\d+(\.\d+)?", r"\d{4}-(0[1-9]|1[0-2])", r"https://\S+"
 DAY = rf"{MONTH}-(0[1-9]|[12]\d|3[01])"
 FORMS = {
@@ -41,8 +39,8 @@ FACTS = (*FACT_COLUMNS[1:9], "price")
 
 def test_every_committed_fact_is_one_and_has_a_source() -> None:
     """Each cell has its form, each fact one listed source, each source its fact, each model one row."""
-    rows = read_table(FOLDER / "models-info.csv", ())
-    listed = read_table(FOLDER / "fact_sources.csv", ("source", "read", "address"))
+    rows = read_table(PUBLISHED / "models-info.csv", ())
+    listed = read_table(PUBLISHED / "fact_sources.csv", ("source", "read", "address"))
     for row in rows:
         assert tuple(row) == FACT_COLUMNS
         priced = any(row[name] for name in PRICE)
@@ -59,10 +57,8 @@ def test_every_committed_fact_is_one_and_has_a_source() -> None:
 
 
 def test_the_committed_facts_are_nearly_complete() -> None:
-    """Organisation, size or `undisclosed`, open weights and month: at least 85 of 100 models. Beside each
-    price of a closed model stands until when it is served; Gemma 3n's "4 B" are 8 billion stored parameters.
-    """
-    facts = read_facts(FOLDER)
+    """Of 85 in 100 models; beside each price of a closed one stands until when it is served."""
+    facts = read_facts(PUBLISHED)
     needed = ("organization", "parameters", "open_weights", "released")
     complete = [info for info in facts.values() if None not in [getattr(info, name) for name in needed]]
     assert len(facts) > len(complete) >= 0.85 * len(facts)
@@ -74,39 +70,31 @@ def test_the_committed_facts_are_nearly_complete() -> None:
     assert (gemma.memory, gemma.active_billions, facts["GPT-5"].memory) == ((16, 4), 4, None)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path) -> None:
+    """The message names the file, and the column or the model with what stands there."""
+    text = (PUBLISHED / "models-info.csv").read_text("utf-8")
+    for old, new, message in (
         ("price_in", "price", "expected a column 'price_in'"),
         ("Baichuan,32,", "Baichuan,32,many", "facts of 'Baichuan-M2-32B': .*'many'"),
         ("2025-08", "August", "facts of 'Baichuan-M2-32B': .*'August-01'"),
         (",retired,", ",gone,", "facts of 'Claude 3 Haiku': expected an availability of in use, .*'gone'"),
         (",announced,2026-12-01,", ",announced,,", "facts of 'Gemini 2.5 Flash': expected the day of an"),
         (",2026-04-20,", ",soon,", "facts of 'Claude 3 Haiku': .*'soon-01'"),
-    ],
-)
-def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    """The message names the file, and the column or the model with what stands there."""
-    text = (FOLDER / "models-info.csv").read_text("utf-8")
-    assert old in text
-    (tmp_path / "models-info.csv").write_text(text.replace(old, new, 1), "utf-8")
-    with pytest.raises(UserError, match=rf"models-info\.csv: {message}"):
-        read_facts(tmp_path)
+    ):
+        (tmp_path / "models-info.csv").write_text(text.replace(old, new, 1), "utf-8")
+        with pytest.raises(UserError, match=rf"models-info\.csv: {message}"):
+            read_facts(tmp_path)
 
 
-def test_a_model_is_usable_until_its_day_comes() -> None:
-    """Facts and day decide: the same row is usable before the day of its end and retired from it on."""
-    row = read_facts(FOLDER)["GPT-5"]
+def test_a_model_is_usable_until_its_day_comes(tmp_path: Path) -> None:
+    """That of --as-of, else the newest one in the facts, so that the same files give the same site."""
+    row = read_facts(PUBLISHED)["GPT-5"]
     assert (row.on_day("2026-12-10").usable, row.on_day("2026-12-10").status) == (True, "until 2026-12-11")
     assert (row.on_day("2026-12-11").usable, row.on_day("2026-12-11").status) == (False, "retired 2026-12-11")
-    opened = read_facts(FOLDER)["Qwen2.5-Coder-7B-Instruct"].on_day("2030-01-01")
+    opened = read_facts(PUBLISHED)["Qwen2.5-Coder-7B-Instruct"].on_day("2030-01-01")
     assert (opened.usable, opened.status) == (True, "open weights")
     assert ModelInfo("x", "x").on_day("2026-01-01").usable is None
-
-
-def test_the_day_of_the_site_is_the_newest_one_that_is_known(tmp_path: Path) -> None:
-    """Without --as-of the newest day of the facts decides, so that the same files give the same site."""
-    shutil.copytree(FOLDER, tmp_path / "published")
+    shutil.copytree(PUBLISHED, tmp_path / "published")
     site = gather(tmp_path, None)
     assert site.as_of == "2026-11-26" and site.published and site.published.facts["GPT-5"].usable
     later = gather(tmp_path, None, as_of="2027-02-01").published
@@ -115,36 +103,17 @@ def test_the_day_of_the_site_is_the_newest_one_that_is_known(tmp_path: Path) -> 
         build(tmp_path, tmp_path / "_site", None, Options(as_of="today"))
 
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-RESULTS = CHECKOUT / "results"
-
-
-@pytest.fixture(scope="module")
-def recorded() -> Mapping[str, ModelInfo]:
-    """Cards of the models that there are recordings of, as pages show them."""
-    ids = {file.model for file in recorded_files(RESULTS) if file.source != MEASURED_HERE}
-    assert len(ids) >= 80
-    infos = model_infos(models_yaml.load(CHECKOUT / "models.yaml"), ids, recorded_infos(RESULTS))
-    return {model: infos[model] for model in ids}
-
-
-def test_every_recorded_model_has_a_name(recorded: Mapping[str, ModelInfo], published: Published) -> None:
-    """names.csv says what it is called, no two models are called the same, and it is a model of the published
-    tables. One of models.yaml is called as in names.csv, too; the rest is of models.yaml.
-    """
-    named = recorded_infos(RESULTS)
-    assert not sorted(set(recorded) - set(named))
-    assert [name for name, count in Counter(one.name for one in named.values()).items() if count > 1] == []
+def test_every_recorded_model_has_a_name(published: Published) -> None:
+    """One of its own, of the published tables. Closed models of models.yaml tell a size, as those do."""
+    registry, named = models_yaml.load(PUBLISHED.parents[1] / "models.yaml"), recorded_infos(PUBLISHED.parent)
+    ids = {file.model for file in recorded_files(PUBLISHED.parent) if file.source != MEASURED_HERE}
+    assert len(ids) >= 80 and ids <= named.keys()
+    infos = model_infos(registry, ids, named)
     joined = {model.name for model in join_models(published, published_boards(published))}
-    for model, info in recorded.items():
-        assert info.name == named[model].name and info.name in joined
-    registry = models_yaml.load(CHECKOUT / "models.yaml")
+    for model in ids:
+        assert infos[model].name == named[model].name and infos[model].name in joined
+    assert max(Counter(one.name for one in named.values()).values()) == 1
     one = registry.models[0]
-    infos = model_infos(registry, [one.id], {one.id: ModelInfo(one.id, "Reviewed", organization="Nobody")})
-    assert infos[one.id].name == "Reviewed" and infos[one.id].organization != "Nobody"
-
-
-def test_closed_models_of_the_registry_tell_a_size() -> None:
-    """A size that its maker keeps to itself is `undisclosed`, as in the tables of facts."""
-    rows = models_yaml.load(CHECKOUT / "models.yaml").models
-    assert [row.id for row in rows if row.open_weights is False and not row.parameters] == []
+    again = model_infos(registry, [one.id], {one.id: ModelInfo(one.id, "Reviewed", organization="Nobody")})
+    assert again[one.id].name == "Reviewed" and again[one.id].organization != "Nobody"
+    assert [row.id for row in registry.models if row.open_weights is False and not row.parameters] == []
