@@ -296,6 +296,9 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     assert "](http" not in result.stdout and "\n# " not in result.stdout
     code, said = place.says("submit", "check", "results/runs/m")
     assert code == 1 and "submission of m: cannot be taken yet" in said
+    for option in ("--markdown", "--statement"):  # what took long is said, whatever cannot be written
+        code, said = place.says("submit", "check", "results/runs/m", option, "results")
+        assert code == 2 and "submission of m: cannot" in said and "cannot write 'results'" in said
     for folder in ("results", "nowhere"):
         code, said = place.says("submit", "check", folder)
         assert code == 2 and "results/runs/MODEL, got" in said
