@@ -14,6 +14,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import why_not_plain
 from triathlon_runner.grading import Grader
+from triathlon_runner.memo import python_version
 from triathlon_runner.pasted_keys import why_secret
 from triathlon_runner.records import Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import BuiltSuite, Work
@@ -107,7 +108,8 @@ def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     path = path.absolute()  # not resolve(), which would follow links
     folder, model = ResultsFolder(path.parent.parent), path.name
     if path.parent.name != "runs" or not _MODEL_ID.fullmatch(path.name) or not path.is_dir():
-        raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
+        got = f"{str(path)!r}{'' if path.is_dir() else ', where no folder is'}"
+        raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {got}")
     files = sorted(path.rglob("*"))
     names = {file: file.relative_to(path).as_posix() for file in files} | {path: model}
     remedy = "put the file itself here: nothing else is checked before"
@@ -141,12 +143,10 @@ async def check_suite(
     """
     lines = submission.folder.lines(submission.model, suite)
     check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
-    read = _read(submission, lines, check)
-    if read is None:
+    if (read := _read(submission, lines, check)) is None:
         return check
     manifest, records = read
-    built = await build(suite)
-    if isinstance(built, str):
+    if isinstance(built := await build(suite), str):
         check.refuse(f"expected the suite's data here: {built}")
         return check
     work = work_of(submission.model, built, manifest)
@@ -158,11 +158,13 @@ async def check_suite(
     verified = await verify_file(work, lines, manifest, grader, on_progress=progress)
     check.scores = verified.scores
     mismatches = verified.mismatches + verified.differing
+    before = f", before under {verified.graded_under}" if verified.graded_under else ""
+    again = f"graded again under Python {python_version()}{before}"
     for each in mismatches:
         if each.sentence == COUNTS_DIFFER:
             check.refuse(f"expected the lines' counts: {each.in_words()}", manifest=True, place=each.what)
         else:
-            check.refuse(f"expected {each.expected} (graded again), got {each.stored}", place=each.what)
+            check.refuse(f"expected {each.expected} ({again}), got {each.stored}", place=each.what)
     for place, why in verified.unverified.items():
         check.refuse(why, place=place)
     differing = {mismatch.unit for mismatch in mismatches}
@@ -241,25 +243,24 @@ def check_statement(submission: Submission, checks: Sequence[FileCheck]) -> list
 def _is_other_protocol(check: FileCheck, work: Work, manifest: Manifest) -> bool:
     """Refuses results that were not made with the current prompts, settings and data set."""
     data = work.built.suite.data
-    facts: list[tuple[str, object, object, str]] = []
     if manifest.data.sha256 != data.sha256:
         remedy = "run the suite with the data set that `triathlon suites` names"
-        facts.append(("data.sha256", data.sha256, manifest.data.sha256, remedy))
+        pairs: dict[str, tuple[object, object]] = {"data.sha256": (data.sha256, manifest.data.sha256)}
     elif manifest.protocol != work.protocol:
         remedy = "prompts or settings are not those of this version: archive them and run again"
-        facts.append(("protocol", str(work.protocol), str(manifest.protocol), remedy))
-    elif "graded" not in manifest.settings:
-        facts.append(("settings", "this version's", "an earlier one's", "archive the results and run again"))
+        pairs = {"protocol": (str(work.protocol), str(manifest.protocol))}
     else:
-        settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
-        remedy = "hand in the manifest as the run wrote it"
-        for key in sorted(settings.keys() | manifest.settings.keys()):
-            expected, got = settings.get(key), manifest.settings.get(key)
-            if expected != got:
-                facts.append((f"settings.{key}", expected, got, remedy))
-    for what, expected, got, remedy in facts:
+        remedy = "hand in the manifest as the run wrote it, of a run without `max_tokens` in the row"
+        settings, stated = json.loads(json.dumps([work.settings, manifest.settings]))  # tuples as lists
+        for each in (settings, stated):  # the truths of the questions are the same under every Python
+            (each.get("questions") or {}).pop("python", None)
+        # an earlier version's manifest has others, and its protocol is known by its hash
+        names = settings.keys() | stated.keys() if "graded" in stated else {"api", "judge", "max_tokens"}
+        pairs = {f"settings.{key}": (settings.get(key), stated.get(key)) for key in sorted(names)}
+    differing = {what: pair for what, pair in pairs.items() if pair[0] != pair[1]}
+    for what, (expected, got) in differing.items():
         check.refuse(f"{what}: expected {expected!r}, got {got!r:.200}; {remedy}", manifest=True)
-    return bool(facts)
+    return bool(differing)
 
 
 def _check_plan(check: FileCheck, tasks: int, records: Sequence[UnitRecord], manifest: Manifest) -> None:
@@ -294,10 +295,9 @@ def _faults_of_manifest(manifest: Manifest) -> Iterator[str]:
     if manifest.unfinished:
         yield "expected a run that came to its end, got an unfinished one; run it again"
     tomorrow = datetime.now(UTC) + timedelta(days=1)
-    for name, moment in (("started", manifest.started), ("ended", manifest.ended)):
-        if moment and _time(moment) > tomorrow:
-            yield f"{name}: expected a time that has passed, got {moment!r}"
-    if manifest.ended and manifest.started and _time(manifest.ended) < _time(manifest.started):
+    if manifest.ended and _time(manifest.ended) > tomorrow:
+        yield f"ended: expected a time that has passed, got {manifest.ended!r}"
+    if manifest.ended and _time(manifest.ended) < _time(manifest.started):
         yield f"ended: expected a time after {manifest.started!r}, got {manifest.ended!r}"
 
 
@@ -378,10 +378,10 @@ class SubmissionReport:
     def what_was_graded(self) -> str:
         """Returns how many units had the same result when graded again, and what no check can show."""
         equal, units = sum(file.verified for file in self.files), sum(file.units for file in self.files)
-        same = counted(units, "unit") if equal == units else f"{equal} of {counted(units, 'unit')}"
         return (
-            f"{same} in {counted(len(self.files), 'suite')} graded again by engine {self.engine_version} with"
-            " the same result. That the replies came from this model cannot be shown by any check."
+            f"{equal} of {counted(units, 'unit')} in {counted(len(self.files), 'suite')} had the same result"
+            f" when engine {self.engine_version} graded them again. That the replies came from this model"
+            " cannot be shown by any check."
         )
 
     def about_missing_row(self) -> str:

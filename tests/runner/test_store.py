@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ from triathlon_runner.store import (
     ResultsFile,
     ResultsFolder,
     UnreadableManifestError,
+    archive,
+    archived,
     read_records,
     replace_file,
 )
@@ -35,6 +38,21 @@ def append(path: Path, *task_ids: str) -> None:
 
 def tasks(path: Path) -> list[str]:
     return [each.task_id for each in read_records(path, UnitRecord)]
+
+
+def test_half_a_copy_is_no_archived_file(tmp_path: Path) -> None:
+    """Where there is no room for a copy in the archive, none is listed, and the file stays as it was."""
+    folder = ResultsFolder(tmp_path)
+    append(folder.lines("m", "loop/core"), *map(str, range(50)))
+    before, limits = folder.lines("m", "loop/core").read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limits[1]))
+    try:
+        with pytest.raises(UserError, match="make room or make it writable and run again"):
+            archive(folder, "m", "loop/core", copy=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(archived(folder)) == []
+    assert folder.lines("m", "loop/core").read_bytes() == before
 
 
 def test_what_was_appended_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

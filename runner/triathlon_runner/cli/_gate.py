@@ -82,13 +82,13 @@ def gate(
     usd = session.control.spent if not asked or any(account.price for account in asked) else None
     site = site_url or SITE_FOLDER
     report = report_of(comparison, session.folder, summary, suites=suite_ids, seed=seed, usd=usd, site=site)
-    if markdown is not None:
-        replace_file(markdown, report_markdown(report))
     if as_json:
         console().print_json(data=report)
     else:
         for line in report_lines(report):
             screen.print(line, soft_wrap=not screen.is_terminal)
+    if markdown is not None:  # behind what is printed: a full disk costs this file alone
+        replace_file(markdown, report_markdown(report))
     raise typer.Exit(report["exit_code"])
 
 
@@ -106,8 +106,8 @@ def _check(
             "expected --site-url (TRIATHLON_URL) as the site's web address, such as"
             f" 'https://example.org/board/', got {site_url!r}; leave it out for links to _site/"
         )
-    if markdown is not None and not markdown.parent.is_dir():
-        raise UserError(f"expected --markdown in a folder that exists, got {str(markdown)!r}; make it first")
+    if markdown is not None and (markdown.is_dir() or not markdown.parent.is_dir()):
+        raise UserError(f"expected --markdown as a file in a folder that exists, got {str(markdown)!r}")
 
 
 async def _compare(

@@ -150,9 +150,10 @@ def compact_command(
 ) -> None:
     """Keeps results without their texts in results/recorded/measured/, where a data set may not be copied.
 
-    Each file is graded again first; one that does not follow from its replies is not kept.
+    Each file is graded again first; one that does not follow from its replies is not kept, nor one whose
+    run did not come to its end.
     The whole files stay where they are. A model whose results a run is writing is refused.
-    Exit code 0: each is kept; 1: some do not follow.
+    Exit code 0: each is kept; 1: some are not.
     """
     folder = ResultsFolder(results)
     folder.check_is_there()
@@ -163,11 +164,14 @@ def compact_command(
         kept = 0
         async for file, built, report in verify_files(chosen, catalogue, store, grader):
             show_report(report, screen)
-            manifest = folder.read_manifest(file.model, file.suite) if report.follows else None
+            is_whole = report.follows and not report.unfinished
+            manifest = folder.read_manifest(file.model, file.suite) if is_whole else None
             if manifest is not None and isinstance(built, BuiltSuite):
                 compacted = compact_file(folder, built.entry, manifest, report)
                 screen.print_message(f"  kept without texts: {compacted.lines}")
                 kept += 1
+            else:
+                screen.print_message("  not kept: run it to its end" if report.unfinished else "  not kept")
         return kept
 
     with ExitStack() as locks:

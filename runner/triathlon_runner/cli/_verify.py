@@ -359,16 +359,16 @@ def check_command(
         problems += submit.check_statement(submission, checks)
     has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
     report = submit.SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
-    if statement is not None:
-        replace_file(statement, json.dumps(submit.statement(report), indent=1) + "\n")
-    if markdown is not None and not printed:
-        replace_file(markdown, report.markdown())
     if as_json:
         console().print_json(data=report.as_json())
     elif printed:
         typer.echo(report.markdown(), nl=False)  # as a file has it: escaped already, for Markdown
     else:
         _show_submission(report, screen)
+    if statement is not None:
+        replace_file(statement, json.dumps(submit.statement(report), indent=1) + "\n")
+    if markdown is not None and not printed:
+        replace_file(markdown, report.markdown())
     raise typer.Exit(0 if report.accepted else 1)
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -241,12 +240,13 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
     matches = [names.fullmatch(path.name) for path in place.glob("*")]
     number = max((int(match[1]) for match in matches if match), default=0) + 1
     target = Archived(model, suite, place / f"{stem}-{number}.jsonl")
-    move_or_copy = shutil.copy2 if copy else os.rename
     try:
         place.mkdir(parents=True, exist_ok=True)
-        if manifest.exists():
-            move_or_copy(manifest, target.manifest)
-        move_or_copy(source, target.lines)
+        for old, new in ((manifest, target.manifest), (source, target.lines)):
+            if copy and old.exists():
+                replace_file(new, old.read_bytes())
+            elif old.exists():
+                old.rename(new)
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
     return target

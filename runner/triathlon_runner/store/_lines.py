@@ -196,9 +196,10 @@ def set_torn_line_aside(path: Path) -> Path | None:
     return torn
 
 
-def replace_file(path: Path, text: str) -> None:
+def replace_file(path: Path, content: str | bytes) -> None:
     """Writes a file whole or not at all."""
-    rewrite_file(path, lambda file: file.write(text.encode()))
+    encoded = content.encode() if isinstance(content, str) else content
+    rewrite_file(path, lambda file: file.write(encoded))
 
 
 def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:

@@ -1,7 +1,10 @@
 """`triathlon gate`: verdicts, exit codes, stored results, bounds, reports."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ from support.gate_place import SEEDS, GatePlace, gate_place
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).resolve().parents[3]
+DOCUMENT = (ROOT / "docs/gate.md").read_text()
 PAIRED = ("--suites", "evolved/core-seeds,evolved/core-verbose")
 """Each problem of the one set was made from one of the other."""
 
@@ -93,6 +98,22 @@ def test_links_to_lost_tasks_open(worse: tuple[GatePlace, dict[str, Any]]) -> No
     ]
 
 
+@pytest.mark.parametrize("shown", re.findall(r"```text\n\$ triathlon (gate .*?)```", DOCUMENT, re.DOTALL))
+def test_the_document_shows_what_the_committed_results_give(shown: str, tmp_path: Path) -> None:
+    """Command and report of each example; nothing is asked, so that no cache and no server is needed."""
+    command, expected = shown.split("\n", 1)
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("triathlon")), *command.split()],
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "TRIATHLON_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert re.sub(r"(?m)^\d\d:\d\d:\d\d .*\n", "", done.stdout) == expected, done.stderr
+
+
 def test_equal_models_are_undecided_or_not_worse_by_a_margin(place: GatePlace) -> None:
     """Exit code 3, with no task more than allowed; 0 with a margin that the tasks suffice for."""
     report = place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
@@ -149,7 +170,8 @@ def test_tasks_of_one_seed_problem_are_compared_together(place: GatePlace) -> No
         ("same --site-url example.org", "expected --site-url (TRIATHLON_URL) as the site's web address"),
         ("same --margin 2", "expected --margin from 0 to below 1"),
         ("same --suites evolved/none", "evolved/none"),
-        ("same --markdown none/gate.md", "--markdown in a folder that exists"),
+        ("same --markdown .", "--markdown as a file in a folder that exists"),
+        ("same --markdown none/gate.md", "--markdown as a file in a folder that exists"),
         (f"same {' '.join(PAIRED)} --max-tasks 1", "expected --max-tasks of at least 2, got 1"),
     ],
 )

@@ -66,6 +66,14 @@ def test_no_text_is_left_out_beside_a_run(small: SmallRun) -> None:
     assert not list(recorded_files(small.results))
 
 
+def test_no_text_is_left_out_of_an_unfinished_run(small: SmallRun) -> None:
+    """Its manifest counts what there was when it began, so that nothing would read what was kept."""
+    small.edit_manifest(SEEDS, ended="", outcomes={}, open_units=2)
+    code, said = small.says("results", "compact", "--suites", SEEDS)
+    assert code == 1 and "not kept: run it to its end" in said
+    assert not list(recorded_files(small.results))
+
+
 def test_diff(small: SmallRun, finished: SmallRun) -> None:
     diff = f"results diff {finished.results} results"
     small.expect(diff, 0, "0 differences")

@@ -14,10 +14,12 @@ import pytest
 from support.model_server import model_server_process
 from support.small_run import ROWS, SUITES, SmallRun, made
 from triathlon_runner import models_yaml
+from triathlon_runner.memo import python_version
 from triathlon_runner.records import Usage
 from triathlon_site.build import build
 
 SEEDS = "evolved/core-seeds"
+HERE = python_version()
 WHOLE = "evolved/core-subtle"
 """A suite of which all tasks were asked."""
 Line = dict[str, Any]
@@ -134,6 +136,19 @@ def test_units_left_out_are_counted_and_refused(
     assert (predicate["result"], predicate["passedTests"]) == ("FAILED", [])
 
 
+def test_neither_another_python_nor_an_earlier_manifest_is_another_protocol(place: SmallRun) -> None:
+    """The hashes decide; of an earlier version's settings those count that stand beside today's hashes."""
+    suite = "runtime/core"
+    before = problems(check(place)[1], suite)
+    settings = json.loads(place.manifest(suite).read_text())["settings"]
+    questions = settings["questions"] | {"python": "3.99"}
+    place.edit_manifest(suite, settings=settings | {"questions": questions}, python_versions=["3.99"])
+    assert problems(check(place)[1], suite) == before
+    only(place, WHOLE)
+    place.edit_manifest(WHOLE, settings={"api": "chat", "max_tokens": 1024, "prompts": {}, "top_p": 1.0})
+    assert check(place)[0] == 0
+
+
 def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:
     """What could not be asked may be what failed: it is counted, and no board marks or ranks the rest."""
     lines = only(place, WHOLE)[:30]
@@ -180,14 +195,14 @@ def edit_the_reply(line: Line) -> Line:
 @pytest.mark.parametrize(
     ("line", "manifest", "said"),
     [
-        (flip_the_verdict, {}, "expected 'passed' (graded again), got 'failed'"),
-        (edit_the_reply, {}, "(graded again), got 'passed'"),
+        (flip_the_verdict, {}, f"expected 'passed' (graded again under Python {HERE}), got 'failed'"),
+        (edit_the_reply, {"python_versions": ["3.99"]}, f"Python {HERE}, before under 3.99), got 'passed'"),
         ({}, {"data": {"name": "core", "version": "1", "sha256": "ab" * 32}}, "data.sha256: expected"),
         ({}, {"protocol": "0" * 16}, "protocol: expected"),
         ({}, {"ended": "2999-01-01T00:00:00+00:00"}, "expected a time that has passed"),
         ({}, {"ended": ""}, "expected a run that came to its end"),
         ({}, {"settings": {"graded": {}}}, "settings.api: expected "),
-        ({}, {"settings": {}}, 'got "an earlier one\'s"; archive the results and run again'),
+        ({}, {"settings": {"api": "chat", "max_tokens": 9}}, "of a run without `max_tokens` in the row"),
         ({}, {"private": True}, "got those of a private one"),
         ({}, {"origin": {"format": "evalplus", "file": "f", "sha256": "0"}}, "got an import"),
         ({"usage": NOW | {"requests": 0}}, {}, "usage.requests: expected 1 or more"),
@@ -264,5 +279,9 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
     place.expect("submit check results/runs/m", 1, "submission of m: cannot be taken yet")
+    for option in ("--markdown", "--statement"):  # what took long is said, whatever cannot be written
+        command = f"submit check results/runs/m {option} results"
+        place.expect(command, 2, "submission of m: cannot", "cannot write 'results'")
     for folder in ("results", "nowhere"):
-        place.expect(f"submit check {folder}", 2, "results/runs/MODEL, got")
+        is_there = "!where no folder is" if folder == "results" else "where no folder is"
+        place.expect(f"submit check {folder}", 2, "results/runs/MODEL, got", is_there)
