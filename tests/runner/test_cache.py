@@ -23,10 +23,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_checkouts_code_uses_its_own_cache_in_every_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`make`, and `triathlon` from whatever folder, share the `.cache` of the checkout that they run from.
-
-    `TRIATHLON_CACHE` names another place.
-    """
+    """`make`, and `triathlon` from whatever folder, share it; `TRIATHLON_CACHE` names another place."""
     monkeypatch.chdir(tmp_path)
     for named, folder in (("", ROOT / ".cache"), (str(tmp_path), tmp_path)):
         monkeypatch.setenv("TRIATHLON_CACHE", named)

@@ -38,11 +38,7 @@ def tasks(path: Path) -> list[str]:
 
 
 def test_what_was_appended_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each appended record is one line; opening the file again knows every unit in it.
-
-    Units finish in any order; the sorted file has the suite's, and appending goes on behind it. A system may
-    write less than it is given: the rest follows, and the line is whole.
-    """
+    """One line each, though a system may write less than it is given; a sorted file has the suite's order."""
     path = tmp_path / "runs/m/loop/core.jsonl"
     append(path, "c", "a")
     write = os.write
@@ -131,10 +127,7 @@ def test_every_field_of_a_manifest_is_checked_where_it_is_read(
 
 
 def test_two_runners_on_one_model(tmp_path: Path) -> None:
-    """The second runner is told so and touches nothing; another model is free, and later the same one.
-
-    A results path that cannot be a folder fails before anything is asked.
-    """
+    """The second runner is told so and touches nothing; another model is free, and later the same one."""
     folder = ResultsFolder(tmp_path)
     with folder.locked("m"):
         with pytest.raises(UserError, match="another triathlon run"), folder.locked("m"):

@@ -73,10 +73,7 @@ def add(head: Path, *names: str) -> None:
 
 
 def test_each_changed_model_is_checked(head: Path) -> None:
-    """Once, all reports are in one, and a model that is refused fails the job; the others are checked, too.
-
-    A new row is part of a submission, where the model's results are there; the other rows stay.
-    """
+    """Once, also where another is refused; a new row may be part of it if the model's results are there."""
     base = git(head, "rev-parse", "HEAD")
     (head / "models.yaml").write_text("models: [{id: old}, {id: one, name: One}]")
     add(head, "one/a.jsonl", "one/b.jsonl", "two/a.jsonl")

@@ -114,10 +114,7 @@ CHECKERS = {
 
 @pytest.mark.parametrize("name", EVOEVAL_SETS)
 def test_evoeval_sets(store: DataStore, name: EvoEvalSet) -> None:
-    """Every EvoEval set has its size, knows its HumanEval parents and names its own checks.
-
-    Each of its inputs is the source of a tuple.
-    """
+    """Sizes, HumanEval parents, checks of their own; each input is the source of a tuple."""
     problems = official.evoeval(store, name)
     assert len(problems) == (164 if name in ("verbose", "concise") else 100)
     assert {len(problem.parents) for problem in problems} == {2 if name == "combine" else 1}

@@ -86,10 +86,7 @@ def test_wrong_file_in_folder(tmp_path: Path, data: bytes) -> None:
 
 
 def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
-    """What was fetched is kept: the second reading asks nobody. Redirections are followed.
-
-    A file that is no longer the pinned one is fetched again; a cache that is no folder is the user's to fix.
-    """
+    """Redirections are followed; a spoilt file is fetched again; a cache that is no folder is named."""
     base, asked = release
     store = DataStore(cache=tmp_path / "deep" / "cache")
     kept = tmp_path / "deep" / "cache" / "rows.jsonl.gz"

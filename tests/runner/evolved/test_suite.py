@@ -164,10 +164,7 @@ def test_humaneval_and_humaneval_plus_share_their_replies() -> None:
     ],
 )
 async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outcome) -> None:
-    """A program passes where all assertions hold; an object that equals everything is reduced to its data.
-
-    Both problems and the name that the tests call are in the question, as some prompts lack that name.
-    """
+    """An object that equals everything is reduced to its data; the question names what the tests call."""
     record, model = await _run(_suite(PAIR), f"```python\n{program}```", grader)
     assert (record.outcome, record.parents) == (outcome, ("own/base",))
     assert PAIR.prompt.strip() in model.texts[0] and "`halves`" in model.texts[0]
@@ -189,10 +186,7 @@ async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     ("name", "seeds", "size"), [("humaneval", "humaneval", 164), ("mbpp", "mbpp-plus", 378)]
 )
 async def test_official_problems(grader: Grader, name: str, seeds: str, size: int) -> None:
-    """Each problem has its base problem in the seeds, whose function is in its prompt; references pass.
-
-    Every twentieth reference is executed. MBPP Pro's number 68 renames the function of its base problem.
-    """
+    """The base problem's function is in the prompt, but in MBPP Pro's number 68; references pass."""
     entry, seed_entry = ENTRIES[f"evolved/{name}-pro"], ENTRIES[f"evolved/{seeds}"]
     assert entry.seeds == seed_entry.id
     suite, seed_suite = entry.build(official_store()), seed_entry.build(official_store())
@@ -220,10 +214,7 @@ OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "t": Outcome.TRUNCATED}
     ],
 )
 def test_pass_at_k(k: int, samples: dict[str, str], score: float) -> None:
-    """A mean over tasks, each with its own number of samples; one with fewer than k says nothing.
-
-    Every outcome but passed counts as not passed. Without a task there is no score, not a 0.
-    """
+    """A mean over tasks with at least k samples; without one there is no score, not a 0."""
     records = [
         UnitRecord(suite="s", model="m", task_id=task, protocol=hashes(""), outcome=OUTCOMES[letter])
         for task, letters in samples.items()

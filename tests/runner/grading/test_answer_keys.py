@@ -36,10 +36,7 @@ LONG = Problem(
 
 
 async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A second grader reads the keys from disk, and a damaged one is made again; a small one is closed.
-
-    A process may have 1,024 open files, and the suites have more problems.
-    """
+    """A damaged one is made again; small ones are closed: a process may have 1,024 open files."""
     for damage in (False, True, False):
         assert (await ProgramGrader(sandbox, tmp_path).grade(SMALL.reference, SMALL)).passed == 2
         (key,) = tmp_path.iterdir()

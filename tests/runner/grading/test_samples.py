@@ -118,10 +118,7 @@ def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, p
     ],
 )
 def test_a_number_is_a_task_only_by_its_program(name: str, program: str, about: str, task: str) -> None:
-    """MBPP's tasks have numbers; a sample's number counts unless its program is another task's.
-
-    Automatic numbers stand beside prompts of other tasks, whose functions the data set may not have.
-    """
+    """MBPP's tasks have numbers; automatic ones stand beside programs or prompts of other tasks."""
     tasks = (("Mbpp/2", "c"), ("Mbpp/3", "d"), ("7", "e"))
     problems = [Problem(task_id, function, "", "", ("()",)) for task_id, function in tasks]
     found, why_not = TaskNames(problems).find(name, program, about)
@@ -193,10 +190,7 @@ BROKEN = (
 
 
 async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
-    """Odd samples are outcomes; the file has one line a sample, in their order. Broken lines are named.
-
-    A file at `--out` that holds something else, or cannot be written, is refused and stays.
-    """
+    """In their order; broken lines are named, and a file at `--out` that holds something else stays."""
     samples, out, notes = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "notes.txt"))
     samples.write_bytes(b"\n".join([*(json.dumps(row).encode() for row, _ in SAMPLES), *BROKEN]))
     report = await grade_samples(samples, GRADED, out=out, model="m", jobs=2)

@@ -16,10 +16,7 @@ OFFICIAL = {"loop/mbpp-plus": 378, "loop/humaneval-plus": 164}
 
 
 def test_three_data_sets_with_all_variants() -> None:
-    """Five summary prompts, four temperatures and three attacks beside the paper's own protocol.
-
-    Every suite writes loop records, and only core needs no download.
-    """
+    """Only core needs no download."""
     names = [variant.name for variant in loop.VARIANTS]
     counts = Counter(variant.kind for variant in loop.VARIANTS)
     assert counts == {"prompts": 5, "temperatures": 4, "attacks": 3}
@@ -39,10 +36,7 @@ def test_three_data_sets_with_all_variants() -> None:
 
 
 def test_core_needs_no_data() -> None:
-    """Our own problems are there without a network, with a level and an example assertion each.
-
-    No two of their suites share a protocol.
-    """
+    """No two of its suites share a protocol."""
     built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
     suite = built[0]
     assert isinstance(suite, loop.LoopSuite)

@@ -30,10 +30,7 @@ def record(task: str, sustained: int, similarity: float | None = None, max_loops
 
 
 def test_asl_is_the_papers_equation() -> None:
-    """ASL = Σ n_i · i² · s_i / (M · T), with s_i the mean of the tasks' per-loop averages.
-
-    It stands for the loop on the overall board, by its lower end: what is sure.
-    """
+    """ASL = Σ n_i · i² · s_i / (M · T); its lower end, what is sure, stands on the overall board."""
     records = [record("a", 2, 0.5), record("b", 2, 1.0), record("c", 5, 0.0), record("d", 10), record("e", 0)]
     s_2 = ((1 + 0.5) / 2 + (1 + 1.0) / 2) / 2
     s_5 = (4 + 0.0) / 5
@@ -82,11 +79,7 @@ def test_another_disciplines_record_is_refused() -> None:
 
 
 def test_asl_from_published_counts() -> None:
-    """Claude Opus 4's counts with s = 1 give 7.7865 (published 7.786).
-
-    Of the 91 models with counts, 87 have their published ASL between the ends that s = 0 and s = 1 give. The
-    other four cannot come from these counts: their pages show another run than the paper's table.
-    """
+    """87 of 91 published ASLs lie between the ends; the others are of another run than the paper's table."""
     with (PUBLISHED / "evaloop.csv").open(newline="") as file:
         rows = {row["model"]: row for row in csv.DictReader(file) if row["sustained_0"]}
     outside = set()

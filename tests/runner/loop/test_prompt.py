@@ -55,10 +55,7 @@ def test_what_is_not_attacked() -> None:
 
 @pytest.mark.parametrize("attack", get_args(Attack))
 def test_attacks_spare_what_the_task_needs(attack: Attack) -> None:
-    """Only the words are changed, or surrounded; the assertion, and a signature, stay as they are.
-
-    Of a prompt that is code only the docstring's words are attacked, and it stays valid Python.
-    """
+    """Only the docstring's words change; the assertion, and a signature, stay, and code stays valid."""
     attacked = first_prompt(ADD, attack, PROMPTS)
     if attack == "upper":
         assert attacked == '"""\nWRITE A FUNCTION TO ADD TWO NUMBERS.\nassert add(1, 2) == 3\n"""\n'
@@ -73,10 +70,7 @@ def test_attacks_spare_what_the_task_needs(attack: Attack) -> None:
 
 
 def test_the_next_prompt_carries_the_assertion_once() -> None:
-    """A model that repeats the assertion in its summary does not double it.
-
-    A prompt that is one docstring has nothing to continue or to borrow.
-    """
+    """Though the summary repeats it; a prompt that is one docstring has no program to continue."""
     expected = '"""\nAdd.\nassert f(1)\n"""\n'
     assert next_prompt("Add.", "assert f(1)") == next_prompt("Add.\nassert f(1)", "assert f(1)") == expected
     assert next_prompt("Add.", "") == '"""\nAdd.\n"""\n'
@@ -99,9 +93,6 @@ def test_the_next_prompt_carries_the_assertion_once() -> None:
     ],
 )
 def test_the_sentence_is_the_reply_without_its_wrapping(reply: str, sentence: str) -> None:
-    """Fences, quotes and reasoning around all of it go; whatever else the model wrote stays its summary.
-
-    Of a base model it is one line: what it writes below is another example.
-    """
+    """Of a base model it is one line: what it writes below is another example."""
     assert summary_in(reply, completes=False, as_written=False)[0] == sentence
     assert summary_in(f" Add.\n\n{reply}", completes=True, as_written=False)[0] == "Add."

@@ -53,10 +53,7 @@ async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
 
 
 async def test_variants_beside_their_baseline(tmp_path: Path) -> None:
-    """Five summary prompts, four temperatures and three attacks, each with its own lines and protocol.
-
-    What two of them ask alike, such as the first program, is asked once.
-    """
+    """Each has its own lines and protocol; what two of them ask alike is asked once."""
     async with ModelServer(programmer(until(1, wrong))) as server:
         run = LoopRun(tmp_path, server.base_url, tasks=1)
         assert (await run(["prompts", "temperatures", "attacks"])).exit_code == 0

@@ -132,11 +132,7 @@ CALLS_RIGHT = {
 
 @pytest.mark.parametrize(("masked", "answers"), [*RIGHT.items(), *CALLS_RIGHT.items()])
 async def test_right_answers(sandbox: Sandbox, masked: Masked, answers: list[str]) -> None:
-    """With or without `assert`, alone, with the set-up, or as another assertion of the same.
-
-    Where a call is masked: the original, or another call on the test's own names that a program without
-    content would fail.
-    """
+    """In any form; for a masked call the original, or another that programs without content would fail."""
     for answer in answers:
         assert await judged(sandbox, masked, answer) == Graded(Outcome.PASSED), answer
 

@@ -75,10 +75,7 @@ def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
 
 
 def test_the_counts_of_the_paper(questions: QuestionFile) -> None:
-    """154 programs (85 functions, 69 classes), 690 inputs, 3,152 problems (table I): none left out.
-
-    The number counts (program, input, line, variable); every assertion holds when it is completed truly.
-    """
+    """Table I: none left out, so that every assertion holds when it is completed truly."""
     report = questions.report
     assert (report.programs, report.inputs, report.questions) == (154, 690, 3152)
     assert report == FilterReport(programs=154, inputs=690, block_ends=3152, questions=3152)
@@ -112,11 +109,7 @@ async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> N
 async def test_a_model_that_is_right_on_all_of_dreval(
     store: DataStore, questions: QuestionFile, tmp_path: Path
 ) -> None:
-    """It scores full marks, but for what the authors' question about the path leaves open.
-
-    It names a line by its text alone, so that two lines of a program with the same text are one question;
-    where their truths differ, one answer is right about one of them only.
-    """
+    """It scores full marks, but where the path's question, which names a line by its text, has two truths."""
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
     asker = official_asker(official.runtime_prompts(store, "direct"), "direct")
     truth = truths(questions, asker=asker)

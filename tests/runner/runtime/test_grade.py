@@ -56,10 +56,7 @@ BEHIND_A_THOUGHT = {
     [*(("direct", *one) for one in DIRECT.items()), *(("cot", *one) for one in BEHIND_A_THOUGHT.items())],
 )
 def test_answers_in_replies(style: Style, text: str, answer: str) -> None:
-    """Tags may be missing, cut or in small letters; fences, backticks and `Answer:` are no part of it.
-
-    Behind a chain of thought the answer stands after it; what the thought says is never taken for it.
-    """
+    """Tags may be missing, cut or in small letters; fences, `Answer:` and a thought are no part of it."""
     assert extract_answer(Reply(text=text), style) == answer
 
 
@@ -81,10 +78,7 @@ ENDLESS = "[THOUGHT]\n1. x is 1, so YES"
     ],
 )  # fmt: skip
 def test_replies_without_an_answer(style: Style, text: str, finish: Finish, outcome: Outcome) -> None:
-    """A thought that never ends, a reply cut or refused, or nothing in the tags: the reason is named.
-
-    A separate field of reasoning is never looked at.
-    """
+    """The reason is named; a separate field of reasoning is never looked at."""
     graded = extract_answer(Reply(text=text, finish=finish, reasoning=CLOSED), style)
     assert isinstance(graded, Graded)
     assert graded.outcome is outcome

@@ -81,10 +81,7 @@ async def test_questions_of_functions_and_classes(grader: Grader) -> None:
 
 
 async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSuite, grader: Grader) -> None:
-    """Of each kind all questions about a program come in a row, so that a server's cache of prefixes has it.
-
-    What they share is the system line, the demonstrations and the program; the input comes after it.
-    """
+    """System line, demonstrations and program come first, so that a server's cache of prefixes has them."""
     model = ScriptedModel(truths(built.questions), all_right)
     tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
     await asyncio.gather(*tasks)
@@ -191,10 +188,7 @@ def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
-    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data.
-
-    DREval is asked as its paper samples; greedy and our prompts are its variants.
-    """
+    """Five data sets, greedy and sampled, direct and with a chain of thought; DREval as its paper samples."""
     entries = {entry.id: entry for entry in catalogue()}
     predictions = {
         f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")

@@ -160,10 +160,7 @@ def test_steps(program: str, arguments: str, steps: list[int], states: States) -
 
 
 def test_with_runs_its_exit_where_python_does() -> None:
-    """The body's lines, then `__exit__`; an exception that it swallows goes on behind the block.
-
-    How often the header is come back to differs between versions of Python.
-    """
+    """How often the header is come back to differs between versions of Python."""
     found = traced(
         """
         class Quiet:

@@ -87,10 +87,7 @@ with tempfile.TemporaryDirectory() as directory:
     ],
 )
 def test_lite_is_refused_where_landlock_is_missing(level: str, expected: str) -> None:
-    """Without namespaces nothing but Landlock hides the machine's files: no Landlock, no `lite`.
-
-    The file tree of `namespaces` shows only what may be read, with or without it.
-    """
+    """Nothing else hides the machine's files; the file tree of `namespaces` shows only what may be read."""
     command = [sys.executable, "-c", WITHOUT_LANDLOCK, level]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if level == "namespaces" and "Operation not permitted" in done.stdout:

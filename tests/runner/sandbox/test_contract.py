@@ -95,10 +95,7 @@ async def test_other_values_are_reduced_or_named(sandbox: Sandbox) -> None:
 
 
 async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
-    """A raising call gives type, message and the program's line; the calls after it are made.
-
-    Half of a surrogate pair in a message is spelled out: no file could hold it.
-    """
+    """The calls after it are made. Half of a surrogate pair is spelled out: no file could hold it."""
     program = "def f(x):\n    return 1 // x\n"
     execution = await sandbox.run(Job(program, (Call("f", (0,)), Call("f", (1,)), Call("g", ()))))
     division, good, missing = execution.results
@@ -136,10 +133,7 @@ SEVEN = "struct.pack('<cI', b'V', 9) + b'i' + struct.pack('<q', 7)"
     ],
 )
 async def test_how_a_program_ends(sandbox: Sandbox, program: str, ended: Ended, detail: str) -> None:
-    """One that leaves without an answer, or forges frames, has died; printing is no work.
-
-    One that does not parse, raises or exits at import has not loaded, and says why.
-    """
+    """Who leaves without an answer, or forges frames, has died; who exits at import has not loaded."""
     execution = await sandbox.run(one(program, limits=Limits(wall_seconds=0.5)))
     assert execution.ended is ended and detail in execution.detail, execution
     assert execution.stdout[:6] == {"status 0": "passed", "did nothing": ".\n.\n.\n"}.get(detail, "")

@@ -199,10 +199,7 @@ sub f {
     ],
 )
 async def test_a_program_that_ends_itself_has_failed(sandbox: Sandbox, body: str) -> None:
-    """By any signal, its own memory limit, a lower limit of CPU time or a timer: no verdict stays open.
-
-    In Perl, as in other languages whose programs are confined by one filter, any system call can be made.
-    """
+    """By any signal, limit or timer no verdict stays open; in Perl any system call can be made."""
     program = f"""
 import ctypes, os, resource, signal, threading
 def exhaust_cpu_limit():

@@ -122,10 +122,7 @@ async def test_mbxp_is_joined_on_the_task_number(grader: Grader) -> None:
 
 @pytest.mark.parametrize("language", Language)
 async def test_one_function_in_every_language(language: Language, sandbox: Sandbox) -> None:
-    """The same cases hold for the same function in all five languages.
-
-    The verdict of a wrong value names the first case that differs, what was expected and what came.
-    """
+    """A wrong value's verdict names the first case that differs, and what was expected."""
     verdict = await TASK.grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
     cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])

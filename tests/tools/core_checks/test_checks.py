@@ -45,10 +45,7 @@ async def findings(
 
 
 def test_every_kind_of_small_change_is_made() -> None:
-    """Comparisons, conditions and removed statements each give a mutant; annotations give none.
-
-    No mutant is the program itself, none stands twice, all are programs.
-    """
+    """Comparisons, conditions and removed statements give different mutants; annotations give none."""
     assert {mutant.name for mutant in mutants(PROGRAM)} == {
         "if number > top: => if number >= top:",
         "if number > top: => if number <= top:",
@@ -119,11 +116,7 @@ def test_methods_that_stand_alone_are_seen() -> None:
 
 
 async def test_what_is_wrong_with_translations_is_seen() -> None:
-    """A wrong program is named with its language and the case; so are languages that lack, or are none.
-
-    An input beyond the whole numbers that JavaScript holds exactly cannot be translated; a seed without any
-    translation breaks no rule.
-    """
+    """Wrong programs, languages that lack or are none, inputs beyond JavaScript's exact whole numbers."""
     wrong = "function fence_posts(length, gap) { return Math.floor((length + 4) / gap) + 1; }"
     some = {name: code for name, code in SEED.translations.items() if name != "perl"}
     made = {

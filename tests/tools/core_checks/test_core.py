@@ -18,10 +18,6 @@ TRANSLATED = [seed.task_id for seed in SEEDS if checks.detail(seed.task_id).tran
 
 @pytest.mark.parametrize("task_id", [*ALL, *CLASSES])
 def test_the_rules_on_paper_are_kept(task_id: str) -> None:
-    """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary.
-
-    Of a class: three to five methods that use each other, attributes that change, docstrings.
-    """
     if task_id in CLASSES:
         assert checks.class_findings(checks.class_detail(task_id)) == []
     else:
@@ -53,10 +49,7 @@ async def test_every_problem_keeps_the_rules_when_it_is_run() -> None:
 
 
 def test_what_the_sets_are_made_of() -> None:
-    """80 seeds, 16 on each of the levels 1 to 5, no two of which ask for the same function; 20 classes.
-
-    Each seed, and nothing else, stands in verbose and in concise. Every set has a hash of its own.
-    """
+    """Seeds of five levels, no two of one function; each, and nothing else, in verbose and in concise."""
     levels = [seed.level for seed in SEEDS]
     assert [levels.count(level) for level in range(1, 6)] == [16] * 5
     assert len({seed.entry_point for seed in SEEDS}) == len(SEEDS)
@@ -106,10 +99,7 @@ def _public() -> tuple[list[str], set[str]]:
 
 @pytest.mark.official
 def test_our_problems_are_nobody_elses() -> None:
-    """No prompt of ours shares a run of eight words with a public one; there is no list of exceptions.
-
-    No function that we ask for is named like a public one.
-    """
+    """No shared run of eight words, without exceptions, and no name of a public function."""
     texts, names = _public()
     ours = {problem.task_id: problem.prompt for problem in PROBLEMS}
     joined = checks.shared_runs(" . ".join(ours.values()), texts)

@@ -128,10 +128,7 @@ async def test_what_transformations_differ_in(sandbox: Sandbox) -> None:
 
 
 async def test_reworded(sandbox: Sandbox) -> None:
-    """A rewording keeps the seed's signature, examples, reference and inputs; a solution of it must agree.
-
-    Words from which another function is written are fixed.
-    """
+    """Signature, examples and inputs stay; words from which another function is written are fixed."""
     script: dict[str, Says] = {"transform": fenced(VERBOSE), "solve": fenced(SEED.reference)}
     written, _ = await _evolve(script, sandbox, "verbose")
     assert (written.reference, written.inputs) == (SEED.reference, SEED.inputs)
@@ -225,10 +222,7 @@ DROPPED = [
 async def test_dropped(
     sandbox: Sandbox, transformation: Transformation, seed: Problem, script: dict[str, Says], reason: str
 ) -> None:
-    """A reference that crashes, never ends, gives chance or a constant, or is the seed's, is none.
-
-    Nor are words for another function or of a seed with its own checker, and halves that do not give it.
-    """
+    """References that crash, never end or are the seed's; words for another function; odd halves."""
     with pytest.raises(DroppedError) as dropped:
         await _evolve({**GOOD, **script}, sandbox, transformation, (seed,))
     assert reason in str(dropped.value)
@@ -249,10 +243,7 @@ NOT_READ = (
 
 
 def test_read_inputs() -> None:
-    """A call of the function, or a bare argument tuple, becomes an argument tuple; the rest is left out.
-
-    Calls are read from the code block, each once, whatever stands around it.
-    """
+    """Calls and bare tuples, each once, from the code block."""
     assert {case: read_inputs(case[0], "f", case[1]) for case in READ} == {k: [v] for k, v in READ.items()}
     assert [line for line in NOT_READ if read_inputs(line, "f", 1)] == []
     assert read_inputs("Sure: f(9)\n```\nf(1)\nf(1)\nf(2)\n```", "f", 1) == ["(1,)", "(2,)"]

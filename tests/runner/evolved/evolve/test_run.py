@@ -38,10 +38,7 @@ async def _carry_out(
 
 
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A finished job leaves a problem that nobody has accepted yet, and a line in the log; it is done once.
-
-    A job whose model failed stays open and is done by the next run.
-    """
+    """A finished job leaves a problem to accept and a line in the log; one whose model failed stays open."""
     failing = await _carry_out(tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True))
     assert (list(failing.open), list(tmp_path.iterdir())) == ([ID], [])
     model = ScriptedEvolver(GOOD)
@@ -69,10 +66,7 @@ async def test_a_dropped_job_leaves_its_reason(tmp_path: Path, sandbox: Sandbox)
 
 
 def test_jobs() -> None:
-    """Combine takes two seeds of the same parameter types; unknown transformations are named.
-
-    What a run will take is known before it begins.
-    """
+    """Combine takes seeds of the same parameter types; what a run will take is known before it begins."""
     other = Problem("s/b", "b", 'def b(xs: list[int]):\n    """B."""\n', "", ())
     third = Problem("s/c", "c", 'def c(text: str):\n    """C."""\n', "", ())
     (job,) = make_jobs([SEED, other, third], ["combine"])
