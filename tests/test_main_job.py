@@ -91,23 +91,17 @@ def calm(tmp_path_factory: pytest.TempPathFactory, base_url: str) -> Place:
     return place
 
 
-def test_all_three_disciplines_have_results(calm: Place) -> None:
-    """One run writes lines and a manifest for suites of loop, runtime and evolved."""
+def test_what_a_run_leaves(calm: Place) -> None:
+    """Lines and a manifest of each discipline; a missing key skips a model, and is named."""
     written = {Path(name).parent.name for name in calm.results() if name.endswith(".jsonl")}
     assert {"loop", "runtime", "evolved"} <= written
     manifests = [name for name in calm.results() if name.endswith(".manifest.json")]
     assert len(manifests) == len([name for name in calm.results() if name.endswith(".jsonl")])
-
-
-def test_a_model_that_cannot_run_here_is_no_error(calm: Place) -> None:
-    """A missing key skips the model, and says which variable to set."""
-    assert (
-        "TRIATHLON_TEST_KEY_THAT_NOBODY_SETS" in (calm.root / "results/runs/keyless/skipped.txt").read_text()
-    )
+    skipped = (calm.root / "results/runs/keyless/skipped.txt").read_text()
+    assert "TRIATHLON_TEST_KEY_THAT_NOBODY_SETS" in skipped
 
 
 def test_a_second_run_asks_nothing(calm: Place, log: Path) -> None:
-    """What is on disk is not asked again, and no file is written."""
     asked = log.read_text().count("\n")
     before = _file_states(calm.root / "results/runs")
     said = calm.call("run", "--limit", "3")
@@ -124,7 +118,6 @@ def _file_states(folder: Path) -> dict[Path, tuple[bytes, int]]:
 
 
 def test_the_site_is_built_from_the_results(calm: Place) -> None:
-    """`build` writes an index that names the model, escaped, and all three disciplines."""
     calm.call("build")
     index = (calm.root / "_site/index.html").read_text()
     assert "Scripted &lt;b&gt;Model&lt;/b&gt; &amp; Co" in index

@@ -47,7 +47,6 @@ def encrypted(data: bytes) -> bytes:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("packing", PACKERS)
 def test_what_is_read(tmp_path: Path, packing: str, encoding: str) -> None:
-    """Each way of packing and each encoding of Unicode gives the same text."""
     path = tmp_path / "s"
     path.write_bytes(PACKERS[packing](TEXT.encode(encoding)))
     assert read_file(path) == TEXT.encode()

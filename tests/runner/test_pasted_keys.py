@@ -84,7 +84,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("part", REPEATED)
 def test_a_megabyte_takes_no_longer_than_its_length(part: str) -> None:
-    """A pattern that reads parts of a text twice would take from minutes to an hour for this."""
+    """Where parts of a text are read twice it takes from minutes to an hour."""
     start = time.process_time()
     text = part * (2**20 // len(part))
     why_secret(text)

@@ -29,8 +29,8 @@ def record(task_id: str) -> UnitRecord:
 
 def append(path: Path, *task_ids: str) -> None:
     with ResultsFile(path, UnitRecord) as file:
-        for task_id in task_ids:
-            file.append(record(task_id))
+        for each in map(record, task_ids):
+            file.append(each)
 
 
 def tasks(path: Path) -> list[str]:

@@ -41,7 +41,6 @@ async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling,
 @pytest.mark.parametrize("kind", ["instruct", "base"])
 @pytest.mark.parametrize("suite", SUITES)
 async def test_a_suite_asks_as_its_entry_says(suite: str, kind: ModelKind, tmp_path: Path) -> None:
-    """Temperature, top_p, token limit and stops of the first question are the entry's."""
     stated, asked = await first_unit(suite, kind, tmp_path)
     assert asked == [stated]
 

@@ -36,14 +36,11 @@ SAME = _problem("same", "return 7", "(1,)", "(2,)", "(3,)")
 
 
 async def test_pairs_by_type(sandbox: Sandbox) -> None:
-    """A pair needs B to take what A returns; what B's reference can't take is left out of the inputs."""
+    """B takes what A returns; inputs whose result B's reference can't take, or its contract forbids, go."""
     found = await pair_search.find_pairs((WORDS, COUNT, FIRST, DOUBLE), {}, sandbox)
     pairs = {(pair.first, pair.second): pair.dropped for pair in found.pairs}
     assert pairs == {("t/words", "t/count"): (), ("t/words", "t/first"): (3,)}
 
-
-async def test_contract(sandbox: Sandbox) -> None:
-    """Inputs whose intermediate result B's contract forbids are left out."""
     found = await pair_search.find_pairs((WORDS, COUNT), {"t/count": "    assert len(x) != 2\n"}, sandbox)
     assert found.pairs == (pair_search.ProblemPair("t/words", "t/count", (0,)),)
 
@@ -73,11 +70,7 @@ def test_core_file_is_current() -> None:
     hashes = {seed.task_id: problem_hash(seed) for seed in seeds}
     assert {name: hashes.get(name) for name in known["problems"]} == known["problems"], how
     assert len(pair_problems("core", seeds)) == len(known["pairs"]) == pair_search.CORE_PAIRS
-
-
-def test_changed_problems_are_left_out() -> None:
-    """Pairs of a problem that is no longer what it was when they were found are not taken."""
-    assert pair_problems("core", [WORDS]) == ()
+    assert pair_problems("core", [WORDS]) == (), "pairs of a problem that has changed"
 
 
 @pytest.mark.official
@@ -122,14 +115,10 @@ def test_types(value: object, text: str) -> None:
     assert str(type_of(value)) == text
 
 
-def test_common_type() -> None:
-    """Values of one function share a type where the empty ones fit the others, else they are mixed."""
+def test_types_that_fit() -> None:
+    """Empty values fit those of any content; what is mixed, or of another type, never does."""
     assert str(common_type(map(type_of, [[], [1], []]))) == "list[int]"
     assert common_type(map(type_of, [1, None])) is MIXED
-
-
-def test_fits() -> None:
-    """A result fits an argument of the same type; what is mixed or another type never does."""
     assert fits(type_of([1]), type_of([2]))
     assert fits(type_of([]), type_of(["a"]))
     assert not fits(type_of([1]), type_of(["a"]))

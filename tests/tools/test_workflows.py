@@ -37,17 +37,18 @@ def test_a_job_that_may_sign_runs_no_command(workflow: dict[str, Any], job: dict
 
 
 def test_the_action_is_pinned() -> None:
-    """The one that others use in their workflows."""
     steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used and all(re.search(r"@[0-9a-f]{40}$", name) for name in used)
 
 
 def test_the_published_site_follows_whatever_shapes_it() -> None:
-    """A change of the runner, too: metrics, prompts and problems are its, and the docs have its commands."""
+    """A change of the runner, too, which has metrics, prompts and problems; the docs are made beside it."""
     paths = WORKFLOWS["pages.yml"][True]["push"]["paths"]  # YAML 1.1 reads `on` as true
     shaping = {"results/**", "runner/**", "site/**", "templates/**", "tools/**", "docs/**", "models.yaml"}
     assert shaping | {"mkdocs.yml", "pyproject.toml"} == set(paths)
+    runs = [step.get("run") for step in WORKFLOWS["pages.yml"]["jobs"]["build"]["steps"]]
+    assert runs.index("make site") < runs.index("make docs") < len(runs) - 1
 
 
 def test_the_container_gets_every_program(tmp_path: Path) -> None:

@@ -61,18 +61,14 @@ def test_what_the_sets_are_made_of() -> None:
     assert len({core.sha256(name) for name in names}) == len(names)
 
 
-def test_main_only_asks_the_same_without_helpers() -> None:
-    """tool_use-main_only differs from tool_use in nothing but the helpers in the prompt."""
+def test_what_sets_are_made_from() -> None:
+    """tool_use-main_only lacks tool_use's helpers in the prompt; a decomposed seed lists its two halves."""
     pairs = list(zip(core.problems("tool_use"), core.problems("tool_use-main_only"), strict=True))
     assert pairs
     for full, main in pairs:
         assert full.prompt.endswith(main.prompt) and full.prompt != main.prompt
         assert (full.reference, full.inputs) == (main.reference, main.inputs)
         assert full.entry_point == main.entry_point
-
-
-def test_halves_name_their_seed() -> None:
-    """Each decomposed seed has two halves, and the seed lists them."""
     for half in core.problems("decompose"):
         (seed,) = half.parents
         assert half.task_id in checks.detail(seed).halves
@@ -80,7 +76,6 @@ def test_halves_name_their_seed() -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    """A set that does not exist is an error that lists the sets; so is a class that does not."""
     with pytest.raises(KeyError, match="seeds"):
         core.problems("sedes")
     with pytest.raises(KeyError, match="core/classes/bank"):
