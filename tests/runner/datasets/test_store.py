@@ -78,7 +78,6 @@ def test_folder_first(tmp_path: Path, name: str, data: bytes, file: DataFile) ->
 
 @pytest.mark.parametrize("data", [b"other", PACKED[:12]], ids=["another file", "a torn one"])
 def test_wrong_file_in_folder(tmp_path: Path, data: bytes) -> None:
-    """Another file under the pinned name is refused, and the message says both hashes."""
     (tmp_path / "rows.jsonl.gz").write_bytes(data)
     for file in (_file(), BY_CONTENT):
         with pytest.raises(DataUnavailableError, match=f"expected SHA-256 {file.sha256}, got {_hash(data)}"):
@@ -112,7 +111,6 @@ def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
 def test_a_failed_download_is_not_kept(
     tmp_path: Path, release: tuple[str, list[str]], path: str, sha256: str, fault: str
 ) -> None:
-    """A download with another hash, one that breaks off, or a missing file leaves nothing behind."""
     with pytest.raises(DataUnavailableError, match=fault):
         DataStore(cache=tmp_path).read(_file(f"{release[0]}/{path}", sha256))
     assert list(tmp_path.iterdir()) == []

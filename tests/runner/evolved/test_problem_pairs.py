@@ -57,16 +57,12 @@ def test_prompt_is_a_program_with_both_docstrings() -> None:
 
 
 @pytest.mark.parametrize("parameters", ["ys, /", "ys, *more", "ys, *, most", "ys, **named", "ys=()"])
-def test_unusual_parameters_are_refused(parameters: str) -> None:
-    """Problems whose function has more than plain parameters are not put in sequence."""
+def test_what_is_not_put_in_sequence(parameters: str) -> None:
+    """Functions with more than plain parameters, and prompts that do not say what to do."""
     unusual = replace(FIRST, prompt=f'def first({parameters}):\n    """Return the first of ys."""\n')
     for pair in ((SORT, unusual), (unusual, SORT)):
         with pytest.raises(ValueError, match="parameters beyond plain ones"):
             composed(*pair)
-
-
-def test_a_prompt_without_docstring_is_refused() -> None:
-    """Nothing would say what the first or the second half does."""
     silent = replace(FIRST, prompt="def first(ys):\n    pass\n")
     with pytest.raises(ValueError, match="s/first: no docstring"):
         composed(SORT, silent)

@@ -59,7 +59,7 @@ async def _run(
 
 
 async def test_instruct_model() -> None:
-    """An instruct model gets an instruction around the whole prompt and its code block is executed."""
+    """It gets an instruction around the whole prompt, and its code block is executed."""
     grader = FakeGrader()
     record, model = await _run(_suite(inputs="base"), f"Sure:\n```python\n{SOLUTION}```", grader)
     (asked, sampling, sample) = model.asked[0]
@@ -73,7 +73,7 @@ async def test_instruct_model() -> None:
 
 
 async def test_base_model() -> None:
-    """A base model completes signature and docstring, and stops where the function ends."""
+    """It completes signature and docstring, and stops where the function ends."""
     grader = FakeGrader()
     record, model = await _run(_suite(), "    return n + n\n\nx = 1\n", grader, "base")
     (asked, sampling, _) = model.asked[0]
@@ -84,24 +84,18 @@ async def test_base_model() -> None:
     assert (grader.judged, grader.inputs) == ([record.program], ["all"])
 
 
-@pytest.mark.parametrize(
-    ("reply", "outcome"),
-    [
-        (Reply(text="I would rather not."), Outcome.NO_ANSWER),
-        (Reply(text="```python\ndef double(n):\n    return (n", finish=Finish.LENGTH), Outcome.TRUNCATED),
-        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
-    ],
-)
-async def test_no_program(reply: Reply, outcome: Outcome) -> None:
-    """Where there is no program nothing is executed, and the outcome says why."""
-    grader = FakeGrader()
-    record, _ = await _run(_suite(), reply, grader)
-    assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
-    assert grader.judged == []
-
-
 async def test_how_a_unit_ends() -> None:
-    """What the execution showed is its outcome; a failing endpoint leaves it open."""
+    """By what the execution showed, or why there is no program; a failing endpoint leaves it open."""
+    cut = Reply(text="```python\ndef double(n):\n    return (n", finish=Finish.LENGTH)
+    for said, outcome in (
+        ("I would rather not.", Outcome.NO_ANSWER),
+        (cut, Outcome.TRUNCATED),
+        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
+    ):
+        grader = FakeGrader()
+        record, _ = await _run(_suite(), said, grader)
+        assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
+        assert grader.judged == []
     record, _ = await _run(_suite(), SOLUTION + "# wrong\n", FakeGrader())
     assert record.outcome is Outcome.FAILED and record.verdict is not None
     with pytest.raises(EndpointError):
@@ -172,7 +166,6 @@ async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outco
 
 
 async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
-    """A base model goes on behind the instruction and an opened code block, up to the end of that block."""
     record, model = await _run(_suite(PAIR), BOTH, grader, "base")
     ((asked, sampling, _),) = model.asked
     assert isinstance(asked, Completion) and asked.text.endswith("\n\n```python\n")

@@ -189,7 +189,6 @@ def test_special_oracles(name: str, arguments: Any, expected: Any, got: Any, rig
 
 @pytest.mark.parametrize("name", sorted(SPECIAL))
 def test_special_oracles_survive_any_answer(name: str) -> None:
-    """An answer of another form is wrong, never an error."""
     for got in (None, [], [None], {"a": 1}, "x", b"", Opaque("map"), [[[]]], object()):
         assert special(name, ([1, 2], 3), 5, got, 1e-6) is False
 
@@ -253,25 +252,19 @@ def compare(expected: Any, got: Any) -> None:
     assert isinstance(shown(got), str)
 
 
-def test_a_long_value_is_shown_by_its_beginning() -> None:
-    """A verdict shows 500 characters at most, the last of them a sign that more follows."""
-    assert shown("x" * 498) == f"'{'x' * 498}'"
-    assert shown("x" * 499) == f"'{'x' * 498}…"
-
-
 def test_corners() -> None:
-    """The values in which arithmetic and writing fail, each against each."""
     for expected, got in itertools.product(CORNERS, CORNERS):
         compare(expected, got)
 
 
 def test_values_are_shown_as_python_writes_them() -> None:
-    """Also those of a named type, and those that have no encoding."""
+    """Also named types; 500 characters at most, the last of them a sign that more follows."""
     assert shown([decimal("1.50"), keys(1)]) == "[Decimal('1.50'), dict_keys([1])]"
     assert shown((Opaque("builtins.generator"),)) == "(<generator object>,)"
+    assert shown("x" * 498) == f"'{'x' * 498}'"
+    assert shown("x" * 499) == f"'{'x' * 498}…"
 
 
 @pytest.mark.parametrize("examples", [600, pytest.param(5_000, marks=pytest.mark.slow)])
 def test_values_at_random(examples: int) -> None:
-    """Nested values of every type that a child can send."""
     settings(max_examples=examples, deadline=None, database=None)(given(VALUES, VALUES)(compare))()

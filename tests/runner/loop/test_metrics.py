@@ -54,7 +54,7 @@ def test_unknown_similarities_span_an_interval() -> None:
 
 
 def test_extremes() -> None:
-    """All M gives M, none gives 0, no records give nan; M is the record's own (translation has 5)."""
+    """M is the record's own: translation has 5."""
     assert asl([record("a", 10), record("b", 10)]) == Interval(10.0, 10.0)
     assert asl([record("a", 0)]) == Interval(0.0, 0.0)
     assert math.isnan(asl([]).low)
@@ -63,15 +63,11 @@ def test_extremes() -> None:
 
 
 def test_curve_drop_and_pass_at_1() -> None:
-    """The curve is the share of tasks with l >= j, pass@1 its first point, drop its first minus its last."""
+    """The share of tasks with l >= j; another discipline's record is an error, not a number."""
     records = [record("a", 0), record("b", 1), record("c", 3), record("d", 10)]
     curve = ["pass_at_1", *(f"sustain_{j}" for j in range(2, 11))]
     assert [PAPER[point].score(records) for point in curve] == [0.75, 0.5, 0.5, *[0.25] * 7]
     assert PAPER["drop"].score(records) == 0.75 - 0.25
-
-
-def test_another_disciplines_record_is_refused() -> None:
-    """A metric over the wrong file is an error, not a number."""
     asked = {"suite": "evolved/x", "task_id": "t", "prompt": "", "reply": Reply(text=""), "program": ""}
     other = EvolvedRecord(**{**UNIT, **asked}, outcome=Outcome.PASSED, verdict=None)
     with pytest.raises(TypeError, match="EvolvedRecord of suite 'evolved/x'"):

@@ -46,16 +46,12 @@ def test_a_summary_is_a_program_where_it_parses_as_a_definition(
     assert summary_in(sentence, completes=False, as_written=as_written)[1] is expected
 
 
-def test_what_is_not_attacked() -> None:
-    """Without an attack the prompt is not touched, to the last blank; nor is one without a docstring."""
-    assert first_prompt(ADD, None, PROMPTS) == ADD.prompt
-    assert first_prompt(SIGNATURE, None, PROMPTS) == SIGNATURE.prompt
-    assert first_prompt(PLAIN, "upper", PROMPTS) == PLAIN.prompt
-
-
 @pytest.mark.parametrize("attack", get_args(Attack))
 def test_attacks_spare_what_the_task_needs(attack: Attack) -> None:
-    """Only the docstring's words change; the assertion, and a signature, stay, and code stays valid."""
+    """Only the docstring's words change, if there is one; assertion and signature stay, and code valid."""
+    assert first_prompt(ADD, None, PROMPTS) == ADD.prompt
+    assert first_prompt(SIGNATURE, None, PROMPTS) == SIGNATURE.prompt
+    assert first_prompt(PLAIN, attack, PROMPTS) == PLAIN.prompt
     attacked = first_prompt(ADD, attack, PROMPTS)
     if attack == "upper":
         assert attacked == '"""\nWRITE A FUNCTION TO ADD TWO NUMBERS.\nassert add(1, 2) == 3\n"""\n'

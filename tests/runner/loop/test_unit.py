@@ -75,19 +75,15 @@ async def test_how_a_task_ends(say: Say, setting: Setting, sustained: int, outco
         assert (last.verdict is None) == (not last.program) == (outcome is not Outcome.FAILED)
 
 
-@pytest.mark.parametrize("words", WORDS)
-async def test_summaries_count_as_written(words: str) -> None:
-    """On official suites the next prompt holds the whole reply without reasoning, and then the assertion."""
-    record = await run(FakeModel(failing_in(0, summary=f"<think>Hm.</think>\n{words}")), AS_WRITTEN)
-    assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
-
-
-@pytest.mark.parametrize(("setting", "from_programs"), [(OURS, 0), (AS_WRITTEN, 9)])
-async def test_a_program_given_for_a_summary(setting: Setting, from_programs: int) -> None:
-    """It is said to be one, whether it counts, as by the paper's rule, or not."""
-    record = await run(FakeModel(lambda _: RIGHT), setting)
-    assert record.loops_from_programs == from_programs
-    assert all(step.summary_is_program for step in record.loops if step.summary_reply)
+async def test_summaries_count_as_written() -> None:
+    """On official suites the reply without reasoning is the next prompt, even a program, which is noted."""
+    for words in WORDS:
+        record = await run(FakeModel(failing_in(0, summary=f"<think>Hm.</think>\n{words}")), AS_WRITTEN)
+        assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
+    for setting, from_programs in ((OURS, 0), (AS_WRITTEN, 9)):
+        record = await run(FakeModel(lambda _: RIGHT), setting)
+        assert record.loops_from_programs == from_programs
+        assert all(step.summary_is_program for step in record.loops if step.summary_reply)
 
 
 async def test_what_is_asked_and_recorded() -> None:
@@ -132,13 +128,6 @@ async def test_a_program_that_comes_again_is_executed_once() -> None:
     assert len(grader.judged) == 2
 
 
-async def test_a_failed_endpoint_is_no_answer() -> None:
-    """An infrastructure failure in any loop leaves the unit open."""
-    model = FakeModel(lambda text: EndpointError("refused") if is_summary(text) else RIGHT)
-    with pytest.raises(EndpointError):
-        await run(model)
-
-
 def completing(summary: str | Reply, program: str, first: str = "") -> FakeModel:
     """A base model; `first` is what it writes where the prompt is a signature."""
     return FakeModel(
@@ -165,7 +154,7 @@ async def test_base_models_continue_examples() -> None:
 
 
 async def test_a_signature_prompt_is_completed() -> None:
-    """Where p^1 is a signature, a base model writes its body, and later loops the whole function."""
+    """A base model writes its body, and in later loops the whole function."""
     problem = replace(ADD, prompt='def add(a, b):\n    """Adds."""\n')
     model = completing("Write it.", ADD.reference, "    return a + b\n")
     record = await run(model, TWICE, problem)
@@ -222,8 +211,10 @@ async def test_a_bad_answer_is_asked_again_once(second: str, similarity: float |
         assert (span.low, span.high) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
 
 
-async def test_a_judge_that_cannot_be_reached_leaves_the_unit_open() -> None:
-    """The judge's infrastructure failure is never taken for an unknown similarity."""
+async def test_a_failed_endpoint_leaves_the_unit_open() -> None:
+    """It is no answer, and a judge's failure is never taken for an unknown similarity."""
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda text: EndpointError("refused") if is_summary(text) else RIGHT))
     with pytest.raises(EndpointError):
         await judged(FakeModel(lambda _: EndpointError("refused")))
 

@@ -84,10 +84,9 @@ def test_replies_without_an_answer(style: Style, text: str, finish: Finish, outc
     assert graded.outcome is outcome
 
 
-def test_an_answer_that_was_closed_was_not_cut() -> None:
-    """The token limit cut what comes behind it."""
-    for style in STYLES:
-        assert extract_answer(Reply(text=f"{CLOSED}\nand so on", finish=Finish.LENGTH), style) == "YES"
+@pytest.mark.parametrize("style", STYLES)
+def test_an_answer_that_was_closed_was_not_cut(style: Style) -> None:
+    assert extract_answer(Reply(text=f"{CLOSED}\nand so on", finish=Finish.LENGTH), style) == "YES"
 
 
 PROGRAM = """def f(xs):
@@ -178,11 +177,7 @@ def test_paths(next_lines: tuple[int, ...], answers: list[str], right: bool) -> 
     """The text of the line counts, not its number; blank space, backticks and a number in front do not."""
     for answer in answers:
         assert grade_path(PROGRAM, question(next_lines=next_lines), answer).correct is right, answer
-
-
-def test_no_line_is_no_answer() -> None:
-    """An answer of blank space only."""
-    assert grade_path(PROGRAM, question(), "\n \n").outcome is Outcome.NO_ANSWER
+    assert grade_path(PROGRAM, question(next_lines=next_lines), "\n \n").outcome is Outcome.NO_ANSWER
 
 
 # State: the forms of a value and its type
@@ -299,7 +294,6 @@ WRONG = {
 
 @pytest.mark.parametrize(("state", "answers"), WRONG.items())
 def test_wrong_states(state: tuple[str, str], answers: list[str]) -> None:
-    """Value and type both have to match; no name, no comprehension and nothing endless is computed."""
     outcomes = {text: grade_state(question(state), text).outcome for text in answers}
     assert outcomes == dict.fromkeys(answers, Outcome.FAILED)
 

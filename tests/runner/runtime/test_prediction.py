@@ -69,11 +69,9 @@ async def test_wrong_and_missing_answers(grader: Grader) -> None:
 
 
 def test_the_question_hides_what_is_asked_for() -> None:
-    """The output is not in an output question, nor the input in an input question."""
-    (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
-    assert masked_assertion(first, "output") == "assert f(2) == ??"
-    assert masked_assertion(first, "input") == "assert f(??) == '??'"
-    assert outputs.protocol != inputs.protocol
+    assert masked_assertion(TASKS[0], "output") == "assert f(2) == ??"
+    assert masked_assertion(TASKS[0], "input") == "assert f(??) == '??'"
+    assert suite("output").protocol != suite("input").protocol
 
 
 def official(suite_id: str, store: DataStore) -> PredictionSuite:

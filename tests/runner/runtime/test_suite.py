@@ -29,7 +29,7 @@ from triathlon_runner.runtime import (
     read_questions,
     write_questions,
 )
-from triathlon_runner.runtime._questions import Asker
+from triathlon_runner.runtime._questions import Asker, QuestionKind
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import Preparable, Suite, UnitRun
 
@@ -120,31 +120,24 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader
     assert RuntimeRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
 
 
-class Broken(ScriptedModel):
-    """A model whose endpoint fails on one kind of question."""
-
-    error: Exception
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        if "executed next" in str(prompt):
-            raise self.error
-        return await super().ask(prompt, sampling, sample=sample)
-
-
 @pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
 async def test_an_endpoint_that_fails_leaves_the_unit_open(
     built: RuntimeSuite, grader: Grader, error: Exception
 ) -> None:
-    """One error comes out, of its own kind: no record, no made-up answer."""
-    model = Broken(truths(built.questions), all_right)
-    model.error = error
+    """That error comes out: no record, no made-up answer."""
+
+    def fail(kind: QuestionKind, truth: str) -> str:
+        if kind == "path":
+            raise error
+        return truth
+
     with pytest.raises(type(error)) as raised:
+        model = ScriptedModel(truths(built.questions), fail)
         await built.run(UnitRun("t/words#0", 0, model, grader, hashes("p")))
     assert raised.value is error
 
 
 async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:
-    """No question waits for the reply to another one."""
     questions = built.questions.programs[0].inputs[0]
     waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
 
@@ -175,16 +168,6 @@ async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path)
     questions = third.settings("instruct")["questions"]
     assert questions["count"] > 0
     assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
-    """The message says what is wrong and how to get a right one."""
-    path = tmp_path / "x.json"
-    with pytest.raises(UserError, match="can't be read"):
-        read_questions(path)
-    path.write_text('{"schema": 1, "dataset": 3}')
-    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
-        read_questions(path)
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
@@ -263,10 +246,6 @@ def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: py
     for rule, count in report.left_out_statements.items():
         assert f"left out: {count} statements: {rule}" in shown.output
     assert out.read_bytes() == file.read_bytes()
-
-
-def test_an_unknown_data_set_is_named() -> None:
-    """The message says which there are."""
     shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "humanevil", "--out", "x.json"])
     assert isinstance(shown.exception, UserError)
     assert "'humanevil'; did you mean humaneval" in str(shown.exception)
@@ -299,7 +278,13 @@ def test_results_of_a_question_file_are_known(file: Path) -> None:
 
 
 def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
-    """Their results would lie in one file: refused. A file that is not there is named when it is read."""
+    """Files that are none, that are not there, or whose results would lie in one file."""
+    path = tmp_path / "x.json"
+    with pytest.raises(UserError, match="can't be read"):
+        read_questions(path)
+    path.write_text('{"schema": 1, "dataset": 3}')
+    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
+        read_questions(path)
     (entry,) = suites.select([str(tmp_path / "none.json")])
     with pytest.raises(UserError, match=r"none\.json"):
         entry.build(NO_STORE)

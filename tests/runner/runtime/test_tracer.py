@@ -1,5 +1,7 @@
 """What counts as a step, how values are recorded, limits of the tracer, and what a run leaves behind."""
 
+from typing import Any
+
 import pytest
 
 from support.traced import lines, texts, traced, traced_test
@@ -264,7 +266,6 @@ def f():
 
 @pytest.mark.parametrize("expression", ["iter([1])", "(a for a in [1])", "len", "f", "datetime", "[].append"])
 def test_iterators_functions_and_modules_are_no_variables(expression: str) -> None:
-    """REval leaves them out."""
     found = traced(f"import datetime\ndef f():\n    x = {expression}\n    return 1", watches={3: ["x"]})
     assert found.observed(3, "x") == []
     assert "x" not in found.steps[1].before
@@ -327,7 +328,7 @@ def test_watching_never_calls_the_program() -> None:
 
 
 def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The outcome says which limit it was, even where the program catches everything."""
+    """Even where the program catches everything; a run of as many steps as are allowed is whole."""
     program = """
         def f():
             n = 0
@@ -342,25 +343,18 @@ def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "MAX_STEPS", 100)
     found = traced(program)
     assert (found.outcome, found.error) == ("limit", "too many steps")
-
-
-def test_a_run_of_as_many_steps_as_are_allowed_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is the number of steps that a trace may have: one more ends the run."""
     program = "def f():\n    for _ in range(4):\n        pass\n    return 0"
     steps = len(traced(program).steps)
-    monkeypatch.setattr(tracer, "MAX_STEPS", steps)
-    assert traced(program).outcome == "returned"
-    monkeypatch.setattr(tracer, "MAX_STEPS", steps - 1)
-    assert traced(program).error == "too many steps"
+    for most, outcome in ((steps, "returned"), (steps - 1, "limit")):
+        monkeypatch.setattr(tracer, "MAX_STEPS", most)
+        assert traced(program).outcome == outcome
 
 
 def test_every_run_starts_from_a_fresh_program() -> None:
     """Module state does not leak from one run into the next, and random numbers repeat."""
     program = "import random\nseen = []\ndef f():\n    seen.append(random.random())\n    return seen"
     first, second = traced(program).result, traced(program).result
-    assert first is not None
-    assert first == second
-    assert first[1].count(",") == 0
+    assert first is not None and first == second and "," not in first[1]
 
 
 def test_a_broken_trace_is_refused() -> None:
@@ -369,13 +363,8 @@ def test_a_broken_trace_is_refused() -> None:
     plain = tracer.questions("def f():\n    x = 1\n    return x", run, [(2, "x")], 0)
     assert read_run(plain).statements[0].states == (Value(type="int", text="1"),)
     (one,) = plain["statements"]
-    for wrong in (
-        {"line": "x"},
-        {"states": ((1, 2, 3),)},
-        {"states": None},
-        {"next_lines": ("a",)},
-        {"x": 1},
-    ):
+    texts_in_numbers: list[dict[str, Any]] = [{"line": "x"}, {"next_lines": ("a",)}]
+    for wrong in (*texts_in_numbers, {"states": ((1, 2, 3),)}, {"states": None}, {"x": 1}):
         assert read_run({**plain, "statements": ({**one, **wrong},)}).outcome == "lost"
     assert read_run("nothing").outcome == "lost"
 

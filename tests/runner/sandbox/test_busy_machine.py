@@ -193,38 +193,32 @@ async def test_limits_fit_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("groups", "files", "left"),
+    ("groups", "folder", "files", "left"),
     [
-        ("0::/\n", {"memory.max": "max"}, 8 << 30),
-        (
-            "0::/own\n",
-            {
-                "own/memory.max": "1000",
-                "own/memory.current": "700",
-                "own/memory.stat": "anon 500\ninactive_file 200\n",
-            },
-            500,
-        ),
+        ("0::/\n", ".", {"max": "max"}, 8 << 30),
+        ("0::/own\n", "own", {"max": "1000", "current": "700", "stat": "anon 5\ninactive_file 200\n"}, 500),
         (
             "4:cpu,memory:/\n0::/\n",
-            {
-                "memory/memory.limit_in_bytes": "1000",
-                "memory/memory.usage_in_bytes": "900",
-                "memory/memory.stat": "total_inactive_file 0\n",
-            },
+            "memory",
+            {"limit_in_bytes": "1000", "usage_in_bytes": "900", "stat": "total_inactive_file 0\n"},
             100,
         ),
     ],
 )
 def test_memory_that_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    groups: str,
+    folder: str,
+    files: dict[str, str],
+    left: int,
 ) -> None:
     """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
     (tmp_path / "cgroup").write_text(groups)
+    (tmp_path / "groups" / folder).mkdir(parents=True)
     for name, text in files.items():
-        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "groups" / name).write_text(text)
+        (tmp_path / "groups" / folder / f"memory.{name}").write_text(text)
     for name, place in (("_MEMORY", "meminfo"), ("_OWN_GROUPS", "cgroup"), ("_GROUPS", "groups")):
         monkeypatch.setattr(_local, name, tmp_path / place)
     assert _local.available_bytes() == left

@@ -64,7 +64,7 @@ REACHED = {
 
 @pytest.mark.parametrize("what", REACHED)
 async def test_a_limit_is_reached(sandbox: Sandbox, what: str) -> None:
-    """Each that `doctor` names; the program meets it, as its own failure or the end of what it gets."""
+    """As the program's own failure, or the end of what it gets."""
     assert list(limits_of_a_child(LIMITS)) == list(REACHED)
     body, expected = REACHED[what]
     program = "def f():\n" + "".join(f"    {line}\n" for line in body.splitlines())

@@ -13,6 +13,7 @@ from triathlon_runner.translation._task import plain, same
 PYTHON, PHP, RUBY, JAVASCRIPT, PERL = Language
 TALLY_IN_PHP = TALLY[PHP]
 OTHERS = (PHP, RUBY, JAVASCRIPT, PERL)
+OTHER = "<?php function other() {}"
 
 
 def taken(text: str, language: Language = PHP, finish: Finish = Finish.STOP) -> tuple[str, Outcome | None]:
@@ -50,11 +51,7 @@ def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
     ("text", "finish", "expected"),
     [
         # A translation that renamed its function is executed, and crashes by its own fault.
-        (
-            "```php\n<?php function other() {}\n```\n```\nprints nothing\n```",
-            Finish.STOP,
-            ("<?php function other() {}", None),
-        ),
+        (f"```php\n{OTHER}\n```\n```\nprints nothing\n```", Finish.STOP, (OTHER, None)),
         ("", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("I cannot translate this.", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("<think>```php\nfunction tally() {}\n```</think>", Finish.STOP, ("", Outcome.NO_ANSWER)),
@@ -152,18 +149,13 @@ def test_sameness(expected: Any, got: Any, language: Language, equal: bool) -> N
     assert same(expected, got, language) is equal
 
 
-def test_a_problems_tolerance_counts() -> None:
-    """What the problem lets differ in Python may differ in every language."""
-    assert same(1.0, 1.05, RUBY, tolerance=0.1)
-    assert not same(1.0, 1.05, RUBY)
-
-
 @pytest.mark.parametrize("language", Language)
 def test_numbers_beyond_every_float_are_other_values(language: Language) -> None:
-    """An int too large for a float, or too long to be written, equals nothing that a reference returned."""
+    """Too large for a float, or too long to be written; what a problem lets differ, though, may differ."""
     for huge in (10**400, -(10**400), 10**5000):
         for expected in (None, True, 1, 1.5, "1", [1], {"1": 1}):
             assert not same(expected, huge, language)
             assert not same([expected], [huge], language)
         assert not same({"1": "a"}, {huge: "a"}, language)
     assert not same(1.5, "9" * 5000, language)
+    assert same(1.0, 1.05, language, tolerance=0.1) and not same(1.0, 1.05, language)

@@ -30,13 +30,15 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
 
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
-    """Each step translates what the step before it wrote, and is executed in its own language."""
+    """Each step translates what the one before it wrote; an infrastructure failure is no translation."""
     record = await run(FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```"), grader)
     assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
     assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
     programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
     assert [step.prompt for step in record.loops] == programs[:-1]
     assert asl([record]) == Interval(5.0, 5.0)
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 @pytest.mark.parametrize("sustained", range(5))
@@ -56,7 +58,7 @@ async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) 
 
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
-    """It continues one worked example in both languages and the opening of the function."""
+    """Behind one worked example in both languages."""
     model = FakeModel(lambda _: "    return 1;\n}\n", kind="base")
     record = await run(model, grader)
     (text,) = model.texts
@@ -64,12 +66,6 @@ async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
     assert "foreach ($words as $word)" in text
     assert record.loops[0].program == "function tally($words, $least) {\n    return 1;\n}\n"
     assert record.outcome is Outcome.FAILED
-
-
-async def test_a_failed_endpoint_leaves_the_unit_open(grader: Grader) -> None:
-    """An infrastructure failure is no translation."""
-    with pytest.raises(EndpointError):
-        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
@@ -148,7 +144,6 @@ async def test_one_function_in_every_language(language: Language, sandbox: Sandb
     ],
 )
 async def test_programs_that_break_crash(language: Language, program: str, sandbox: Sandbox) -> None:
-    """A syntax error, a missing function, an exception or an early exit is a crash that says why."""
     verdict = await TASK.grade(program, language, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.CRASHED, 0)
     assert verdict.detail or (verdict.failing and verdict.failing.got)

@@ -87,10 +87,7 @@ async def test_good_problem(sandbox: Sandbox) -> None:
     assert model.asked == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
     assert (written.reference, written.inputs[0]) == (SOLUTION, "([1, 2],)")
     assert "99" not in written.draft.prompt and ">>> add_even([1, 2])\n    2\n" in written.draft.prompt
-
-
-async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
-    """The model's corrected docstring replaces the first one; one that changes the parameters does not."""
+    # The model's corrected docstring replaces the first one; one that changes the parameters does not.
     better = EVEN.replace("counting each of them once", "each different number once")
     written, _ = await _evolve({**GOOD, "examples": fenced(better)}, sandbox)
     assert "each different number once" in written.draft.prompt
@@ -99,17 +96,13 @@ async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
     assert "each different number once" not in written.draft.prompt
 
 
-async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
-    """Where solutions differ the problem is written anew."""
+async def test_solutions_that_differ(sandbox: Sandbox) -> None:
+    """The problem is written anew; inputs on which they differ after all are no tests."""
     solve: Says = [CAREFUL, CARELESS, CAREFUL]
     written, model = await _evolve({**GOOD, "solve": solve, "disagree": same_problem}, sandbox)
     assert (model.asked.count("disagree"), written.reference) == (1, SOLUTION)
     question = model.questions[model.asked.index("disagree")]
     assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
-
-
-async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
-    """Inputs on which the solutions differ after all are no tests."""
     nearly = fenced(SOLUTION.rstrip() + " + (len(numbers) > 3)\n")
     written, _ = await _evolve({**GOOD, "solve": [fenced(SOLUTION), nearly]}, sandbox)
     assert len(written.inputs) == 5 and "([8, 9, 8, 6],)" not in written.inputs
@@ -145,7 +138,7 @@ async def test_reworded(sandbox: Sandbox) -> None:
 
 
 async def test_decompose(sandbox: Sandbox) -> None:
-    """A seed is split into two problems, and a program that calls both must solve it."""
+    """A program that calls both halves must solve the seed."""
     model = ScriptedEvolver(IN_HALVES)
     halves = await Pipeline(Job("decompose", (SEED,)), model, load_prompts("evolved"), sandbox).run()
     assert [written.draft.entry_point for written in halves] == ["head", "tail"]

@@ -55,8 +55,7 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
 
 
-async def test_a_dropped_job_leaves_its_reason(tmp_path: Path, sandbox: Sandbox) -> None:
-    """And no file of problems."""
+async def test_a_dropped_job_leaves_its_reason_alone(tmp_path: Path, sandbox: Sandbox) -> None:
     model = ScriptedEvolver({"transform": "No.", "fix": "No!"})
     await _carry_out(tmp_path, sandbox, model, make_jobs([SEED], ["subtle"]))
     (history,) = Workspace(tmp_path).ended().values()
@@ -108,12 +107,8 @@ def _accept(path: Path, decision: str = "true") -> UserDataSet:
 
 
 def _data_set(path: Path, **fields: Any) -> UserDataSet:
-    place: dict[str, Any] = {
-        "problems": path.name,
-        "folder": path.parent,
-        "listed_at": "suites.yaml, line 1",
-    }
-    return UserDataSet(id="mine", title="Mine", **place, **fields)
+    listed: dict[str, Any] = {"id": "mine", "title": "Mine", "listed_at": "suites.yaml, line 1"}
+    return UserDataSet(**listed, problems=path.name, folder=path.parent, **fields)
 
 
 @pytest.mark.parametrize(
