@@ -34,6 +34,7 @@ def test_an_interrupt_while_it_starts(tmp_path: Path, after: float, command: str
         assert output.startswith(f"triathlon {command}: interrupted; ") and output.count("\n") == 1
 
 
+GATE = ("gate", "--baseline", "a", "--candidate", "b", "--models-file")
 GRADE = ("grade", "samples.jsonl", "--problems")
 
 
@@ -41,11 +42,7 @@ GRADE = ("grade", "samples.jsonl", "--problems")
     ("arguments", "code", "kept"),
     [
         (("run", "--models-file"), 1, "what was finished is kept, and the same command goes on from there"),
-        (
-            ("gate", "--baseline", "a", "--candidate", "b", "--models-file"),
-            3,
-            "undecided; what was finished is kept",
-        ),
+        (GATE, 3, "undecided; what was finished is kept"),
         (("models", "--models-file"), 130, "no stored result is lost"),
         (("scores", "--models-file"), 130, "no stored result is lost"),
         (("build", "--models-file"), 130, "the site stays as it was"),

@@ -112,7 +112,6 @@ def test_a_second_run_asks_nothing(calm: Place, log: Path) -> None:
 
 
 def _file_states(folder: Path) -> dict[Path, tuple[bytes, int]]:
-    """The content of each file and when it was written."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 

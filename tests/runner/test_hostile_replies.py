@@ -56,13 +56,11 @@ async def feed(
 
 
 async def translate(language: Language, kind: ModelKind, reply: Reply) -> None:
-    """A reply becomes a program or an outcome."""
     program, outcome = await program_in(reply, kind, language, TASK)
     assert bool(program) is (outcome is None)
 
 
 async def judge(reply: Reply) -> None:
-    """A judge's reply is a number from 0 to 1, or none."""
     number = similarity_in(reply)
     assert number is None or 0 <= number <= 1
 
@@ -97,7 +95,6 @@ async def test_the_whole_corpus(ways: Sequence[Way]) -> None:
 @disciplines
 @pytest.mark.parametrize("examples", [300, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_generated_replies(ways: Sequence[Way], examples: int) -> None:
-    """Parts of the corpus put together at random."""
 
     async def feed_each(text: str) -> None:
         for way in ways:

@@ -14,41 +14,37 @@ from triathlon_runner.sandbox import open_sandbox
 
 PROBLEM = Problem("t/1", "f", "def f(x):\n", "def f(x):\n    return x + 1\n", ("(1,)", "(2,)"))
 
-OTHER_PROBLEMS = {
-    "reference": replace(PROBLEM, reference="def f(x):\n    return x + 2\n"),
-    "inputs": replace(PROBLEM, inputs=("(1,)",)),
-    "libraries": replace(PROBLEM, libraries=frozenset({"numpy", "sympy"})),
-    "comparison": replace(PROBLEM, comparison=Comparison("close", 1e-6)),
-    "kind": TestedProblem("t/1", "f", "def f(x):\n", "assert f(1) == 2"),
-}
+CHANGED = replace(PROBLEM, reference="def f(x):\n    return x + 2\n")
+OTHER_PROBLEMS = (
+    CHANGED,
+    replace(PROBLEM, inputs=("(1,)",)),
+    replace(PROBLEM, libraries=frozenset({"numpy", "sympy"})),
+    replace(PROBLEM, comparison=Comparison("close", 1e-6)),
+    TestedProblem("t/1", "f", "def f(x):\n", "assert f(1) == 2"),
+)
 
 
-@pytest.mark.parametrize("change", OTHER_PROBLEMS)
-def test_each_field_of_a_problem_is_in_the_key(change: str) -> None:
-    """Equal ids do not make equal problems."""
+def test_what_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each field of a problem, and the versions of Python and of extraction and grading."""
     before = memo.memo_key("a kind", PROBLEM)
     assert before == memo.memo_key("a kind", replace(PROBLEM)) != memo.memo_key("another", PROBLEM)
-    assert memo.memo_key("a kind", OTHER_PROBLEMS[change]) != before
-
-
-@pytest.mark.parametrize(("name", "other"), [("python_version", lambda: "3.99"), ("ENGINE_VERSION", 99)])
-def test_each_version_is_in_the_key(name: str, other: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the Python that programs run in, and of extraction and grading."""
-    before = memo.memo_key("a kind", PROBLEM)
-    monkeypatch.setattr(memo, name, other)
-    assert memo.memo_key("a kind", PROBLEM) != before
+    for other in OTHER_PROBLEMS:
+        assert memo.memo_key("a kind", other) != before
+    for name, version in (("python_version", lambda: "3.99"), ("ENGINE_VERSION", 99)):
+        with monkeypatch.context() as patch:
+            patch.setattr(memo, name, version)
+            assert memo.memo_key("a kind", PROBLEM) != before
 
 
 async def test_stored_values_of_others_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer key of another Python, whose `sum` may round otherwise; a verdict about a changed problem."""
-    changed = replace(PROBLEM, reference="def f(x):\n    return x + 2\n")
     keys, verdicts = tmp_path / "keys", tmp_path / "verdicts.jsonl"
     async with open_sandbox(jobs=1) as sandbox:
         for python in ("3.98", "3.99", "3.98"):
             monkeypatch.setattr(memo, "python_version", lambda python=python: python)
             verdict = await ProgramGrader(sandbox, keys).grade(PROBLEM.reference, PROBLEM)
             assert verdict.outcome is Outcome.PASSED
-        for problem, outcome in ((PROBLEM, Outcome.PASSED), (changed, Outcome.FAILED)):
+        for problem, outcome in ((PROBLEM, Outcome.PASSED), (CHANGED, Outcome.FAILED)):
             grader = CachingGrader(ProgramGrader(sandbox), verdicts)
             assert (await grader.grade(PROBLEM.reference, problem)).outcome is outcome
     assert len(list(keys.iterdir())) == len(verdicts.read_bytes().splitlines()) == 2

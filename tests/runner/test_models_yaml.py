@@ -136,7 +136,6 @@ def test_faults_come_in_the_order_of_their_lines(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_no_slip_of_the_hand_ends_in_a_traceback(tmp_path: Path, slip: str) -> None:
-    """Wherever it stands, the file loads or is refused in words."""
     for position in range(0, len(GOOD), 3):
         with suppress(UserError):
             load(tmp_path, GOOD[:position] + slip + GOOD[position:])

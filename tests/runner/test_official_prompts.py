@@ -26,6 +26,8 @@ TEST = PROGRAM.model_copy(update={"test": "import unittest"})
 ASKED = InputQuestions(
     index=0, text="f('a')", shown='f("a")', masked="assert f('a') == ??", originals=("'a'",), statements=()
 )
+SET_UP = ASKED.model_copy(update={"setup": "a = 1\nb = 2"})
+BEFORE_A_TEST = "# Test code starts here. Only write the completed test code in your answer.\n"
 STATEMENT = StatementQuestion(line=2, variable="x", executed=True, states=(), next_lines=(-1,))
 
 
@@ -46,20 +48,9 @@ def test_places_are_filled_at_once(tmp_path: Path) -> None:
     [
         ("coverage", PROGRAM, ASKED, 'f("a")'),
         ("state", TEST, ASKED, '\nf("a")'),
-        (
-            "state",
-            TEST,
-            ASKED.model_copy(update={"setup": "a = 1\nb = 2"}),
-            '\n# setup code executed previously\n# a = 1\n# b = 2\nf("a")',
-        ),
+        ("state", TEST, SET_UP, '\n# setup code executed previously\n# a = 1\n# b = 2\nf("a")'),
         ("output", PROGRAM, ASKED, "\nassert f('a') == ??"),
-        (
-            "output",
-            TEST,
-            ASKED,
-            "\n# Test code starts here. Only write the completed test code in your answer.\n"
-            "assert f('a') == ??",
-        ),
+        ("output", TEST, ASKED, f"\n{BEFORE_A_TEST}assert f('a') == ??"),
     ],
 )
 def test_a_question_of_reval(

@@ -85,7 +85,6 @@ def test_a_longer_text_takes_no_more_steps_here(work: Callable[[str], Awaitable[
 
 
 async def test_what_reading_raises_comes_back_whole() -> None:
-    """A long reply in another model's name is refused like a short one."""
     for text in ("x", "x" * LONG):
         with pytest.raises(OtherModel, match="answered by 'other'") as raised:
             await read(text, "other")

@@ -135,7 +135,6 @@ def test_a_providers_key_is_refused_anywhere(tmp_path: Path, key: str) -> None:
     ],
 )
 def test_no_message_repeats_a_secret(tmp_path: Path, setting: str, row: str) -> None:
-    """Headers, addresses with a password and broken files do not show what they hold."""
     said = refusal(tmp_path, setting, row=row)
     assert "models.yaml" in said and "hunter2" not in said
 

@@ -32,7 +32,6 @@ def test_the_hash_depends_on_content_alone() -> None:
 
 
 def template(folder: Path, name: str, text: str) -> Path:
-    """A folder of prompts with this one template."""
     path = folder / f"{name}.txt"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
@@ -58,14 +57,12 @@ def template(folder: Path, name: str, text: str) -> Path:
     ],
 )
 def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str, tmp_path: Path) -> None:
-    """Whatever is wrong with a template is said with its file, what it may use and what to do."""
     with pytest.raises(UserError, match=complaint):
         catalogue.check_prompts(template(tmp_path / "mine", name, text))
 
 
 @pytest.mark.parametrize("text", ["{{ task + 1 }}", "{{ task[1 // 0] }}", "{{ range(10 ** 9) }}{{ task }}"])
 def test_a_template_that_fails_with_its_values(tmp_path: Path, text: str) -> None:
-    """What its expressions raise is the template's fault, and a user's error that names it."""
     with pytest.raises(
         UserError, match=r"prompt 'generate' of the set 'mine': .*[^.]\. It may use task; fix"
     ):
@@ -131,7 +128,6 @@ def test_every_discipline_takes_another_set(suite_id: str, name: str, text: str,
 
 
 def _prompts_of(suite_id: str, folder: Path | None) -> PromptSet:
-    """What a suite of the catalogue asks with."""
     (entry,) = catalogue.select([suite_id], prompts=folder)
     suite: Any = entry.build(DataStore(cache=Path("nowhere"), fetch=False))
     found = suite.asker.prompts if suite_id.startswith("runtime") else suite.prompts

@@ -20,7 +20,6 @@ BESIDE_THE_PATH = {"concurrency.py", "replies/_program.py"}
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
-    """From the HTTP client to the line in `results/` a reply goes through these files and no others."""
     path = documented_path("The path of one reply", "The path of one program")
     follower = Follower(REPLY_TYPES, in_locals=True)
     async with ModelServer(lambda _: "no program") as server:

@@ -116,7 +116,6 @@ def test_a_broken_line_is_named_and_nothing_is_lost(
 def test_every_field_of_a_manifest_is_checked_where_it_is_read(
     tmp_path: Path, field: str, value: object, named: str
 ) -> None:
-    """A manifest that a later step could not use is refused at once, with the field."""
     folder = ResultsFolder(tmp_path)
     folder.write_manifest(fake_manifest("m", "loop/core", []))
     assert folder.read_manifest("m", "loop/core") is not None
@@ -126,23 +125,8 @@ def test_every_field_of_a_manifest_is_checked_where_it_is_read(
         folder.read_manifest("m", "loop/core")
 
 
-def test_two_runners_on_one_model(tmp_path: Path) -> None:
-    """The second runner is told so and touches nothing; another model is free, and later the same one."""
-    folder = ResultsFolder(tmp_path)
-    with folder.locked("m"):
-        with pytest.raises(UserError, match="another triathlon run"), folder.locked("m"):
-            pass
-        with folder.locked("other"):
-            pass
-    with folder.locked("m"):
-        assert folder.units("m", "loop/core") == set()
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot write to the results folder"):
-        ResultsFolder(tmp_path / "file" / "results").check_writable()
-
-
-def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
-    """What is no file is never replaced by one: not a pipe, and not what stands in /dev."""
+def test_what_is_no_file_or_folder(tmp_path: Path) -> None:
+    """Is never replaced by one: not a pipe, and not what stands in /dev."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -156,3 +140,6 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     assert printed == "a report" and Path("/dev/stdout").is_symlink()
     with pytest.raises(UserError, match=r"cannot write '\.'"):
         replace_file(Path(), "a report")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot write to the results folder"):
+        ResultsFolder(tmp_path / "file" / "results").check_writable()

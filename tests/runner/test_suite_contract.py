@@ -27,7 +27,6 @@ SUITES: Final = (
 
 
 async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling, list[Sampling]]:
-    """How the entry says that a model is asked, and how it was."""
     (entry,) = catalogue.select([suite])
     model = FakeModel(lambda _: "", kind)
     async with open_sandbox(jobs=1) as sandbox:

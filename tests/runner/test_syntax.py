@@ -12,13 +12,8 @@ def test_a_call_is_written_as_a_reader_would() -> None:
     assert call_text("f", "([1, 2], 'a',)") == "f([1, 2], 'a')"
     assert call_text("f", "()") == "f()"
     assert call_text("f", "tuple(range(3))") == "f(*tuple(range(3)))"
-
-
-@pytest.mark.parametrize(
-    ("source", "arguments"), [("", "()"), ("1", "(1,)"), ("1, ", "(1,)"), ("'a,', [2]", "('a,', [2],)")]
-)
-def test_arguments_as_a_tuple(source: str, arguments: str) -> None:
-    assert argument_tuple(source) == arguments
+    tuples = {"": "()", "1": "(1,)", "1, ": "(1,)", "'a,', [2]": "('a,', [2],)"}
+    assert {source: argument_tuple(source) for source in tuples} == tuples
 
 
 @pytest.mark.parametrize(

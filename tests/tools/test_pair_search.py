@@ -63,7 +63,6 @@ def test_draw_is_fixed_and_nested() -> None:
 
 
 def test_core_file_is_current() -> None:
-    """The core file was drawn from all seeds as they are now, and uses none that has changed since."""
     known, seeds = read_pairs("core"), core.problems("seeds")
     how = "the seeds have changed: run `PYTHONPATH=tools python -m pair_search --only core`"
     assert known["searched"] == pair_search.set_hash(seeds), how
@@ -75,7 +74,6 @@ def test_core_file_is_current() -> None:
 
 @pytest.mark.official
 def test_humaneval_file() -> None:
-    """1,074 pairs, as in the paper, out of 3,401 that match by type and 2,355 that also execute."""
     known = read_pairs("humaneval")
     assert (known["matching"], known["executable"], len(known["pairs"])) == (3401, 2355, 1074)
     humaneval = official.humaneval(official_store())
@@ -87,7 +85,6 @@ def test_humaneval_file() -> None:
 
 @pytest.mark.official
 async def test_references_of_a_few_pairs(sandbox: Sandbox) -> None:
-    """The composed references pass their own tests on the inputs that are left (every 50th pair)."""
     grader = ProgramGrader(sandbox)
     problems = pair_problems("humaneval", official.humaneval(official_store()))
     for problem in problems[::50]:

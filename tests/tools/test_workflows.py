@@ -21,17 +21,12 @@ RIGHTS_TO_SIGN = {"id-token", "attestations"}
 
 @pytest.mark.parametrize(("workflow", "job"), JOBS)
 def test_a_job_is_bounded_and_pinned(workflow: dict[str, Any], job: dict[str, Any]) -> None:
-    """It has a time limit; actions are named by commit; a checkout leaves no token behind."""
+    """Actions are named by commit, a checkout leaves no token, and a job that may sign runs no command."""
     assert workflow["permissions"].get("contents", "read") == "read" and job["timeout-minutes"] <= 360
     for step in job["steps"]:
         assert re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
         if step.get("uses", "").startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] is False
-
-
-@pytest.mark.parametrize(("workflow", "job"), JOBS)
-def test_a_job_that_may_sign_runs_no_command(workflow: dict[str, Any], job: dict[str, Any]) -> None:
-    """Models' programs, and whatever a build reads, are in another job."""
     rights = workflow["permissions"] | job.get("permissions", {})
     assert not (RIGHTS_TO_SIGN & rights.keys()) or all("run" not in step for step in job["steps"])
 

@@ -43,7 +43,6 @@ def humaneval(store: DataStore) -> dict[str, Problem]:
 def test_counts_of_evalplus(
     store: DataStore, read: Callable[[DataStore], Sequence[Problem]], tasks: int, base: int, more: int
 ) -> None:
-    """MBPP+ v0.2.0 and HumanEval+ v0.1.10 have these tasks, base inputs and additional inputs."""
     problems = read(store)
     assert (len(problems), sum(problem.base_inputs or 0 for problem in problems)) == (tasks, base)
     assert sum(len(problem.inputs) for problem in problems) == base + more
@@ -70,8 +69,7 @@ def test_inputs_keep_their_types(mbpp: dict[str, Problem], humaneval: dict[str, 
     assert infinite and all(re.search(r"\binf\b", repr(eval(text))) for text in infinite)
 
 
-def test_comparison_rules(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
-    """Set tasks, not-None tasks, tolerances and own checks are those of EvalPlus' grader."""
+def test_comparison_rules_and_assertions(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
     rules = [problem.comparison for problem in mbpp.values()]
     assert sum(rule.oracle == "set" for rule in rules) == 7
     assert sum(rule.oracle == "not-none" for rule in rules) == 3
@@ -80,10 +78,6 @@ def test_comparison_rules(mbpp: dict[str, Problem], humaneval: dict[str, Problem
     assert checkers == {"mbpp-287", "mbpp-558", "mbpp-581"}
     assert humaneval["HumanEval/32"].comparison == Comparison("checker", 1e-4, "humaneval-32")
     assert humaneval["HumanEval/0"].comparison == Comparison("close", 1e-6)
-
-
-def test_assertions_are_the_prompts(mbpp: dict[str, Problem], humaneval: dict[str, Problem]) -> None:
-    """MBPP+'s example is the one of its prompt; each of HumanEval's calls the entry point."""
     assertion = "assert set(similar_elements((3, 4, 5, 6),(5, 7, 4, 10))) == set((4, 5))"
     assert mbpp["Mbpp/2"].assertion == assertion
     assert all(problem.assertion in problem.prompt for problem in mbpp.values())
@@ -116,7 +110,6 @@ def test_evoeval_sets(store: DataStore, name: EvoEvalSet) -> None:
 
 
 def test_main_only_has_no_helpers(store: DataStore) -> None:
-    """Main-only prompts define one function, the one asked for, and keep the imports of its signature."""
     with_helpers = {problem.task_id: problem for problem in official.evoeval(store, "tool_use")}
     for problem in official.evoeval_main_only(store):
         body = ast.parse(problem.prompt).body
@@ -147,7 +140,6 @@ def test_dreval(store: DataStore) -> None:
 
 
 def test_catalogue(store: DataStore) -> None:
-    """Every file of the catalogue has its own name and hash, and the folder's files are these."""
     files = official.FILES.values()
     assert len(files) == 31
     assert len({file.name for file in files}) == len({file.sha256 for file in files}) == len(files)

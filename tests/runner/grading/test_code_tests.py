@@ -267,7 +267,6 @@ async def test_core_classes_pass(class_grader: ClassGrader) -> None:
 
 @pytest.mark.official
 async def test_classeval_is_read_and_judged(class_grader: ClassGrader) -> None:
-    """The official file of classes is a problem file; its first classes pass with their references."""
     folder = official_store().folder
     assert folder is not None
     problems = problem_file(folder / "ClassEval_data.json.gz")

@@ -209,7 +209,6 @@ def by_the_formula(container: str) -> bool:
 
 @pytest.mark.parametrize("container", CONTAINERS)
 async def test_every_container_as_by_evalplus_rule(container: str, grader: ProgramGrader) -> None:
-    """What a `set` can be made of counts by its items, and nothing else does."""
     verdict = await grader.grade(returning(container), COMMON)
     assert (verdict.outcome is P) is by_the_formula(container), verdict
 

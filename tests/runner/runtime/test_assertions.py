@@ -235,7 +235,6 @@ COMPUTED = [
 
 @pytest.mark.parametrize(("made", "value"), COMPUTED)
 async def test_values_keep_their_kind(sandbox: Sandbox, made: str, value: str) -> None:
-    """Literals, constructors, and what listed operators, functions and methods compute."""
     program = f"import collections, datetime, decimal, fractions, math\n\ndef f(x):\n    return {made}\n"
     masked = Masked("assert f(1) == ??", ("0",))
     assert (await judged(sandbox, masked, f"assert f(1) == {value}", program)) == Graded(Outcome.PASSED)
@@ -258,7 +257,6 @@ async def test_values_keep_their_kind(sandbox: Sandbox, made: str, value: str) -
 async def test_what_comes_to_no_value_is_the_models_failure(
     sandbox: Sandbox, value: str, outcome: Outcome
 ) -> None:
-    """Too large, or it raises: the answer is wrong, and nothing else happens."""
     found = await judged(sandbox, CALL, f"assert f(1, y=2) == {value}")
     assert (found.outcome, bool(found.why)) == (outcome, True)
 

@@ -47,7 +47,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> DataStore:
 
 @pytest.fixture(scope="module")
 def questions(store: DataStore) -> QuestionFile:
-    """All of DREval, built once."""
 
     async def build() -> QuestionFile:
         async with open_sandbox() as sandbox:
@@ -57,7 +56,6 @@ def questions(store: DataStore) -> QuestionFile:
 
 
 def truth_hash(program: ProgramQuestions) -> str:
-    """Hash of everything that is right about one program's questions."""
 
     def truth(one: StatementQuestion) -> list[object]:
         states = [[value.type, value.text] for value in one.states]
@@ -68,7 +66,6 @@ def truth_hash(program: ProgramQuestions) -> str:
 
 
 def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
-    """All 154 programs, under each version of Python."""
     stored = json.loads(Path(__file__).with_name("dreval_truths.json").read_text("utf-8"))
     assert questions.python == python_version()
     assert {one.task_id: truth_hash(one) for one in questions.programs} == stored["programs"]

@@ -253,7 +253,6 @@ RIGHT = {
 
 @pytest.mark.parametrize(("state", "answers"), RIGHT.items())
 def test_right_states(state: tuple[str, str], answers: list[str]) -> None:
-    """Quotes, generics, class names and the ways in which `str` and `repr` write a value."""
     assert [text for text in answers if not grade_state(question(state), text).correct] == []
 
 
@@ -334,5 +333,4 @@ RESULTS = question(("[<p>a</p>, <p>b</p>]", "bs4.element.ResultSet"), literal=Fa
     ],
 )
 def test_states_of_other_questions(asked: StatementQuestion, answer: str, outcome: Outcome) -> None:
-    """Lines that do not run or run often, values that cannot be written, answers without a type."""
     assert grade_state(asked, answer).outcome is outcome

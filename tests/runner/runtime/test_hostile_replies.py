@@ -97,6 +97,5 @@ async def test_no_hostile_reply_raises(sandbox: Sandbox) -> None:
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(hostile_replies.generated())
 def test_no_generated_reply_raises(text: str) -> None:
-    """Parts of hostile replies, put together at random."""
     judge(text)
     judge(f"assert f(3) == {text}")

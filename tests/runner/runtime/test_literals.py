@@ -85,7 +85,6 @@ DIFFERENT = [
     ],
 )
 def test_equal_values(truth: str, value: str, are_equal: bool) -> None:
-    """What is written is compared with what was traced."""
     assert equal(read_literal(truth), read_literal(value)) is are_equal
 
 
@@ -100,7 +99,6 @@ def test_equal_values(truth: str, value: str, are_equal: bool) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_literal_is_refused(text: str) -> None:
-    """Operations, comprehensions, broken text and anything endless: an error of its own, nothing else."""
     with pytest.raises(InvalidAnswerError):
         read_literal(text)
 

@@ -80,16 +80,12 @@ def test_masking_leaves_the_shown_test_alone() -> None:
     assert mask_test(ast.parse("with self.assertRaises(ValueError):\n    f()").body).text == ""
 
 
-def test_question_marks_inside_text_are_no_masks() -> None:
-    """A string that holds ?? stays what it is; a file that somebody wrote may have a mask too many."""
+def test_masks_in_texts() -> None:
+    """Question marks in a string are none; a file may have one too many; originals stand in their order."""
     masked = Masked("assert f('??', y='a??') == ??", ("'??a??'",))
     assert masked.completed() == "assert f('??', y='a??') == '??a??'"
     assert Masked("assert f(1) == ??\nassert f(2) == ??", ("3",)).masked_calls == []
     assert Masked("assert ?? == 3\nassert f(2) == ??", ("f(1)",)).masked_calls == [0]
-
-
-def test_originals_are_read_off_the_unmasked_text() -> None:
-    """What stands behind each mask, in order."""
     complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
     masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
     assert originals(masked, complete) == ("1", "[1, 2]")

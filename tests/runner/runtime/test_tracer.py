@@ -192,7 +192,6 @@ def test_successors_go_over_frames_in_the_order_of_execution() -> None:
 
 
 def test_a_reference_that_raises_is_an_outcome() -> None:
-    """The trace up to there is kept; SystemExit is an exception like others."""
     for raised, error in (("KeyError('k')", "KeyError: 'k'"), ("SystemExit(3)", "SystemExit: 3")):
         found = traced(f"def f():\n    x = 1\n    raise {raised}")
         assert (found.outcome, found.error, lines(found)) == ("raised", error, [2, 3])
@@ -246,7 +245,6 @@ def test_attributes_of_self_are_variables_and_self_is_not() -> None:
     ],
 )  # fmt: skip
 def test_values_have_one_text(expression: str, text: str, kind: str) -> None:
-    """Each kind of value is written in one way, the same on every machine."""
     program = f"""
 import collections, dataclasses, datetime, decimal, enum
 class Color(enum.Enum):
@@ -271,25 +269,6 @@ def test_iterators_functions_and_modules_are_no_variables(expression: str) -> No
     assert "x" not in found.steps[1].before
 
 
-def test_objects_of_the_program_have_no_literal_form() -> None:
-    """Their own __repr__ is never called: it could change what is looked at."""
-    found = traced(
-        """
-        class Counted:
-            calls = 0
-            def __repr__(self):
-                Counted.calls += 1
-                return "Counted()"
-        def f():
-            x = Counted()
-            return Counted.calls
-        """,
-        watches={7: ["x"]},
-    )
-    assert [row[1:] for row in found.observed(7, "x")] == [("", False)]
-    assert found.result == ("int", "0", True)
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -303,27 +282,31 @@ def test_objects_of_the_program_have_no_literal_form() -> None:
     ],
 )
 def test_values_without_a_literal_form(value: str, text: str) -> None:
-    """They are marked as having none."""
     found = traced(f"import re\ndef f():\n    x = {value}\n    return x", watches={4: ["x"]})
     assert [row[1:] for row in found.observed(4, "x")] == [(text, False)]
 
 
 def test_watching_never_calls_the_program() -> None:
-    """An expression with a call is not read; one that fails has no value."""
+    """An expression with a call is not read, one that fails has no value, objects have no literal form."""
+    read = {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
     found = traced(
         """
         calls = []
         def key(n):
             calls.append(n)
             return n
+        class Counted:
+            def __repr__(self):
+                return calls.append(0) or "Counted()"
         def f():
+            counted = Counted()
             x = {1: 2}
             return len(calls)
         """,
-        watches={6: ["x[key(1)]", "x[3]", "x[1]", "(x, x[1])"]},
+        watches={9: ["counted"], 10: list(read)},
     )
-    read = {name: texts(found, 6, name) for name in ("x[key(1)]", "x[3]", "x[1]", "(x, x[1])")}
-    assert read == {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
+    assert [row[1:] for row in found.observed(9, "counted")] == [("", False)]
+    assert {name: texts(found, 10, name) for name in read} == read
     assert found.result == ("int", "0", True)
 
 

@@ -51,7 +51,6 @@ ATTACKS = [
 async def test_a_hostile_reference_harms_only_its_own_run(
     sandbox: Sandbox, attack: str, ends: str, why: str
 ) -> None:
-    """The run before it and the run after it are traced all the same."""
     program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
     first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
     assert hostile.outcome in ends.split()
@@ -102,7 +101,6 @@ async def test_what_hangs_on_chance_is_not_asked_for(sandbox: Sandbox) -> None:
 
 
 async def test_references_that_cannot_be_asked_about_are_reported(sandbox: Sandbox) -> None:
-    """How many candidates fell out, by which rule."""
     raising = replace(LENGTHS, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
     plain = replace(LENGTHS, task_id="t/plain", reference="def lengths(words):\n    return 1\n")
     needs = replace(LENGTHS, task_id="t/needs", libraries=frozenset({"no_such_library"}))

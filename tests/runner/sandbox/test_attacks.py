@@ -36,7 +36,6 @@ ALL = pytest.param({one.name for one in library()}, marks=pytest.mark.slow)
 @pytest.mark.parametrize("names", [FAST, ALL])
 @pytest.mark.parametrize("level", ["namespaces", "lite"])
 async def test_the_engine_holds(level: str, names: set[str]) -> None:
-    """None of a fast selection, or of the whole library, scores, steals, harms or survives."""
     chosen = [one for one in library() if one.name in names]
     assert {one.name for one in chosen} == names
     assert [result for result in await attack(level, chosen) if not result.held] == []

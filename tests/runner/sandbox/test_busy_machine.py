@@ -140,7 +140,6 @@ async def test_waiting_is_no_sleep(
 
 
 async def test_a_server_that_cannot_start_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no process can be started the job raises SandboxError, which leaves its unit open."""
 
     def refuse(*_arguments: object, **_options: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -167,7 +166,6 @@ LIMIT = SPANS.limits.memory_bytes
     ("free", "together"), [(2 * LIMIT, 2), (LIMIT + (1 << 30), 2), (LIMIT, 1), (LIMIT // 2, 1)]
 )
 async def test_memory_is_reserved(monkeypatch: pytest.MonkeyPatch, free: int, together: int) -> None:
-    """Jobs run at the same time only while each may take all of its limit."""
     monkeypatch.setattr(_local, "available_bytes", lambda: 3 * LIMIT)
     async with open_sandbox(jobs=2) as sandbox:
         await asyncio.gather(sandbox.run(SPANS), sandbox.run(SPANS))  # both servers are there now
@@ -192,17 +190,15 @@ async def test_limits_fit_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
             await sandbox.run(hog)
 
 
+FIRST_VERSION = {"limit_in_bytes": "1000", "usage_in_bytes": "900", "stat": "total_inactive_file 0\n"}
+
+
 @pytest.mark.parametrize(
     ("groups", "folder", "files", "left"),
     [
         ("0::/\n", ".", {"max": "max"}, 8 << 30),
         ("0::/own\n", "own", {"max": "1000", "current": "700", "stat": "anon 5\ninactive_file 200\n"}, 500),
-        (
-            "4:cpu,memory:/\n0::/\n",
-            "memory",
-            {"limit_in_bytes": "1000", "usage_in_bytes": "900", "stat": "total_inactive_file 0\n"},
-            100,
-        ),
+        ("4:cpu,memory:/\n0::/\n", "memory", FIRST_VERSION, 100),
     ],
 )
 def test_memory_that_is_left(

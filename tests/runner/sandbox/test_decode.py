@@ -34,7 +34,6 @@ values: st.SearchStrategy[Any] = st.recursive(
 
 
 def shape(value: Any) -> Any:
-    """The value with the types of all its parts."""
     if isinstance(value, list | tuple):
         return type(value), [shape(item) for item in value]
     if isinstance(value, dict):
@@ -81,7 +80,6 @@ def test_values_come_back_and_damaged_ones_are_malformed(
     ids=["items", "column", "text", "lengths", "nested", "tagged", "unhashable", "two", "none", "tag"],
 )
 def test_lying_lengths_and_nesting_are_refused(data: bytes) -> None:
-    """Counts beyond the data, bottomless nesting and leftovers are malformed."""
     with pytest.raises(MalformedError):
         decode(data)
 
@@ -101,7 +99,6 @@ def test_keys_that_collide_are_refused() -> None:
 
 
 def test_encoding_is_bounded() -> None:
-    """A value that would be too long, or is nested too deep, is refused before it is written out."""
     doubling: list[Any] = [1]
     for _ in range(60):
         doubling = [doubling, doubling]

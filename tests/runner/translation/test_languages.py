@@ -105,7 +105,6 @@ def test_a_base_model_goes_on_with_the_opening() -> None:
 
 
 def test_no_parameter_is_called_like_a_word_of_the_language() -> None:
-    """`new` cannot be a parameter in JavaScript, nor `end` in Ruby; in PHP a sign stands in front."""
     assert opening(JAVASCRIPT, "changed", ["old", "new"]) == "function changed(old, new_) {\n"
     assert opening(RUBY, "between", ["start", "end"]) == "def between(start, end_)\n"
     assert opening(PHP, "changed", ["old", "new"]) == "function changed($old, $new) {\n"

@@ -59,16 +59,12 @@ def test_every_kind_of_small_change_is_made() -> None:
     assert all(compile(source, "mutant", "exec") for source in sources)
 
 
-def test_shared_runs_are_found() -> None:
-    """Eight words in a row are found, whatever stands around them and whatever their case; seven are none."""
+def test_faults_of_texts_are_found() -> None:
+    """Eight shared words in a row, whatever their case; a quoted format that a line end tears."""
     text = "one two three four five six seven eight nine"
     others = ["... One, two three FOUR five six seven eight!"]
     assert checks.shared_runs(text, others) == {"one two three four five six seven eight"}
     assert not checks.shared_runs(text, ["two three four five six seven eight one"])
-
-
-def test_a_format_stands_in_one_line() -> None:
-    """A quotation that a line end tears cannot be read as the format that it shows."""
     torn = with_prompt(checks.detail("core/seeds/text-table"), '" | "', '"\n    | "')
     faults = [finding.split(":")[0] for finding in checks.still_findings(torn)]
     assert faults == ["a quotation goes on in the next line"] * 2

@@ -73,9 +73,6 @@ def test_what_sets_are_made_from() -> None:
         (seed,) = half.parents
         assert half.task_id in checks.detail(seed).halves
         assert len(checks.detail(seed).halves) == 2
-
-
-def test_unknown_names_are_refused() -> None:
     with pytest.raises(KeyError, match="seeds"):
         core.problems("sedes")
     with pytest.raises(KeyError, match="core/classes/bank"):

@@ -122,7 +122,6 @@ def _data_set(path: Path, **fields: Any) -> UserDataSet:
 def test_a_set_is_read_as_it_was_written(
     tmp_path: Path, transformation: Transformation, prompts: list[str]
 ) -> None:
-    """Prompt, reference, inputs and parents stay as they are; both halves of a seed are problems."""
     drafts = [_draft(prompt) for prompt in prompts]
     problems = _accept(_write(tmp_path, transformation, *drafts)).read().functions
     assert [problem.prompt for problem in problems] == [draft.prompt for draft in drafts]
@@ -174,7 +173,6 @@ def test_a_disk_that_is_full_is_said_and_tears_no_line(
 
 
 def test_parents_need_seeds(tmp_path: Path) -> None:
-    """A set with seeds names a parent in each line; without seeds parents mean nothing."""
     path = _write(tmp_path, "subtle")
     data = _accept(path)
     without = _data_set(path)
