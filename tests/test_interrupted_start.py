@@ -50,9 +50,7 @@ GRADE = ("grade", "samples.jsonl", "--problems")
         (("grade", "--out=o.jsonl", *GRADE[1:]), 130, "what was graded is kept"),
     ],
 )
-def test_an_interrupt_while_it_works(
-    tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str
-) -> None:
+def test_an_interrupt_at_work(tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str) -> None:
     """A line says what is kept; the code is 130 or the command's own. The file that is read never ends."""
     endless = tmp_path / "endless.yaml"
     os.mkfifo(endless)

@@ -33,9 +33,7 @@ async def test_a_long_text_is_read_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("is_closing", [False, True])
-async def test_an_ended_process_is_an_infrastructure_failure(
-    monkeypatch: pytest.MonkeyPatch, is_closing: bool
-) -> None:
+async def test_an_ended_process_is_our_failure(monkeypatch: pytest.MonkeyPatch, is_closing: bool) -> None:
     """Also in a pool that closes because of it; what comes behind it gets a new process."""
     with monkeypatch.context() as patch:
         if is_closing:

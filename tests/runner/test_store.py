@@ -82,9 +82,7 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
         ({"task_id": "a"}, "got a second of 'a', sample 0: the other is line 1"),
     ],
 )
-def test_a_broken_line_is_named_and_nothing_is_lost(
-    tmp_path: Path, change: bytes | dict[str, object], said: str
-) -> None:
+def test_a_broken_line_is_named(tmp_path: Path, change: bytes | dict[str, object], said: str) -> None:
     """A complete line that is no record stops the run with file and line; the file is left as it was."""
     path = tmp_path / "core.jsonl"
     append(path, "a", "b")
@@ -113,9 +111,7 @@ def test_a_broken_line_is_named_and_nothing_is_lost(
         ("python_versions", ["latest"], "python_versions"),
     ],
 )
-def test_every_field_of_a_manifest_is_checked_where_it_is_read(
-    tmp_path: Path, field: str, value: object, named: str
-) -> None:
+def test_each_field_of_a_manifest_is_checked(tmp_path: Path, field: str, value: object, named: str) -> None:
     folder = ResultsFolder(tmp_path)
     folder.write_manifest(fake_manifest("m", "loop/core", []))
     assert folder.read_manifest("m", "loop/core") is not None

@@ -137,9 +137,7 @@ def test_no_network(tmp_path: Path, release: tuple[str, list[str]]) -> None:
         ("TEXT = '", "expected a text named 'TEXT'"),
     ],
 )
-def test_a_text_in_a_python_file(
-    tmp_path: Path, source: str, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_of_python(tmp_path: Path, source: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A literal is read without executing its file, pinned by its own hash, and kept as that text."""
     monkeypatch.setattr("triathlon_runner.datasets._store.fetch", lambda _url: source.encode())
     digest = _hash(LITERAL.encode())

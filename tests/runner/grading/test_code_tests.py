@@ -237,9 +237,7 @@ async def test_outcomes_of_classes(
         (TALLY, "def check(:", r"test/odd can't be graded: .* no Python"),
     ],
 )
-async def test_what_cannot_grade_is_refused(
-    class_grader: ClassGrader, reference: str, tests: str, reason: str
-) -> None:
+async def test_what_is_refused(class_grader: ClassGrader, reference: str, tests: str, reason: str) -> None:
     """Tests that need an object or never touch the class, that the reference fails, or that are no Python."""
     with pytest.raises(UngradableError, match=reason):
         await class_grader.grade(TALLY, ClassProblem("test/odd", "Tally", reference, tests))

@@ -39,9 +39,7 @@ PROMPTS = load_prompts("loop")
     ],
 )
 @pytest.mark.parametrize("as_written", [False, True])
-def test_a_summary_is_a_program_where_it_parses_as_a_definition(
-    sentence: str, expected: bool, as_written: bool
-) -> None:
+def test_a_summary_that_is_a_program(sentence: str, expected: bool, as_written: bool) -> None:
     """A function or class with a body; words around it, or a signature alone, make it none."""
     assert summary_in(sentence, completes=False, as_written=as_written)[1] is expected
 

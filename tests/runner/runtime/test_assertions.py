@@ -254,9 +254,7 @@ async def test_values_keep_their_kind(sandbox: Sandbox, made: str, value: str) -
         ("Decimal('x')", Outcome.CRASHED),
     ],
 )
-async def test_what_comes_to_no_value_is_the_models_failure(
-    sandbox: Sandbox, value: str, outcome: Outcome
-) -> None:
+async def test_what_comes_to_no_value_is_a_failure(sandbox: Sandbox, value: str, outcome: Outcome) -> None:
     found = await judged(sandbox, CALL, f"assert f(1, y=2) == {value}")
     assert (found.outcome, bool(found.why)) == (outcome, True)
 
@@ -284,9 +282,7 @@ CALLS_WRONG = {
 
 
 @pytest.mark.parametrize(("masked", "answers"), CALLS_WRONG.items())
-async def test_what_holds_for_any_program_fills_no_masked_call(
-    sandbox: Sandbox, masked: Masked, answers: list[str]
-) -> None:
+async def test_what_fills_no_masked_call(sandbox: Sandbox, masked: Masked, answers: list[str]) -> None:
     """A bare value, an operator, a method that is not called, an object."""
     for answer in answers:
         found = await judged(sandbox, masked, answer)

@@ -103,9 +103,7 @@ async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> N
     assert len(ours & official) / len(official) >= 0.95
 
 
-async def test_a_model_that_is_right_on_all_of_dreval(
-    store: DataStore, questions: QuestionFile, tmp_path: Path
-) -> None:
+async def test_a_model_that_is_right(store: DataStore, questions: QuestionFile, tmp_path: Path) -> None:
     """It scores full marks, but where the path's question, which names a line by its text, has two truths."""
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
     asker = official_asker(official.runtime_prompts(store, "direct"), "direct")

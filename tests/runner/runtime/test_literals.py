@@ -43,10 +43,7 @@ def test_what_the_tracer_writes_is_read_back_equal(value: object) -> None:
 
 SETS, SETS_BACKWARDS = (
     "{" + ", ".join(f"frozenset({{{', '.join(members)}}})" for members in order) + "}"
-    for order in (
-        [["0", "8"], ["16", "24"], ["32", "40"]],
-        [["40", "32"], ["24", "16"], ["8", "0"]],
-    )
+    for order in ([["0", "8"], ["16", "24"], ["32", "40"]], [["40", "32"], ["24", "16"], ["8", "0"]])
 )
 """Members that fall into one place of a small hash table: their order is that in which they came."""
 SAME = [

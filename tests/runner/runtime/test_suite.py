@@ -22,13 +22,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
-from triathlon_runner.runtime import (
-    METRICS,
-    RuntimeSuite,
-    catalogue,
-    read_questions,
-    write_questions,
-)
+from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions, write_questions
 from triathlon_runner.runtime._questions import Asker, QuestionKind
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import Preparable, Suite, UnitRun
@@ -120,9 +114,7 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader
 
 
 @pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
-async def test_an_endpoint_that_fails_leaves_the_unit_open(
-    built: RuntimeSuite, grader: Grader, error: Exception
-) -> None:
+async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader, error: Exception) -> None:
     """That error comes out: no record, no made-up answer."""
 
     def fail(kind: QuestionKind, truth: str) -> str:
@@ -190,9 +182,7 @@ def test_the_catalogue(tmp_path: Path) -> None:
     assert built.data.name == "core seeds and classes"
 
 
-async def test_questions_are_built_anew_with_other_libraries(
-    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_when_built_anew(grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that was left out for want of one is asked about once that is there; likewise by Python."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)

@@ -36,7 +36,7 @@ ATTACKS = [
     ("import sys; sys.exit()", "raised", ""),
     ("import os; [os.write(fd, b'\\x00\\xff' * 99) for fd in (1, 2)]", "returned", ""),
     ("x = [0] * 10**9", "raised lost", ""),
-    ("while n: pass", "limit", ""),
+    ("while n:\n            n = 2", "limit", ""),
     ("import sys; sys._getframe(2).f_locals", "returned", ""),
     # what it does unseen would make a truth that is none; the outcome says how it got away
     ("import sys; sys.settrace(None)", "untraceable", SETS),
@@ -48,9 +48,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize(("attack", "ends", "why"), ATTACKS)
-async def test_a_hostile_reference_harms_only_its_own_run(
-    sandbox: Sandbox, attack: str, ends: str, why: str
-) -> None:
+async def test_a_hostile_reference_harms_itself(sandbox: Sandbox, attack: str, ends: str, why: str) -> None:
     program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
     first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
     assert hostile.outcome in ends.split()

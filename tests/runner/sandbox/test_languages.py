@@ -147,9 +147,7 @@ async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) 
         ),
     ],
 )
-async def test_a_relay_changes_no_plain_value(
-    sandbox: Sandbox, language: Language, program: str, tests: str
-) -> None:
+async def test_relayed_values_stay(sandbox: Sandbox, language: Language, program: str, tests: str) -> None:
     together = Job(f"{program}\n{tests}", (), language)
     assert (await sandbox.run(together)).ended is Ended.FINISHED
     run = await sandbox.examine(Job(tests, (), language, relayed=("f",)), Job(program, (), language))

@@ -62,9 +62,7 @@ def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
         ("", Finish.REFUSED, ("", Outcome.REFUSED)),
     ],
 )
-def test_replies_without_the_function(
-    text: str, finish: Finish, expected: tuple[str, Outcome | None]
-) -> None:
+def test_where_there_is_no_function(text: str, finish: Finish, expected: tuple[str, Outcome | None]) -> None:
     """Prose and reasoning are no program; nor is what the limit cut, or what stands in a refusal."""
     assert taken(text, finish=finish) == expected
 

@@ -5,16 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.scripted_evolver import (
-    EVEN,
-    GOOD,
-    SEED,
-    SOLUTION,
-    Says,
-    ScriptedEvolver,
-    fenced,
-    same_problem,
-)
+from support.scripted_evolver import EVEN, GOOD, SEED, SOLUTION, Says, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
 from triathlon_runner.evolved.evolve import Job

@@ -119,9 +119,7 @@ def _data_set(path: Path, **fields: Any) -> UserDataSet:
         ("decompose", [MAIN, MAIN.replace("new", "other")]),
     ],
 )
-def test_a_set_is_read_as_it_was_written(
-    tmp_path: Path, transformation: Transformation, prompts: list[str]
-) -> None:
+def test_a_set_is_read_again(tmp_path: Path, transformation: Transformation, prompts: list[str]) -> None:
     drafts = [_draft(prompt) for prompt in prompts]
     problems = _accept(_write(tmp_path, transformation, *drafts)).read().functions
     assert [problem.prompt for problem in problems] == [draft.prompt for draft in drafts]
@@ -160,9 +158,7 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
         Workspace(tmp_path).check()
 
 
-def test_a_disk_that_is_full_is_said_and_tears_no_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_and_tears_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log, too, is written whole or not at all."""
     _write(tmp_path, "subtle")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
