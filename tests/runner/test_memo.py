@@ -10,7 +10,7 @@ from triathlon_runner.datasets import Comparison, Problem, TestedProblem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import CachingGrader
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox import Sandbox
 
 PROBLEM = Problem("t/1", "f", "def f(x):\n", "def f(x):\n    return x + 1\n", ("(1,)", "(2,)"))
 
@@ -36,15 +36,14 @@ def test_what_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
             assert memo.memo_key("a kind", PROBLEM) != before
 
 
-async def test_stored_values_of_others_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer key of another Python, whose `sum` may round otherwise; a verdict about a changed problem."""
+async def test_what_is_not_taken(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer key of another Python, whose `sum` may round otherwise, or a changed problem's verdict."""
     keys, verdicts = tmp_path / "keys", tmp_path / "verdicts.jsonl"
-    async with open_sandbox(jobs=1) as sandbox:
-        for python in ("3.98", "3.99", "3.98"):
-            monkeypatch.setattr(memo, "python_version", lambda python=python: python)
-            verdict = await ProgramGrader(sandbox, keys).grade(PROBLEM.reference, PROBLEM)
-            assert verdict.outcome is Outcome.PASSED
-        for problem, outcome in ((PROBLEM, Outcome.PASSED), (CHANGED, Outcome.FAILED)):
-            grader = CachingGrader(ProgramGrader(sandbox), verdicts)
-            assert (await grader.grade(PROBLEM.reference, problem)).outcome is outcome
+    for python in ("3.98", "3.99", "3.98"):
+        monkeypatch.setattr(memo, "python_version", lambda python=python: python)
+        verdict = await ProgramGrader(sandbox, keys).grade(PROBLEM.reference, PROBLEM)
+        assert verdict.outcome is Outcome.PASSED
+    for problem, outcome in ((PROBLEM, Outcome.PASSED), (CHANGED, Outcome.FAILED)):
+        grader = CachingGrader(ProgramGrader(sandbox), verdicts)
+        assert (await grader.grade(PROBLEM.reference, problem)).outcome is outcome
     assert len(list(keys.iterdir())) == len(verdicts.read_bytes().splitlines()) == 2

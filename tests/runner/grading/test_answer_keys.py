@@ -18,21 +18,11 @@ from triathlon_runner.sandbox import Sandbox, _pipes, decode, open_sandbox
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SMALL = Problem("test/small", "f", "", "def f(n):\n    return n / 3\n", ("(1,)", "(2,)"))
-LARGE = Problem(
-    "test/large",
-    "f",
-    "",
-    "def f(n):\n    return str(n) * 1_000_000\n",
-    tuple(f"({n},)" for n in range(10, 22)),
-)
+TWELVE = tuple(f"({n},)" for n in range(10, 22))
+LARGE = Problem("test/large", "f", "", "def f(n):\n    return str(n) * 1_000_000\n", TWELVE)
 """Whose expected outputs have 24 MB."""
-LONG = Problem(
-    "test/long",
-    "f",
-    "def f(n):\n",
-    "def f(n):\n    return [str(i) for i in range(n)]\n",
-    ("(3,)", "(9999,)", "(4,)"),
-)
+RIGHT = "return [str(i) for i in range(n)]"
+LONG = Problem("test/long", "f", "", f"def f(n):\n    {RIGHT}\n", ("(3,)", "(9999,)", "(4,)"))
 
 
 async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -100,15 +90,15 @@ async def test_of_a_large_key_little_stays_in_memory(sandbox: Sandbox, tmp_path:
 @pytest.mark.parametrize(
     ("body", "outcome", "passed"),
     [
-        ("return [str(i) for i in range(n)]", Outcome.PASSED, 3),
-        ("return [str(i) for i in range(n)][:: -1 if n > 9 else 1]", Outcome.FAILED, 1),
-        ("return [str(i) for i in range(n)] if n < 9 else []", Outcome.FAILED, 1),
-        ("return [str(i) for i in range(n)] if n < 9 else 1 / 0", Outcome.CRASHED, 1),
-        ("if n > 9: raise ValueError('x' * 99)\n    return [str(i) for i in range(n)]", Outcome.CRASHED, 1),
+        (RIGHT, Outcome.PASSED, 3),
+        (f"{RIGHT}[:: -1 if n > 9 else 1]", Outcome.FAILED, 1),
+        (f"{RIGHT} if n < 9 else []", Outcome.FAILED, 1),
+        (f"{RIGHT} if n < 9 else 1 / 0", Outcome.CRASHED, 1),
+        (f"if n > 9: raise ValueError('x' * 99)\n    {RIGHT}", Outcome.CRASHED, 1),
         ("return [str(i) for i in range(3 * n if n == 4 else n)]", Outcome.FAILED, 2),
         ("return [str(i) for i in range(3000 * n if n == 3 else n)]", Outcome.FAILED, 0),
-        ("import os; return [str(i) for i in range(n)] if n < 9 else os._exit(1)", Outcome.CRASHED, 1),
-        ("while n > 9: pass\n    return [str(i) for i in range(n)]", Outcome.TIMED_OUT, 1),
+        (f"import os; {RIGHT} if n < 9 else os._exit(1)", Outcome.CRASHED, 1),
+        (f"while n > 9: pass\n    {RIGHT}", Outcome.TIMED_OUT, 1),
     ],
 )
 async def test_long_outputs_are_judged_unread(

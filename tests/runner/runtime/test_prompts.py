@@ -72,10 +72,12 @@ def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
             states=tuple(Value(type=kind, text=text) for kind, text, _ in found.observed(line, name)),
             next_lines=tuple(found.successors(line)),
         )  # fmt: skip
-        judge = {"coverage": grade_coverage, "state": grade_state}.get(
-            kind, partial(grade_path, one["program"])
-        )
-        assert judge(asked, one["answer"]).correct, one
+        judges = {
+            "coverage": grade_coverage,
+            "state": grade_state,
+            "path": partial(grade_path, one["program"]),
+        }
+        assert judges[kind](asked, one["answer"]).correct, one
 
 
 def test_the_demonstrated_assertions_hold() -> None:

@@ -1,7 +1,5 @@
 """What counts as a step, how values are recorded, limits of the tracer, and what a run leaves behind."""
 
-from typing import Any
-
 import pytest
 
 from support.traced import lines, texts, traced, traced_test
@@ -346,8 +344,13 @@ def test_a_broken_trace_is_refused() -> None:
     plain = tracer.questions("def f():\n    x = 1\n    return x", run, [(2, "x")], 0)
     assert read_run(plain).statements[0].states == (Value(type="int", text="1"),)
     (one,) = plain["statements"]
-    texts_in_numbers: list[dict[str, Any]] = [{"line": "x"}, {"next_lines": ("a",)}]
-    for wrong in (*texts_in_numbers, {"states": ((1, 2, 3),)}, {"states": None}, {"x": 1}):
+    for wrong in (
+        {"line": "x"},
+        {"states": ((1, 2, 3),)},
+        {"states": None},
+        {"next_lines": ("a",)},
+        {"x": 1},
+    ):
         assert read_run({**plain, "statements": ({**one, **wrong},)}).outcome == "lost"
     assert read_run("nothing").outcome == "lost"
 

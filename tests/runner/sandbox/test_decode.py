@@ -9,28 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.values import nested
 from triathlon_runner.sandbox import MalformedError, Tagged, decode, encode
 from triathlon_runner.sandbox._inside.child import MAX_DEPTH, ValueTooDeepError, ValueTooLargeError
 from triathlon_runner.sandbox._wire import read_json, to_json
 
-scalars = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
-)  # fmt: skip
-keys = st.integers() | st.text() | st.tuples(st.integers(), st.text())
-values: st.SearchStrategy[Any] = st.recursive(
-    scalars,
-    lambda inner: (
-        st.lists(inner)
-        | st.lists(inner).map(tuple)
-        | st.dictionaries(keys, inner)
-        | st.sets(keys)
-        | st.frozensets(keys)
-        | st.lists(st.integers(), min_size=4)
-        | st.lists(st.text(), min_size=4)
-        | st.lists(st.floats(allow_nan=False), min_size=4)
-    ),
-    max_leaves=30,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+COLUMNS = st.lists(st.integers()) | st.lists(st.text()) | st.lists(st.floats(allow_nan=False))
+VALUES = nested(SCALARS | COLUMNS, st.integers() | st.text() | st.tuples(st.integers(), st.text()))
 
 
 def shape(value: Any) -> Any:
@@ -50,7 +36,7 @@ def is_value_or_malformed(data: bytes) -> bool:
     return repr(shape(decode(data))) == repr(shape(found))
 
 
-@given(values, st.integers(0, 200), st.integers(0, 255), st.binary(max_size=200))
+@given(VALUES, st.integers(0, 200), st.integers(0, 255), st.binary(max_size=200))
 def test_values_come_back_undamaged(value: Any, place: int, byte: int, other: bytes) -> None:
     """With every type; a changed byte, a cut or any other bytes never make the decoder fail otherwise."""
     data = bytearray(encode(value, 1 << 20))
