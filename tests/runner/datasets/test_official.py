@@ -113,14 +113,6 @@ def test_main_only_has_no_helpers(store: DataStore) -> None:
         assert len(problem.prompt) < len(with_helpers[problem.task_id].prompt)
 
 
-@pytest.mark.parametrize(("language", "count"), [("python", 974), ("php", 966), ("perl", 966)])
-def test_mbxp(store: DataStore, language: official.MbxpLanguage, count: int) -> None:
-    """The languages join on the MBPP task number."""
-    rows = official.mbxp(store, language)
-    assert (len(rows), rows[0].number) == (count, 1)
-    assert {row.number for row in rows} <= {row.number for row in official.mbxp(store, "python")}
-
-
 def test_dreval(store: DataStore) -> None:
     """DREval has 85 functions and 69 of ClassEval's 100 classes; its questions stay inside the programs."""
     assert len(official.classeval(store)) == 100

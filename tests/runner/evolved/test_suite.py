@@ -132,14 +132,6 @@ def test_catalogue_is_known_without_data() -> None:
     assert all(entry.core == entry.id.startswith("evolved/core-") for entry in ENTRIES.values())
 
 
-@pytest.mark.official
-def test_humaneval_and_humaneval_plus_share_their_replies() -> None:
-    """Both ask the same, and equal questions are asked once: a run of both gives both, other tests aside."""
-    plain, plus = (ENTRIES[f"evolved/humaneval{more}"].build(official_store()) for more in ("", "-plus"))
-    assert plain.protocol["asked"] == plus.protocol["asked"]
-    assert plain.protocol["graded"] != plus.protocol["graded"]
-
-
 @pytest.mark.parametrize(
     ("program", "outcome"),
     [(BOTH, Outcome.PASSED), (BOTH.replace("// 2", "/ 2"), Outcome.FAILED), (ALL, Outcome.CRASHED)],

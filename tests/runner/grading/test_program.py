@@ -117,8 +117,6 @@ PROGRAMS: dict[str, tuple[str, Outcome]] = {
     "a name beyond ASCII": (f"{ADD}    größe = a\n    return größe + b\n", P),
     "a coding line": (f"# -*- coding: latin-1 -*-\n{ADD}{SUM}", P),
     "a form feed between lines": (f"import math\n\x0c\n{ADD}{SUM}", P),
-    "a NUL": (f"{ADD}{SUM}\0", C),
-    "half a character, which no file can hold": (f"x = '\ud800'\n{ADD}{SUM}", C),
 }
 
 

@@ -1,7 +1,4 @@
-"""The loop itself: generate, execute, summarise, until a failure or M (EVALOOOP, section 2.1); its judge.
-
-The judge of similarity (equation 3) is asked twice at most, and its number never invented.
-"""
+"""The loop itself: generate, execute, summarise, until a failure or M (EVALOOOP, section 2.1); its judge."""
 
 from collections.abc import Callable
 from dataclasses import replace

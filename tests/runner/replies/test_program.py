@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.replies import Extraction, code_blocks, extract_program
+from triathlon_runner.replies import Extraction, extract_program
 
 ADD = "def add(a, b):\n    return a + b\n"
 GOOD = "def add(a, b):\n    total = a\n    total += b\n    return total\n"
@@ -520,10 +520,3 @@ def test_strange_replies_end_in_an_extraction(nasty: str) -> None:
     """No reply makes extraction fail or warn; functions in functions and fences are read at any depth."""
     program = extract(nasty).program
     assert program.startswith("def add") or not any(part in nasty for part in ("lambda", "md\n", "\\d"))
-
-
-def test_blocks_keep_their_labels() -> None:
-    """The word behind a fence is kept: other languages are chosen by it."""
-    blocks = code_blocks("```php\n<?php echo 1;\n```\ntext\n```JavaScript\nlet x;\n```")
-    labels = [(block.label, block.code) for block in blocks]
-    assert labels == [("php", "<?php echo 1;"), ("javascript", "let x;")]

@@ -1,7 +1,4 @@
-"""Every limit of a child that `triathlon doctor` names is reached by a program here, in each level.
-
-A process that something outside kills is nobody's failure; one that kills itself is the program's.
-"""
+"""Every limit of a child that `triathlon doctor` names is reached by a program here, in each level."""
 
 import os
 import platform

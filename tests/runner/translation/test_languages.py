@@ -51,7 +51,7 @@ def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
     ("text", "finish", "expected"),
     [
         # A translation that renamed its function is executed, and crashes by its own fault.
-        (f"```php\n{OTHER}\n```\n```\nprints nothing\n```", Finish.STOP, (OTHER, None)),
+        (f"```PHP\n{OTHER}\n```\n```\nprints nothing\n```", Finish.STOP, (OTHER, None)),
         ("", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("I cannot translate this.", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("<think>```php\nfunction tally() {}\n```</think>", Finish.STOP, ("", Outcome.NO_ANSWER)),
