@@ -184,7 +184,7 @@ async def test_hostile_programs_are_graded(suite: EvolvedSuite | LoopSuite, func
 @pytest.mark.slow
 async def test_hostile_answers_are_executed(sandbox: Sandbox) -> None:
     """Those that complete the assertion, each way of it once; some use up all their time."""
-    answers = {}
+    answers: dict[str, str] = {}
     for text in hostile_replies.replies():
         await answer("direct", Reply(text=text))
         found = extract_answer(Reply(text=text), "direct")

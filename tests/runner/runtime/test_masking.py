@@ -87,10 +87,10 @@ def test_masks_in_texts() -> None:
     assert Masked("assert f(1) == ??\nassert f(2) == ??", ("3",)).masked_calls == []
     assert Masked("assert ?? == 3\nassert f(2) == ??", ("f(1)",)).masked_calls == [0]
     complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
-    masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
-    assert originals(masked, complete) == ("1", "[1, 2]")
+    shown = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
+    assert originals(shown, complete) == ("1", "[1, 2]")
     with pytest.raises(InvalidAnswerError):
-        originals(masked, complete.replace("put( 1 )", "put(2)"))
+        originals(shown, complete.replace("put( 1 )", "put(2)"))
 
 
 def test_no_question_on_our_own_problems_masks_a_call() -> None:

@@ -250,10 +250,9 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) 
     assert {record.suite for record in records} == {"runtime/mine"}
     assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
     # A site reads them without the file; running them again asks for it.
-    for suite in ("runtime/mine", "runtime/mine@cot-sampled"):
-        entry = suites.find(suite)
-        assert entry is not None
-        assert (entry.id, entry.metrics) == (suite, METRICS)
+    for name in ("runtime/mine", "runtime/mine@cot-sampled"):
+        entry = suites.find(name)
+        assert entry is not None and (entry.id, entry.metrics) == (name, METRICS)
         with pytest.raises(UserError, match="came from a file"):
             entry.build(NO_STORE)
     assert suites.find("runtime/mine@else") is None
