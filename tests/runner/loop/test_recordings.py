@@ -63,11 +63,10 @@ async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> No
         run = LoopRun(
             tmp_path,
             server.base_url,
-            suite="loop/mbpp-plus",
+            "loop/mbpp-plus",
             only=recorded.keys(),
             data=official_store(),
             keys=keys,
-            slots=64,
         )
         assert (await run()).exit_code == 0
     assert {record.task_id: record.sustained_loops for record in run.records()} == recorded

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from support.loop_fakes import ADD, RIGHT, is_summary
-from support.loop_run import SUITE, LoopRun, asks_for_words, programmer, until, wrong
+from support.loop_run import SUITE, LoopRun, asks_for_words, programmer
 from support.model_server import ModelServer
 from triathlon_runner import loop
 
@@ -21,7 +21,7 @@ async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
 
 async def test_variants_beside_their_baseline(tmp_path: Path) -> None:
     """Each has its own lines and protocol; what two of them ask alike is asked once."""
-    async with ModelServer(programmer(until(1, wrong))) as server:
+    async with ModelServer(programmer) as server:
         run = LoopRun(tmp_path, server.base_url, tasks=1)
         assert (await run(["prompts", "temperatures", "attacks"])).exit_code == 0
         temperatures = Counter(asked.body["temperature"] for asked in server.requests)
