@@ -512,11 +512,13 @@ def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -
         "def f\n" * 3000,
         "@a\n" * 3000,
         "\ud800 def add(a, b): return \0 1",
-        fenced("def add(a, b):\n    return '\\d' and List\n"),  # an escape that Python remarks on
+        fenced("def plus(a, b):\n    return '\\d'\n"),  # an escape that Python remarks on
         "".join("`" * length + "md\n" for length in range(503, 2, -1)) + ADD,
     ],
 )
 def test_strange_replies_end_in_an_extraction(nasty: str) -> None:
     """No reply makes extraction fail or warn; functions in functions and fences are read at any depth."""
-    program = extract(nasty).program
-    assert program.startswith("def add") or not any(part in nasty for part in ("lambda", "md\n", "\\d"))
+    extraction = extract(nasty)
+    if "lambda" in nasty or "md\n" in nasty:
+        assert extraction.program.startswith("def add")
+    assert (extraction.changes == ("plus stands for add",)) is ("def plus" in nasty)

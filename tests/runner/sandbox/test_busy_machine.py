@@ -194,7 +194,7 @@ FIRST_VERSION = {"limit_in_bytes": "1000", "usage_in_bytes": "900", "stat": "tot
 
 
 @pytest.mark.parametrize(
-    ("groups", "folder", "files", "left"),
+    ("groups", "place", "files", "left"),
     [
         ("0::/\n", ".", {"max": "max"}, 8 << 30),
         ("0::/own\n", "own", {"max": "1000", "current": "700", "stat": "anon 5\ninactive_file 200\n"}, 500),
@@ -202,21 +202,16 @@ FIRST_VERSION = {"limit_in_bytes": "1000", "usage_in_bytes": "900", "stat": "tot
     ],
 )
 def test_memory_that_is_left(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    groups: str,
-    folder: str,
-    files: dict[str, str],
-    left: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, place: str, files: dict[str, str], left: int
 ) -> None:
     """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
     (tmp_path / "cgroup").write_text(groups)
-    (tmp_path / "groups" / folder).mkdir(parents=True)
+    (tmp_path / "groups" / place).mkdir(parents=True)
     for name, text in files.items():
-        (tmp_path / "groups" / folder / f"memory.{name}").write_text(text)
-    for name, place in (("_MEMORY", "meminfo"), ("_OWN_GROUPS", "cgroup"), ("_GROUPS", "groups")):
-        monkeypatch.setattr(_local, name, tmp_path / place)
+        (tmp_path / "groups" / place / f"memory.{name}").write_text(text)
+    for name, file in (("_MEMORY", "meminfo"), ("_OWN_GROUPS", "cgroup"), ("_GROUPS", "groups")):
+        monkeypatch.setattr(_local, name, tmp_path / file)
     assert _local.available_bytes() == left
 
 
