@@ -58,10 +58,11 @@ def test_values_come_back_undamaged(value: Any, place: int, byte: int, other: by
         b"x\1\0a" * 10_000 + b"N",
         b"e*" + struct.pack("<I", 1) + b"l*\0\0\0\0",
         b"NN",
+        b"i\0\0",
         b"",
         b"?",
     ],
-    ids=["items", "column", "text", "lengths", "nested", "tagged", "unhashable", "two", "none", "tag"],
+    ids=["items", "column", "text", "lengths", "nested", "tagged", "unhashable", "two", "cut", "none", "tag"],
 )
 def test_lying_lengths_and_nesting_are_refused(data: bytes) -> None:
     with pytest.raises(MalformedError):
