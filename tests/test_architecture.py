@@ -20,13 +20,4 @@ def named_paths() -> list[str]:
 
 @pytest.mark.parametrize("path", named_paths())
 def test_a_named_path_exists(path: str) -> None:
-    """Each path of the page is there, from the root or within one of the two packages."""
     assert any((place / path).exists() for place in PLACES)
-
-
-@pytest.mark.parametrize("package", PLACES[1:], ids=lambda path: path.name)
-def test_every_folder_is_explained(package: Path) -> None:
-    """Each folder of the two packages stands in a table of folders."""
-    text = (ROOT / "docs/architecture.md").read_text("utf-8")
-    folders = [path.parent.name for path in package.glob("*/__init__.py")]
-    assert folders and [name for name in folders if f"`{name}`" not in text] == []

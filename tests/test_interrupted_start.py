@@ -34,6 +34,7 @@ def test_an_interrupt_while_it_starts(tmp_path: Path, after: float, command: str
         assert output.startswith(f"triathlon {command}: interrupted; ") and output.count("\n") == 1
 
 
+GATE = ("gate", "--baseline", "a", "--candidate", "b", "--models-file")
 GRADE = ("grade", "samples.jsonl", "--problems")
 
 
@@ -41,11 +42,7 @@ GRADE = ("grade", "samples.jsonl", "--problems")
     ("arguments", "code", "kept"),
     [
         (("run", "--models-file"), 1, "what was finished is kept, and the same command goes on from there"),
-        (
-            ("gate", "--baseline", "a", "--candidate", "b", "--models-file"),
-            3,
-            "undecided; what was finished is kept",
-        ),
+        (GATE, 3, "undecided; what was finished is kept"),
         (("models", "--models-file"), 130, "no stored result is lost"),
         (("scores", "--models-file"), 130, "no stored result is lost"),
         (("build", "--models-file"), 130, "the site stays as it was"),
@@ -53,9 +50,7 @@ GRADE = ("grade", "samples.jsonl", "--problems")
         (("grade", "--out=o.jsonl", *GRADE[1:]), 130, "what was graded is kept"),
     ],
 )
-def test_an_interrupt_while_it_works(
-    tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str
-) -> None:
+def test_an_interrupt_at_work(tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str) -> None:
     """A line says what is kept; the code is 130 or the command's own. The file that is read never ends."""
     endless = tmp_path / "endless.yaml"
     os.mkfifo(endless)

@@ -1,7 +1,6 @@
 """The main job from the command line, against a scripted model behind a real loopback server."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.gate_place import GatePlace
 from support.model_server import model_server_process
 
 MODELS = """\
@@ -24,35 +24,24 @@ models:
     name: Keyless
     api: {{base_url: "{base_url}", model: scripted, key_env: TRIATHLON_TEST_KEY_THAT_NOBODY_SETS}}
 """
+RUN = ("run", "--limit", "3")
 TIMING = {"seconds", "cpu_seconds", "started", "ended", "tokens_per_second", "bytes"}
 """The length of a file is that of its seconds, too."""
 
 
-class Place:
-    """An empty folder with a models.yaml, and the command run in it as its own process."""
+class Place(GatePlace):
+    """With models of its own."""
 
     def __init__(self, root: Path, base_url: str) -> None:
-        self.root = root
-        root.mkdir(parents=True, exist_ok=True)
+        super().__init__(root, base_url)
         (root / "models.yaml").write_text(MODELS.format(base_url=base_url))
-        self.environment = {**os.environ, "TRIATHLON_CACHE": str(root / "cache")}
-        self.environment.pop("TRIATHLON_DATA", None)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[bytes]:
+        """The same run, in a process that can be killed."""
+        command = [str(Path(sys.executable).with_name("triathlon")), *RUN]
         return subprocess.Popen(
-            [str(Path(sys.executable).with_name("triathlon")), *arguments],
-            cwd=self.root,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+            command, cwd=self.root, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
-
-    def call(self, *arguments: str, expect: int = 0) -> str:
-        process = self.start(*arguments)
-        output, _ = process.communicate(timeout=300)
-        assert process.returncode == expect, output
-        return output
 
     def results(self) -> dict[str, object]:
         """Every line and manifest, without the fields that tell the time."""
@@ -87,30 +76,25 @@ def base_url(log: Path) -> Iterator[str]:
 def calm(tmp_path_factory: pytest.TempPathFactory, base_url: str) -> Place:
     """A place where an undisturbed run has finished."""
     place = Place(tmp_path_factory.mktemp("calm"), base_url)
-    place.call("run", "--limit", "3")
+    place.call(*RUN, code=0)
     return place
 
 
-def test_all_three_disciplines_have_results(calm: Place) -> None:
-    """One run writes lines and a manifest for suites of loop, runtime and evolved."""
+def test_what_a_run_leaves(calm: Place) -> None:
+    """Lines and a manifest of each discipline; a missing key skips a model, and is named."""
     written = {Path(name).parent.name for name in calm.results() if name.endswith(".jsonl")}
     assert {"loop", "runtime", "evolved"} <= written
     manifests = [name for name in calm.results() if name.endswith(".manifest.json")]
     assert len(manifests) == len([name for name in calm.results() if name.endswith(".jsonl")])
-
-
-def test_a_model_that_cannot_run_here_is_no_error(calm: Place) -> None:
-    """A missing key skips the model, and says which variable to set."""
-    assert (
-        "TRIATHLON_TEST_KEY_THAT_NOBODY_SETS" in (calm.root / "results/runs/keyless/skipped.txt").read_text()
-    )
+    skipped = (calm.root / "results/runs/keyless/skipped.txt").read_text()
+    assert "TRIATHLON_TEST_KEY_THAT_NOBODY_SETS" in skipped
 
 
 def test_a_second_run_asks_nothing(calm: Place, log: Path) -> None:
-    """What is on disk is not asked again, and no file is written."""
     asked = log.read_text().count("\n")
     before = _file_states(calm.root / "results/runs")
-    said = calm.call("run", "--limit", "3")
+    done = calm.call(*RUN, code=0)
+    said = done.stdout + done.stderr
     assert "all units had been measured before" in said and "0 units finished, 0 open" in said
     assert "cache prune --model" in said  # results put aside alone would come from the cache again
     assert log.read_text().count("\n") == asked
@@ -118,14 +102,12 @@ def test_a_second_run_asks_nothing(calm: Place, log: Path) -> None:
 
 
 def _file_states(folder: Path) -> dict[Path, tuple[bytes, int]]:
-    """The content of each file and when it was written."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 def test_the_site_is_built_from_the_results(calm: Place) -> None:
-    """`build` writes an index that names the model, escaped, and all three disciplines."""
-    calm.call("build")
+    calm.call("build", code=0)
     index = (calm.root / "_site/index.html").read_text()
     assert "Scripted &lt;b&gt;Model&lt;/b&gt; &amp; Co" in index
     assert "<b>Model</b>" not in index
@@ -139,12 +121,12 @@ def test_kill_at_random_moments_loses_and_doubles_nothing(tmp_path: Path, base_u
     dice = random.Random(7)  # the moments differ with the machine's load anyway
     killed = 0
     while killed < 10:
-        process = place.start("run", "--limit", "3")
+        process = place.start()
         try:
             process.wait(2.0 + dice.random() * 3.0)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
         process.communicate()
         killed += 1
-    place.call("run", "--limit", "3")
+    place.call(*RUN, code=0)
     assert place.results() == calm.results()

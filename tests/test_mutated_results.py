@@ -14,9 +14,7 @@ import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.small_run import SmallRun, made
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import RecordedManifest
 from triathlon_runner.store import (
-    RecordedFile,
     ResultsFile,
     ResultsFolder,
     read_graded_again,
@@ -25,6 +23,7 @@ from triathlon_runner.store import (
 )
 from triathlon_site.build import gather
 
+ROOT = Path(__file__).parents[1]
 OTHER_VALUES: tuple[Any, ...] = (
     *(None, True, -1, 0, 5, 1.5, 1e308, float("nan"), float("inf"), 10**30, 2**53, [], {}, [None], [[]]),
     *("", "passed", "x" * 10_000, "\u0000", "../../up", "<b>", "\u202e", "2026-13-45", "0001-01-01", "NaN"),
@@ -38,34 +37,19 @@ COMMANDS = (
     *(("export", form, "--out", "exported") for form in ("every-eval-ever", "evalplus", "inspect")),
     ("submit", "check", "results/runs/m"),
 )
-RECORDED: dict[str, list[dict[str, Any]]] = {
-    "runtime/cruxeval-output": [
-        {"task_id": f"CRUXEval/{n}", "outcomes": "passed*2 failed", "answers": "ab" * 4} for n in range(3)
-    ],
-    "evolved/humaneval": [
-        {"task_id": f"HumanEval/{n}", "outcome": "passed", "program": "cd" * 4} for n in range(3)
-    ],
-}
+RECORDED = ("evoeval-solutions/gpt-4/evolved/humaneval", "cruxeval/phi-1/runtime/cruxeval-output")
+"""Of the project's own recorded results; a line is a sample, or a task."""
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
     """Two units of a suite of each discipline, a statement about them, and recorded results."""
     small = made(tmp_path_factory.mktemp("mutated"))
-    receipt = dict.fromkeys(("source", "title", "address", "commit", "licence", "file"), "a")
-    receipt |= {"date": "2025-10", "sha256": "ab" * 32}
-    numbers = {"engine_version": 1, "compared": 3, "equal": 3}
-    for suite, lines in RECORDED.items():
-        by_task = "outcomes" in lines[0]
-        fields = {
-            **{"suite": suite, "model": "recorded-model", "served_model": "a", "protocol": "ab" * 8},
-            **{"settings": {"recorded": "a"}, "data": {"name": "a", "version": "1", "sha256": "ab" * 32}},
-            **{"tasks_in_suite": 3, "tasks_planned": 3, "line_holds": "task" if by_task else "sample"},
-            "outcomes": {"failed": 3, "passed": 6} if by_task else {"passed": 3},
-            "receipt": {**receipt, **numbers},
-        }
-        file = RecordedFile(small.results, "a", "recorded-model", suite)
-        file.write(RecordedManifest.model_validate_json(json.dumps(fields)), lines)
+    for name in RECORDED:
+        (small.results / "recorded" / name).parent.mkdir(parents=True)
+        for suffix in (".jsonl", ".manifest.json"):
+            file = f"recorded/{name}{suffix}"
+            shutil.copy(ROOT / "results" / file, small.results / file)
     statement = ("--statement", "results/runs/m/verified.json")
     assert small.call("submit", "check", "results/runs/m", *statement).exit_code in {0, 1}
     return small

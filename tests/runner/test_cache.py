@@ -20,13 +20,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "__file__", str(tmp_path / "site-packages/triathlon_runner/cache.py"))
 
 
-def test_a_checkouts_code_uses_its_own_cache_in_every_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`make`, and `triathlon` from whatever folder, share the `.cache` of the checkout that they run from.
-
-    `TRIATHLON_CACHE` names another place.
-    """
+def test_a_checkout_uses_its_own_cache_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make`, and `triathlon` from whatever folder, share it; `TRIATHLON_CACHE` names another place."""
     monkeypatch.chdir(tmp_path)
     for named, folder in (("", ROOT / ".cache"), (str(tmp_path), tmp_path)):
         monkeypatch.setenv("TRIATHLON_CACHE", named)
@@ -36,10 +31,8 @@ def test_a_checkouts_code_uses_its_own_cache_in_every_folder(
 
 @pytest.mark.parametrize("is_checkout", [True, False])
 @pytest.mark.usefixtures("installed")
-def test_an_installed_package_uses_the_checkout_that_it_is_run_in_or_the_users(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_checkout: bool
-) -> None:
-    """Also in a folder below it; a wheel in an empty folder puts no gigabytes there."""
+def test_an_installed_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_checkout: bool) -> None:
+    """It uses the checkout that it is run in, or below; in an empty folder it puts no gigabytes."""
     monkeypatch.chdir(ROOT / "docs" if is_checkout else tmp_path)
     assert cache_folder() == (ROOT / ".cache" if is_checkout else USERS)
     assert list(tmp_path.iterdir()) == []

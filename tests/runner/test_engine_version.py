@@ -32,12 +32,10 @@ SOURCES = (
 
 
 def engine_sources() -> set[Path]:
-    """The files of extraction and grading, relative to the package."""
     return {path.relative_to(PACKAGE) for pattern in SOURCES for path in PACKAGE.glob(pattern)}
 
 
 def engine_digest() -> str:
-    """Hash of these files' contents, whatever they are called."""
     contents = sorted(hashlib.sha256((PACKAGE / path).read_bytes()).digest() for path in engine_sources())
     return hashlib.sha256(b"".join(contents)).hexdigest()
 

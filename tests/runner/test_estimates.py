@@ -48,30 +48,20 @@ async def test_what_is_left(
     assert found.suites[0].open == tokens[0] and found.suites[0].cost.basis == basis
 
 
-async def test_unknown_price_and_speed(tmp_path: Path) -> None:
-    """What is not known is said to be unknown, with what to do."""
+async def test_what_a_row_leaves_open_or_limits(tmp_path: Path) -> None:
+    """Unknown price and speed are unknown; a limit a minute decides; reply limits are those that are sent."""
     made = bench(tmp_path)
+    priced = made.row
     made.row = ROW
     found = await one(made)
-    assert (found.usd, found.hours) == (None, None)
-    assert "`speed`" in found.speed
-
-
-async def test_limits_a_minute_are_time(tmp_path: Path) -> None:
-    """A provider's limit a minute is slower than the speed, and decides."""
-    made = bench(tmp_path)
-    assert made.row.api is not None
-    limited = made.row.api.model_copy(update={"requests_per_minute": 1})
-    made.row = made.row.model_copy(update={"api": limited})
+    assert (found.usd, found.hours) == (None, None) and "`speed`" in found.speed
+    assert priced.api is not None
+    limited = priced.api.model_copy(update={"requests_per_minute": 1})
+    made.row = priced.model_copy(update={"api": limited})
     assert (await one(made)).hours == pytest.approx(10 / 60)
-
-
-async def test_the_row_s_token_limits_count(tmp_path: Path) -> None:
-    """Replies are taken at the limit that is sent: the row's own, with what it adds for reasoning."""
-    made = bench(tmp_path)
-    assert made.row.api is not None
-    api = made.row.api.model_copy(update={"reasoning_max_tokens": 100})
-    longer = made.row.model_copy(update={"id": "longer", "max_tokens": 50, "api": api})
+    made.row = priced
+    api = priced.api.model_copy(update={"reasoning_max_tokens": 100})
+    longer = priced.model_copy(update={"id": "longer", "max_tokens": 50, "api": api})
     made.rows = [made.row, longer]
     plain, long = await estimate(made.plan(), made.folder, GRADER)
     assert (plain.cost.output_tokens, long.cost.output_tokens) == (50, 10 * 150)

@@ -47,7 +47,6 @@ def encrypted(data: bytes) -> bytes:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("packing", PACKERS)
 def test_what_is_read(tmp_path: Path, packing: str, encoding: str) -> None:
-    """Each way of packing and each encoding of Unicode gives the same text."""
     path = tmp_path / "s"
     path.write_bytes(PACKERS[packing](TEXT.encode(encoding)))
     assert read_file(path) == TEXT.encode()
@@ -55,7 +54,6 @@ def test_what_is_read(tmp_path: Path, packing: str, encoding: str) -> None:
 
 @pytest.mark.parametrize("packing", [name for name in PACKERS if name != "plain"])
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
-    """No more is unpacked than the bound; the message has it."""
     monkeypatch.setattr(foreign_files, "MOST_BYTES", 2 << 20)
     path = tmp_path / "s"
     path.write_bytes(PACKERS[packing](b" " * (8 << 20)))
@@ -92,7 +90,6 @@ def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, said: str) -> None:
-    """A user's error with the file and what it is."""
     path = tmp_path / "s"
     path.write_bytes(content)
     with pytest.raises(UserError, match=said) as caught:
@@ -110,7 +107,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, said: str)
     ids=["encrypted", "an epoch of 5,000 digits", "a name that is no UTF-8"],
 )
 def test_an_odd_inspect_log_is_a_users_error(tmp_path: Path, content: bytes, said: str) -> None:
-    """No traceback, whatever its members are called."""
     path = tmp_path / "log.eval"
     path.write_bytes(content)
     with pytest.raises(UserError, match=said):

@@ -1,4 +1,4 @@
-"""No reply ends a run: hostile ones through extraction and grading of the disciplines that take programs."""
+"""No reply ends a run: hostile ones through extraction and grading of all disciplines."""
 
 import asyncio
 import itertools
@@ -13,14 +13,22 @@ from support.hashes import hashes
 from support.loop_fakes import ADD, FakeGrader, FakeModel
 from support.translations import TASK
 from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.evolved import EvolvedSuite
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.loop._judge import similarity_in
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Outcome, Reply, UnitRecord
-from triathlon_runner.sandbox import Language, open_sandbox
+from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply, UnitRecord
+from triathlon_runner.runtime import Graded, StatementQuestion, Value
+from triathlon_runner.runtime._assertions import fill
+from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._grade import extract_answer, grade_coverage, grade_path, grade_state
+from triathlon_runner.runtime._outputs import grade_output, read_answer, read_arguments
+from triathlon_runner.runtime._programs import output_question
+from triathlon_runner.runtime._questions import STYLES, Style
+from triathlon_runner.sandbox import Language, Sandbox, open_sandbox
 from triathlon_runner.suites import DataSetInfo, UnitRun
 from triathlon_runner.translation._suite import program_in
 
@@ -37,6 +45,24 @@ LOOPS = tuple(
     LoopSuite("loop/test", DATA, [ADD], load_prompts("loop"), Setting(max_loops=2, as_written=as_written))
     for as_written in (False, True)
 )
+PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
+STATES = (
+    ("5", "int"), ("5.0", "float"), ("nan", "float"), ("(1+2j)", "complex"), ("True", "bool"),
+    ("None", "NoneType"),
+    ("'a'", "str"), ("b'a'", "bytes"), ("[1, 2.5, 'a']", "list"), ("(1, [2])", "tuple"), ("{1, 2}", "set"),
+    ("frozenset({1})", "frozenset"), ("{'a': {1: 2.0}}", "dict"), ("dict_keys([1, 2])", "dict_keys"),
+    ("Decimal('1.50')", "decimal.Decimal"), ("[Decimal('1.5')]", "list"),
+    ("Fraction(1, 2)", "fractions.Fraction"),
+    ("datetime.datetime(2024, 5, 1)", "datetime.datetime"), ("datetime.timedelta(1)", "datetime.timedelta"),
+    ("array([1.0, 2.0])", "numpy.ndarray"), ("Counter({'a': 1})", "collections.Counter"),
+    ("range(0, 3)", "range"),
+)  # fmt: skip
+LINE = StatementQuestion(line=2, variable="y", executed=False, states=(), next_lines=(-1,))
+RAN = itertools.cycle(
+    LINE.model_copy(update={"executed": True, "states": (Value(text=text, type=kind),), "next_lines": (3,)})
+    for text, kind in STATES
+)
+ABOUT, INPUT = output_question(CruxevalTask("t", PROGRAM, "3", "[3]"))
 KINDS: tuple[ModelKind, ...] = ("instruct", "base")
 QUICK = 6_000
 """Characters of a reply, or of a value that a program returns, up to which it is short."""
@@ -56,20 +82,53 @@ async def feed(
 
 
 async def translate(language: Language, kind: ModelKind, reply: Reply) -> None:
-    """A reply becomes a program or an outcome."""
     program, outcome = await program_in(reply, kind, language, TASK)
     assert bool(program) is (outcome is None)
 
 
 async def judge(reply: Reply) -> None:
-    """A judge's reply is a number from 0 to 1, or none."""
     number = similarity_in(reply)
     assert number is None or 0 <= number <= 1
+
+
+def check(answer: str, judged: Graded) -> None:
+    """A verdict is an outcome of the model, with a reason, that can be written down."""
+    assert judged.correct or judged.why
+    assert judged.outcome in ("passed", "failed", "no_answer", "crashed", "timed_out")
+    record = AnswerRecord(
+        reply=Reply(text=""), answer=answer[:1_000], expected=(), outcome=judged.outcome,
+        correct=judged.correct, why=judged.why,
+    )  # fmt: skip
+    record.model_dump_json()
+
+
+async def answer(style: Style, reply: Reply) -> None:
+    """A reply answers each kind of question of the runtime discipline, or none."""
+    found = extract_answer(reply, style)
+    for text in (found, f"assert f(3) == {reply.text}"):
+        if isinstance(text, str):
+            for asked in (next(RAN), LINE):
+                check(text, grade_coverage(asked, text))
+                check(text, grade_state(asked, text))
+                check(text, grade_path(PROGRAM, asked, text))
+            stated(text)
+
+
+def stated(text: str) -> set[str]:
+    """What the assertion of an output, or of an input, is that an answer completes."""
+    filled = set()
+    for read in (read_arguments, fill):
+        try:
+            filled.add(repr(read_answer(ABOUT.masked_test(INPUT), text, read)))
+        except InvalidAnswerError as error:
+            assert str(error)
+    return filled
 
 
 WAYS: dict[str, Sequence[Way]] = {
     "evolved": [partial(feed, EVOLVED, kind) for kind in KINDS],
     "loop": [*(partial(feed, suite, kind) for suite, kind in itertools.product(LOOPS, KINDS)), judge],
+    "runtime": [partial(answer, style) for style in STYLES],
     "translation": [partial(translate, *each) for each in itertools.product(Language, KINDS)],
 }
 disciplines = pytest.mark.parametrize("ways", WAYS.values(), ids=WAYS)
@@ -97,7 +156,6 @@ async def test_the_whole_corpus(ways: Sequence[Way]) -> None:
 @disciplines
 @pytest.mark.parametrize("examples", [300, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_generated_replies(ways: Sequence[Way], examples: int) -> None:
-    """Parts of the corpus put together at random."""
 
     async def feed_each(text: str) -> None:
         for way in ways:
@@ -121,3 +179,15 @@ async def test_hostile_programs_are_graded(suite: EvolvedSuite | LoopSuite, func
             returned = f"[{value}]" if number % 2 else value
             reply = Reply(text=f"```python\ndef {function}:\n    return {returned}\n```")
             assert (await feed(suite, "instruct", reply, grader)).outcome is not Outcome.PASSED
+
+
+@pytest.mark.slow
+async def test_hostile_answers_are_executed(sandbox: Sandbox) -> None:
+    """Those that complete the assertion, each way of it once; some use up all their time."""
+    answers: dict[str, str] = {}
+    for text in hostile_replies.replies():
+        await answer("direct", Reply(text=text))
+        found = extract_answer(Reply(text=text), "direct")
+        answers |= dict.fromkeys(stated(found), found) if isinstance(found, str) else {}
+    for found in set(answers.values()):
+        check(found, await grade_output(sandbox, ABOUT, INPUT, found))

@@ -33,7 +33,6 @@ def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def parts(package: str) -> dict[str, list[Path]]:
-    """The files of each part of a package."""
     files: dict[str, list[Path]] = {}
     for path in sorted(PACKAGES[package].rglob("*.py")):
         module = path.relative_to(PACKAGES[package]).with_suffix("").parts

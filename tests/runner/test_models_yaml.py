@@ -49,7 +49,7 @@ def load(tmp_path: Path, text: str) -> models_yaml.Registry:
 
 
 def in_b(setting: str) -> str:
-    """The good file with another setting in line 9, of the model b."""
+    """Another setting in line 9 of the good file, of the model b."""
     return GOOD.replace("concurrency: 2", setting)
 
 
@@ -109,7 +109,6 @@ def in_b(setting: str) -> str:
     ],
 )
 def test_bad_files_are_refused_with_line_and_key(tmp_path: Path, text: str, said: list[str]) -> None:
-    """What is wrong is named with its line, its key and what came."""
     with pytest.raises(UserError) as caught:
         load(tmp_path, text)
     for part in said:
@@ -137,7 +136,6 @@ def test_faults_come_in_the_order_of_their_lines(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_no_slip_of_the_hand_ends_in_a_traceback(tmp_path: Path, slip: str) -> None:
-    """Wherever it stands, the file loads or is refused in words."""
     for position in range(0, len(GOOD), 3):
         with suppress(UserError):
             load(tmp_path, GOOD[:position] + slip + GOOD[position:])
@@ -163,17 +161,16 @@ def test_what_a_good_file_says(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """No file: where it was looked for and what to write; bytes that are no text are the user's to fix."""
-    path = tmp_path / "models.yaml"
-    with pytest.raises(UserError, match=r"no models file at .*--models-file"):
-        models_yaml.load(path)
-    path.write_bytes(b"\xff\xfe\x00models")
-    with pytest.raises(
-        UserError, match=r"cannot read .*models.yaml.*UTF-8 text, got .*0xff.*save it as UTF-8"
+    """A file that is not there, bytes that are no text, a folder."""
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00models")
+    for path, said in (
+        (tmp_path / "models.yaml", r"no models file at .*--models-file"),
+        (binary, r"cannot read .*binary.yaml.*UTF-8 text, got .*0xff.*save it as UTF-8"),
+        (tmp_path, r"expected a file .* \(Is a directory\); name another one"),
     ):
-        models_yaml.load(path)
-    with pytest.raises(UserError, match=r"expected a file .* \(Is a directory\); name another one"):
-        models_yaml.load(tmp_path)
+        with pytest.raises(UserError, match=said):
+            models_yaml.load(path)
 
 
 def test_all_unknown_models_are_named() -> None:

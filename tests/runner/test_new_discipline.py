@@ -39,33 +39,25 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallRun]
 
 
 def records(place: SmallRun) -> list[SpellingRecord]:
-    """The lines of the one results file."""
     return list(read_records(ResultsFolder(place.results).lines("m", SUITE), SpellingRecord))
 
 
-def run(place: SmallRun, *options: str) -> str:
-    """What a run says that leaves nothing open."""
-    result = place.call("run", *NAMED, *options)
-    assert result.exit_code == 0, result.output
+def call(place: SmallRun, *command: str) -> str:
+    """What a command says that ends well."""
+    result = place.call(*command)
+    assert result.exit_code == 0, (result.output, result.exception)
     return result.output
 
 
-def test_it_is_listed(place: SmallRun) -> None:
-    """`suites` shows it with where its verdicts are decided and where its data is."""
-    rows = json.loads(place.call("suites", "--json").output)
-    assert [row for row in rows if row["id"] == SUITE] == [
-        {
-            "id": SUITE,
-            "title": "Spelling words backwards",
-            "graded": "outside",
-            "data": "words 1",
-            "here": "in the package",
-        }
-    ]
+def run(place: SmallRun, *options: str) -> str:
+    return call(place, "run", *NAMED, *options)
 
 
-def test_a_dry_run_knows_what_it_takes(place: SmallRun) -> None:
-    """Four words by the quick profile, all six by the standard one, two requests each; nobody is asked."""
+def test_what_is_known_before_it_runs(place: SmallRun) -> None:
+    """Where its verdicts are decided and its data is; how many units and requests a profile takes."""
+    (row,) = (row for row in json.loads(call(place, "suites", "--json")) if row["id"] == SUITE)
+    assert (row["title"], row["graded"]) == ("Spelling words backwards", "outside")
+    assert (row["data"], row["here"]) == ("words 1", "in the package")
     for profile, units, requests in (("quick", 4, 8), ("standard", 6, 12)):
         said = run(place, "--dry-run", "--profile", profile).split()
         assert {str(units), str(requests)} <= set(said)
@@ -74,27 +66,19 @@ def test_a_dry_run_knows_what_it_takes(place: SmallRun) -> None:
 
 def test_it_runs_and_goes_on(place: SmallRun) -> None:
     """A second run asks what the first left open, and a third nothing."""
-    said = [
-        run(place, "--limit", "2"),
-        run(place, "--profile", "standard"),
-        run(place, "--profile", "standard"),
-    ]
-    finished = ("2 units finished, 0 open", "4 units finished, 0 open", "0 units finished, 0 open")
-    assert [text in output for text, output in zip(finished, said, strict=True)] == [True, True, True]
+    standard = ("--profile", "standard")
+    for options, finished in ((("--limit", "2"), 2), (standard, 4), (standard, 0)):
+        assert f"{finished} units finished, 0 open" in run(place, *options)
     assert {record.task_id: len(record.steps) for record in records(place)} == {
-        "stone": 2,
-        "river": 2,
+        **dict.fromkeys(("stone", "river", "window", "garden", "silver"), 2),
         "candle": 1,
-        "window": 2,
-        "garden": 2,
-        "silver": 2,
     }
 
 
 def test_its_scores_are_verified(place: SmallRun) -> None:
     """Replies are graded again without asking: what is stored follows, and a changed verdict does not."""
     run(place)
-    assert place.call("verify").exit_code == 0
+    call(place, "verify")
     lines = ResultsFolder(place.results).lines("m", SUITE)
     lines.write_text(lines.read_text().replace('"right":false', '"right":true', 1))
     result = place.call("verify")
@@ -111,20 +95,15 @@ def test_prompts_of_a_users_own(place: SmallRun, tmp_path: Path) -> None:
     result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
     assert "results of another protocol" in result.output
     assert "): asked.prompts was " in result.output
-    own.write_text("Reverse it.")
-    result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
-    assert "lacks {{ task }}" in str(result.exception)
 
 
 def test_it_has_pages(place: SmallRun) -> None:
-    """The built site ranks models by its headline on a page of its own, and shows a model's units."""
+    """A board of its own, by its headline, and the evidence of a model's units."""
     run(place, "--profile", "standard")
     out = place.root / "_site"
-    result = place.call("build", "--strict", "--out", str(out))
-    assert result.exit_code == 0, (result.output, result.exception)
+    call(place, "build", "--strict", "--out", str(out))
     board, model = (out / "spelling.html").read_text(), (out / "models" / "m.html").read_text()
-    assert "Words spelt" in board and "Spelt at first" in board
-    assert "83.3" in board and "83.3" in model  # ten of twelve spellings
+    assert "Words spelt" in board and "83.3" in board and "83.3" in model  # ten of twelve spellings
     assert "Words spelt" in (out / "index.html").read_text()
     (evidence,) = (path.read_text() for path in (out / "evidence").rglob("*.html"))
     (pack,) = (path.read_text() for path in (out / "evidence").rglob("1.js"))
@@ -147,8 +126,7 @@ def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
     fakes = [FakeModel(name) for name in ("m", *others, "alone")]
     write_results(place.results, fakes, [FakeSuite(loop, tasks=6)])
     out = place.root / "_site"
-    result = place.call("build", "--strict", "--out", str(out))
-    assert result.exit_code == 0, (result.output, result.exception)
+    call(place, "build", "--strict", "--out", str(out))
     ranking = json.loads((out / "data/overall-core.json").read_text())
     shares = {row["model"]: (row["rank"], row["spelling_percentile"]) for row in ranking["rows"]}
     assert all(shares[name][0] and shares[name][1] == 50 for name in ("m", *others))  # alike in spelling
@@ -160,8 +138,7 @@ def test_its_samples_are_exported(place: SmallRun) -> None:
     """A unit of Every Eval Ever has all its questions; formats of single programs say what they hold."""
     run(place, "--profile", "standard")
     exported = place.root / "exported"
-    result = place.call("export", "every-eval-ever", "--out", str(exported))
-    assert result.exit_code == 0, (result.output, result.exception)
+    call(place, "export", "every-eval-ever", "--out", str(exported))
     (samples,) = exported.rglob("*_samples.jsonl")
     told = {
         row["metadata"]["task_id"]: [message["content"] for message in row["messages"]]

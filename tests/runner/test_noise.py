@@ -1,7 +1,7 @@
 """The two levels of a score's noise: the choice of tasks, and sampling."""
 
 import random
-from statistics import mean, pvariance, stdev
+from statistics import mean, stdev
 
 import pytest
 
@@ -55,23 +55,11 @@ def test_repeats_of_a_certain_model_say_nothing() -> None:
     assert (alike.between, alike.sampling_share) == (0, 1)
 
 
-def test_values_of_a_worked_example() -> None:
-    """Three tasks with two samples each, by hand: MSW 1/6, MSB 1/2, so W = 1/6 and B = 1/6."""
+def test_a_worked_example() -> None:
+    """By hand: MSW 1/6, MSB 1/2, so W = 1/6 and B = 1/6; without repeats the two cannot be told apart."""
     budget = noise_budget([[1, 1], [1, 0], [0, 0]])
     assert budget is not None
-    assert budget.within == pytest.approx(1 / 6)
-    assert budget.between == pytest.approx(1 / 6)
-    assert pvariance([1, 0.5, 0]) == pytest.approx(1 / 6)
-
-
-def test_one_sample_a_task_says_nothing() -> None:
-    """Without repeats the two parts cannot be told apart."""
-    assert noise_budget([[1], [0], [1]]) is None
-    assert noise_budget([[1, 0, 1]]) is None
-    assert noise_budget([]) is None
-
-
-def test_the_sentence_names_repeats_and_tasks() -> None:
-    """A run of 100 tasks: what three repeats and what a hundred more tasks would do."""
+    assert (budget.within, budget.between) == pytest.approx((1 / 6, 1 / 6))
+    assert [noise_budget(samples) for samples in ([[1], [0], [1]], [[1, 0, 1]], [])] == [None] * 3
     budget = NoiseBudget(tasks=100, samples=3, between=0.15, within=0.10)
     assert budget.sentence() == "3 repeats narrow ±9.8 to ±8.4; 100 more tasks to ±6.9"

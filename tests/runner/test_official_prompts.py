@@ -26,18 +26,16 @@ TEST = PROGRAM.model_copy(update={"test": "import unittest"})
 ASKED = InputQuestions(
     index=0, text="f('a')", shown='f("a")', masked="assert f('a') == ??", originals=("'a'",), statements=()
 )
+SET_UP = ASKED.model_copy(update={"setup": "a = 1\nb = 2"})
+BEFORE_A_TEST = "# Test code starts here. Only write the completed test code in your answer.\n"
 STATEMENT = StatementQuestion(line=2, variable="x", executed=True, states=(), next_lines=(-1,))
 
 
-def test_places_are_filled_at_once() -> None:
-    """What is filled in is never read as a place again, and the text keeps its last line end."""
+def test_places_are_filled_at_once(tmp_path: Path) -> None:
+    """And never read as places again, the last line end kept; `--prompts` goes before the authors'."""
     prompts = with_official(load_prompts("loop"), TEXTS)
     assert prompts.render("summary", code="return {code} {{ task }}") == "Sum up:\nreturn {code} {{ task }}\n"
     assert template_of("{other} {line}", {"line": "line"}) == "{other} {{ line }}\n"
-
-
-def test_a_user_s_prompt_goes_before_the_authors(tmp_path: Path) -> None:
-    """`--prompts` replaces what it names; the rest stays the authors'."""
     (tmp_path / "loop").mkdir()
     (tmp_path / "loop" / "generate.txt").write_text("Mine: {{ task }}")
     prompts = with_official(load_prompts("loop", tmp_path), TEXTS)
@@ -50,20 +48,9 @@ def test_a_user_s_prompt_goes_before_the_authors(tmp_path: Path) -> None:
     [
         ("coverage", PROGRAM, ASKED, 'f("a")'),
         ("state", TEST, ASKED, '\nf("a")'),
-        (
-            "state",
-            TEST,
-            ASKED.model_copy(update={"setup": "a = 1\nb = 2"}),
-            '\n# setup code executed previously\n# a = 1\n# b = 2\nf("a")',
-        ),
+        ("state", TEST, SET_UP, '\n# setup code executed previously\n# a = 1\n# b = 2\nf("a")'),
         ("output", PROGRAM, ASKED, "\nassert f('a') == ??"),
-        (
-            "output",
-            TEST,
-            ASKED,
-            "\n# Test code starts here. Only write the completed test code in your answer.\n"
-            "assert f('a') == ??",
-        ),
+        ("output", TEST, ASKED, f"\n{BEFORE_A_TEST}assert f('a') == ??"),
     ],
 )
 def test_a_question_of_reval(
@@ -79,16 +66,11 @@ def test_a_question_of_reval(
     assert (line, codeline, variable) == (("2", "    return x", "x") if statement else ("0", "", ""))
 
 
-def test_lines_of_a_function_are_numbered_for_the_path() -> None:
-    """As the authors' program does it: every line with its number, a class without."""
+def test_the_path_and_how_a_text_is_asked() -> None:
+    """A function's lines are numbered, a class's not; one message of the user, or a text to continue."""
     asker = official_asker({"path": "{code}"}, "direct")
     assert asker.question("path", PROGRAM, ASKED, STATEMENT) == "1\tdef f(x):\n2\t    return x\n3\t\n"
     assert asker.question("path", TEST, ASKED, STATEMENT) == PROGRAM.program
-
-
-def test_one_text_is_one_message_or_a_beginning() -> None:
-    """Instruct models get the whole text as one message of the user, base models continue it."""
-    asker = official_asker({"path": "{code}"}, "direct")
     assert asker.prompt("path", "text", completes=True) == Completion("text")
     chat = asker.prompt("path", "text", completes=False)
     assert isinstance(chat, Chat) and [(m.role, m.content) for m in chat.messages] == [("user", "text")]

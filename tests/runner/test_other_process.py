@@ -26,30 +26,21 @@ F = "def f(x):\n    return x + 1\n"
 
 
 async def test_a_long_text_is_read_elsewhere() -> None:
-    """A short one is not: that would take longer."""
+    """A short one is not: that would take longer. A terminal's Ctrl-C does not end those that read."""
     assert await in_other_process(LONG - 1, os.getpid) == os.getpid()
     assert await in_other_process(LONG, os.getpid) != os.getpid()
-
-
-async def test_an_end_of_the_process_is_an_infrastructure_failure() -> None:
-    """What comes behind it gets a new process."""
-    with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
-        await in_other_process(LONG, os._exit, 1)
-    assert await in_other_process(LONG, len, "four") == 4
-
-
-async def test_a_pool_that_is_closing_is_an_ended_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its process had ended before; what comes behind it gets a new one."""
-    monkeypatch.setattr(ProcessPoolExecutor, "submit", Mock(side_effect=OSError("handle is closed")))
-    with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
-        await in_other_process(LONG, len, "four")
-    monkeypatch.undo()
-    assert await in_other_process(LONG, len, "four") == 4
-
-
-async def test_ctrl_c_is_left_to_the_runner() -> None:
-    """A terminal sends it to all processes; those that read are needed while units are finished."""
     assert await in_other_process(LONG, signal.getsignal, signal.SIGINT) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("is_closing", [False, True])
+async def test_an_ended_process_is_our_failure(monkeypatch: pytest.MonkeyPatch, is_closing: bool) -> None:
+    """Also in a pool that closes because of it; what comes behind it gets a new process."""
+    with monkeypatch.context() as patch:
+        if is_closing:
+            patch.setattr(ProcessPoolExecutor, "submit", Mock(side_effect=OSError("handle is closed")))
+        with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
+            await in_other_process(LONG, os._exit, 1)
+    assert await in_other_process(LONG, len, "four") == 4
 
 
 async def read(text: str, name: str = "m") -> Answer:
@@ -92,7 +83,6 @@ def test_a_longer_text_takes_no_more_steps_here(work: Callable[[str], Awaitable[
 
 
 async def test_what_reading_raises_comes_back_whole() -> None:
-    """A long reply in another model's name is refused like a short one."""
     for text in ("x", "x" * LONG):
         with pytest.raises(OtherModel, match="answered by 'other'") as raised:
             await read(text, "other")

@@ -84,7 +84,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("part", REPEATED)
 def test_a_megabyte_takes_no_longer_than_its_length(part: str) -> None:
-    """A pattern that reads parts of a text twice would take from minutes to an hour for this."""
+    """Where parts of a text are read twice it takes from minutes to an hour."""
     start = time.process_time()
     text = part * (2**20 // len(part))
     why_secret(text)
@@ -135,7 +135,6 @@ def test_a_providers_key_is_refused_anywhere(tmp_path: Path, key: str) -> None:
     ],
 )
 def test_no_message_repeats_a_secret(tmp_path: Path, setting: str, row: str) -> None:
-    """Headers, addresses with a password and broken files do not show what they hold."""
     said = refusal(tmp_path, setting, row=row)
     assert "models.yaml" in said and "hunter2" not in said
 

@@ -67,7 +67,6 @@ def serve_in_this_process() -> None:
 
 
 async def test_the_documented_files_are_those_that_a_program_passes() -> None:
-    """From the reply to its verdict a program in Python goes through these files and no others."""
     path = documented_path("The path of one program", "The path of one question")
     follower = Follower(STAGES, MARKS, look_into=(bytes, bytearray, memoryview))
     async with open_sandbox(jobs=1) as sandbox:

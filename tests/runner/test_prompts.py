@@ -15,16 +15,11 @@ DISCIPLINES = [one.name for one in catalogue.DISCIPLINES]
 
 
 def test_a_prompt_is_rendered_with_its_values() -> None:
-    """A template's values are put in as they are; its last line end is dropped."""
-    prompts = PromptSet("p", {"ask": "Do {{ task }} now.\n"})
+    """As they are, without the last line end; one that is not given is the user's error."""
+    prompts = PromptSet("mine", {"ask": "Do {{ task }} now.\n", "odd": "Do {{ tsak }}."})
     assert prompts.render("ask", task="{{ x }} $y & <z>") == "Do {{ x }} $y & <z> now."
-
-
-def test_an_unknown_value_in_a_template_is_the_users_error() -> None:
-    """A template that asks for what is not given is refused, and the message lists what there is."""
-    prompts = PromptSet("mine", {"ask": "Do {{ tsak }}."})
-    with pytest.raises(UserError, match=r"prompt 'ask' of the set 'mine'.*'tsak'.*It may use task"):
-        prompts.render("ask", task="x")
+    with pytest.raises(UserError, match=r"prompt 'odd' of the set 'mine'.*'tsak'.*It may use task"):
+        prompts.render("odd", task="x")
 
 
 def test_the_hash_depends_on_content_alone() -> None:
@@ -36,14 +31,7 @@ def test_the_hash_depends_on_content_alone() -> None:
     assert one.digest("x") == PromptSet("a", {"x": "1", "y": "3"}).digest("x")
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """A wrong path is the user's error, not our prompts under his name."""
-    with pytest.raises(UserError, match="nowhere"):
-        load_prompts("loop", tmp_path / "nowhere")
-
-
 def template(folder: Path, name: str, text: str) -> Path:
-    """A folder of prompts with this one template."""
     path = folder / f"{name}.txt"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
@@ -69,14 +57,12 @@ def template(folder: Path, name: str, text: str) -> Path:
     ],
 )
 def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str, tmp_path: Path) -> None:
-    """Whatever is wrong with a template is said with its file, what it may use and what to do."""
     with pytest.raises(UserError, match=complaint):
         catalogue.check_prompts(template(tmp_path / "mine", name, text))
 
 
 @pytest.mark.parametrize("text", ["{{ task + 1 }}", "{{ task[1 // 0] }}", "{{ range(10 ** 9) }}{{ task }}"])
 def test_a_template_that_fails_with_its_values(tmp_path: Path, text: str) -> None:
-    """What its expressions raise is the template's fault, and a user's error that names it."""
     with pytest.raises(
         UserError, match=r"prompt 'generate' of the set 'mine': .*[^.]\. It may use task; fix"
     ):
@@ -93,7 +79,9 @@ def test_a_broken_set_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_a_set_of_nothing_or_of_no_text_is_refused(tmp_path: Path) -> None:
-    """A folder without templates would run ours under the user's name; what is no UTF-8 is named."""
+    """A folder that is not there, or has no templates, would run ours under the user's name."""
+    with pytest.raises(UserError, match="nowhere"):
+        load_prompts("loop", tmp_path / "nowhere")
     with pytest.raises(UserError, match=r"holds none\. Disciplines: loop"):
         catalogue.check_prompts(tmp_path)
     folder = template(tmp_path / "mine", "loop/generate", "")
@@ -116,7 +104,6 @@ def test_our_own_templates_make_a_good_set(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("discipline", DISCIPLINES)
 def test_every_question_of_ours_shows_its_task(discipline: str) -> None:
-    """The values that tell tasks apart are known for each discipline: a set without them is noticed."""
     texts = load_prompts(discipline).templates.values()
     assert any(f"{{{{ {value} }}}}" in text for text in texts for value in ESSENTIAL)
 
@@ -141,7 +128,6 @@ def test_every_discipline_takes_another_set(suite_id: str, name: str, text: str,
 
 
 def _prompts_of(suite_id: str, folder: Path | None) -> PromptSet:
-    """What a suite of the catalogue asks with."""
     (entry,) = catalogue.select([suite_id], prompts=folder)
     suite: Any = entry.build(DataStore(cache=Path("nowhere"), fetch=False))
     found = suite.asker.prompts if suite_id.startswith("runtime") else suite.prompts

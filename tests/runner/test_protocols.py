@@ -1,5 +1,6 @@
 """The two hashes of a protocol: what each suite asks, and how it grades."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ def test_the_hashes_of_our_own_suites_are_those_of_the_table() -> None:
 @pytest.mark.official
 @pytest.mark.slow
 def test_the_hashes_of_all_suites_are_those_of_the_table() -> None:
-    """Official suites' too, with the authors' prompts."""
     assert todays_protocols(official_store()) == TODAY, REMEDY
 
 
@@ -60,26 +60,21 @@ def test_what_each_hash_covers(change: dict[str, Any], same: tuple[bool, bool]) 
     assert (before.asked == after.asked, before.graded == after.graded) == same
 
 
-def line(suite: str, protocol: str) -> str:
-    return (
-        f'{{"schema": 1, "suite": "{suite}", "model": "m", "task_id": "t", "protocol": {protocol},'
-        ' "outcome": "passed"}'
-    )
+def read(suite: str, protocol: str) -> UnitRecord:
+    """A line of an earlier version, whose protocol is one hash."""
+    line = {"suite": suite, "protocol": protocol, "model": "m", "task_id": "t", "outcome": "passed"}
+    return UnitRecord.model_validate_json(json.dumps({"schema": 1, **line}))
 
 
 def test_lines_of_earlier_versions_are_read() -> None:
-    """One hash becomes two: by the table; an unknown one is a protocol of its own."""
+    """One hash becomes two by the table; loops on official data were asked with our prompts."""
     table = {key: protocol for key, protocol in known_protocols().items() if key[1]}
     assert len(table) > 100
     for (suite, before), protocol in table.items():
-        record = UnitRecord.model_validate_json(line(suite, f'"{before}"'))
+        record = read(suite, before)
         assert record.protocol == protocol
         assert UnitRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
-    assert UnitRecord.model_validate_json(line("loop/core", '"older"')).protocol == hashes("older")
-
-
-def test_earlier_loops_on_official_data_were_asked_with_our_prompts() -> None:
-    """They are of the protocol of the variant with our prompts, and of no other suite's."""
+    assert read("loop/core", "older").protocol == hashes("older")
     ours = TODAY["loop/mbpp-plus@own-prompts", ""]
     assert known_protocols()["loop/mbpp-plus", "0e66f88dac550e5e"] == ours
     assert ours.asked != TODAY["loop/mbpp-plus", ""].asked

@@ -8,11 +8,11 @@ from typing import Final, get_args
 
 import pytest
 
+from support.built_questions import source
 from support.code_path import Follower, documented_path, documented_steps
 from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from support.runtime_models import ScriptedModel, right_on, truths
-from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.llm import Answer, Chat, Completion, ModelKind
@@ -32,7 +32,7 @@ from triathlon_runner.runtime._assertions import Filled
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._metrics import PREDICTION_METRICS
-from triathlon_runner.runtime._programs import Side, class_program, function_program
+from triathlon_runner.runtime._programs import Side
 from triathlon_runner.runtime._questions import STYLES, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
 from triathlon_runner.runtime._suite import PredictionSuite
@@ -46,7 +46,7 @@ STAGES = (
     StatementRecord, UnitRecord, Contribution,
 )  # fmt: skip
 """What a question, its answer or its truth is at each stage; between them it is text with the mark."""
-MARKS: Final = ("marked",)
+MARKS: Final = ("marked", "apple", "nut")
 MODEL_KINDS: Final[tuple[ModelKind, ...]] = get_args(ModelKind)
 SANDBOX: Final = {
     file
@@ -63,40 +63,6 @@ def documented(*steps: int) -> set[str]:
     return SANDBOX.union(*(files[step - 1] for step in steps))
 
 
-LISTED = Problem(
-    task_id="t/listed",
-    entry_point="listed",
-    prompt="",
-    reference="""def listed(names):
-    marked = ['marked', *names]
-    if not names:
-        return marked
-    marked.append('last')
-    return sorted(marked)
-""",
-    inputs=("(['b'],)", "([],)"),
-)
-SHELF = ClassProblem(
-    task_id="t/shelf",
-    class_name="Shelf",
-    reference="""class Shelf:
-    def __init__(self):
-        self.marked = []
-
-    def put(self, name):
-        self.marked.append(name)
-        return self.marked
-""",
-    test="""import unittest
-
-class TestPut(unittest.TestCase):
-    def setUp(self):
-        self.shelf = Shelf()
-
-    def test_put(self):
-        self.assertEqual(self.shelf.put('marked'), ['marked'])
-""",
-)
 PREDICTED = CruxevalTask("t/own", "def f(marked):\n    return [*marked, 1]\n", "['marked']", "['marked', 1]")
 DATA = DataSetInfo("t", "1", "0" * 64)
 
@@ -122,17 +88,14 @@ async def grader(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Grader]:
 
 def rightly(kind: QuestionKind, truth: str) -> str:
     """A right answer that has the mark where it can, with a value that has to be computed."""
-    if kind == "coverage":
-        return f"{truth}, as marked"
-    return truth.replace("['marked']", "list(['marked'])") if kind == "output" else truth
+    return f"{truth}, as marked" if kind == "coverage" else truth.replace("{'nut'}", "set(['nut'])")
 
 
 @pytest.mark.parametrize("style", STYLES)
 async def test_the_documented_files_are_those_that_a_question_passes(grader: Grader, style: Style) -> None:
     """From the question to the score, of all four kinds: steps 1 to 6."""
-    source = QuestionSource(DATA, lambda: [function_program(LISTED), class_program(SHELF)])
     async with open_sandbox(jobs=1) as sandbox:
-        questions = await source.build(sandbox)
+        questions = await source().build(sandbox)
     suite = RuntimeSuite(
         "runtime/t", Asker(load_prompts("runtime"), style), QuestionSource(DATA, tuple, file=questions)
     )

@@ -32,8 +32,8 @@ def record(task_id: str) -> UnitRecord:
 
 def append(path: Path, *task_ids: str) -> None:
     with ResultsFile(path, UnitRecord) as file:
-        for task_id in task_ids:
-            file.append(record(task_id))
+        for each in map(record, task_ids):
+            file.append(each)
 
 
 def tasks(path: Path) -> list[str]:
@@ -56,11 +56,7 @@ def test_half_a_copy_is_no_archived_file(tmp_path: Path) -> None:
 
 
 def test_what_was_appended_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each appended record is one line; opening the file again knows every unit in it.
-
-    Units finish in any order; the sorted file has the suite's, and appending goes on behind it. A system may
-    write less than it is given: the rest follows, and the line is whole.
-    """
+    """One line each, though a system may write less than it is given; a sorted file has the suite's order."""
     path = tmp_path / "runs/m/loop/core.jsonl"
     append(path, "c", "a")
     write = os.write
@@ -104,9 +100,7 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
         ({"task_id": "a"}, "got a second of 'a', sample 0: the other is line 1"),
     ],
 )
-def test_a_broken_line_is_named_and_nothing_is_lost(
-    tmp_path: Path, change: bytes | dict[str, object], said: str
-) -> None:
+def test_a_broken_line_is_named(tmp_path: Path, change: bytes | dict[str, object], said: str) -> None:
     """A complete line that is no record stops the run with file and line; the file is left as it was."""
     path = tmp_path / "core.jsonl"
     append(path, "a", "b")
@@ -135,10 +129,7 @@ def test_a_broken_line_is_named_and_nothing_is_lost(
         ("python_versions", ["latest"], "python_versions"),
     ],
 )
-def test_every_field_of_a_manifest_is_checked_where_it_is_read(
-    tmp_path: Path, field: str, value: object, named: str
-) -> None:
-    """A manifest that a later step could not use is refused at once, with the field."""
+def test_each_field_of_a_manifest_is_checked(tmp_path: Path, field: str, value: object, named: str) -> None:
     folder = ResultsFolder(tmp_path)
     folder.write_manifest(fake_manifest("m", "loop/core", []))
     assert folder.read_manifest("m", "loop/core") is not None
@@ -148,26 +139,8 @@ def test_every_field_of_a_manifest_is_checked_where_it_is_read(
         folder.read_manifest("m", "loop/core")
 
 
-def test_two_runners_on_one_model(tmp_path: Path) -> None:
-    """The second runner is told so and touches nothing; another model is free, and later the same one.
-
-    A results path that cannot be a folder fails before anything is asked.
-    """
-    folder = ResultsFolder(tmp_path)
-    with folder.locked("m"):
-        with pytest.raises(UserError, match="another triathlon run"), folder.locked("m"):
-            pass
-        with folder.locked("other"):
-            pass
-    with folder.locked("m"):
-        assert folder.units("m", "loop/core") == set()
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="cannot write to the results folder"):
-        ResultsFolder(tmp_path / "file" / "results").check_writable()
-
-
-def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
-    """What is no file is never replaced by one: not a pipe, and not what stands in /dev."""
+def test_what_is_no_file_or_folder(tmp_path: Path) -> None:
+    """Is never replaced by one: not a pipe, and not what stands in /dev."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -181,3 +154,6 @@ def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
     assert printed == "a report" and Path("/dev/stdout").is_symlink()
     with pytest.raises(UserError, match=r"cannot write '\.'"):
         replace_file(Path(), "a report")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="cannot write to the results folder"):
+        ResultsFolder(tmp_path / "file" / "results").check_writable()

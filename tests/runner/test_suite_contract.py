@@ -10,10 +10,9 @@ from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind, Sampling
 from triathlon_runner.runtime import write_questions
-from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Wanted, build_suite
 from triathlon_runner.suites import UnitRun
 
@@ -26,34 +25,28 @@ SUITES: Final = (
 )
 
 
-async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling, list[Sampling]]:
-    """How the entry says that a model is asked, and how it was."""
+async def first_unit(suite: str, kind: ModelKind, grader: Grader) -> tuple[Sampling, list[Sampling]]:
     (entry,) = catalogue.select([suite])
     model = FakeModel(lambda _: "", kind)
-    async with open_sandbox(jobs=1) as sandbox:
-        grader = ProgramGrader(sandbox, root / "keys")
-        data = DataStore(cache=root / "data", fetch=False)
-        built = await build_suite(entry, data, grader, Wanted(limit=1))
-        await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
+    data = DataStore(cache=Path("nowhere"), fetch=False)
+    built = await build_suite(entry, data, grader, Wanted(limit=1))
+    await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
     return entry.sampling_of(kind), [sampling for _, sampling, _ in model.asked]
 
 
 @pytest.mark.parametrize("kind", ["instruct", "base"])
 @pytest.mark.parametrize("suite", SUITES)
-async def test_a_suite_asks_as_its_entry_says(suite: str, kind: ModelKind, tmp_path: Path) -> None:
-    """Temperature, top_p, token limit and stops of the first question are the entry's."""
-    stated, asked = await first_unit(suite, kind, tmp_path)
+async def test_a_suite_asks_as_its_entry_says(suite: str, kind: ModelKind, grader: Grader) -> None:
+    stated, asked = await first_unit(suite, kind, grader)
     assert asked == [stated]
 
 
 @pytest.mark.parametrize("setting", ["", "@cot", "@sampled"])
-async def test_questions_are_asked_as_their_entry_says(setting: str, tmp_path: Path) -> None:
+async def test_questions_are_asked_as_their_entry_says(setting: str, grader: Grader, tmp_path: Path) -> None:
     """Likewise all questions of a unit of the runtime discipline, of a file of the user's own."""
-    async with open_sandbox(jobs=1) as sandbox:
-        write_questions(await source(tmp_path).build(sandbox), tmp_path / "own.json")
-    stated, asked = await first_unit(f"{tmp_path / 'own.json'}{setting}", "instruct", tmp_path)
-    assert len(asked) > 1
-    assert set(asked) == {stated}
+    write_questions(await source().build(grader.sandbox), tmp_path / "own.json")
+    stated, asked = await first_unit(f"{tmp_path / 'own.json'}{setting}", "instruct", grader)
+    assert len(asked) > 1 and set(asked) == {stated}
 
 
 def test_every_suite_names_one_headline() -> None:

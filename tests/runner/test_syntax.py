@@ -12,14 +12,8 @@ def test_a_call_is_written_as_a_reader_would() -> None:
     assert call_text("f", "([1, 2], 'a',)") == "f([1, 2], 'a')"
     assert call_text("f", "()") == "f()"
     assert call_text("f", "tuple(range(3))") == "f(*tuple(range(3)))"
-
-
-@pytest.mark.parametrize(
-    ("source", "arguments"), [("", "()"), ("1", "(1,)"), ("1, ", "(1,)"), ("'a,', [2]", "('a,', [2],)")]
-)
-def test_arguments_as_a_tuple(source: str, arguments: str) -> None:
-    """The arguments of a call become a tuple, also where a comma ends them or there are none."""
-    assert argument_tuple(source) == arguments
+    tuples = {"": "()", "1": "(1,)", "1, ": "(1,)", "'a,', [2]": "('a,', [2],)"}
+    assert {source: argument_tuple(source) for source in tuples} == tuples
 
 
 @pytest.mark.parametrize(
@@ -31,7 +25,6 @@ def test_a_tuple_is_read_from_literals_alone(source: str, value: object) -> None
 
 
 def test_a_literal_is_known_as_text_and_as_syntax_tree() -> None:
-    """Texts and expressions of the syntax tree are looked at alike."""
     assert is_literal("{1: [2.5]}")
     assert not is_literal("x")
     assert is_literal(ast.parse("-1", mode="eval").body)
@@ -39,7 +32,6 @@ def test_a_literal_is_known_as_text_and_as_syntax_tree() -> None:
 
 
 def test_only_functions_at_the_top_level_are_listed() -> None:
-    """Methods and inner functions are none of them."""
     inner = "def f():\n    def inner():\n        pass\n"
     method = "class A:\n    def g(self):\n        pass\n"
     names = [function.name for function in top_functions(f"{inner}\n\n{method}\n\ndef h():\n    pass\n")]

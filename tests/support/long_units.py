@@ -35,11 +35,7 @@ class LongSuite(FakeSuite):
             usages: Sequence[Usage] = [task.result() for task in tasks]
         else:
             usages = [await ask(number) for number in range(QUESTIONS)]
-        return UnitRecord(
-            **unit.record_fields(self.id),
-            outcome=Outcome.PASSED,
-            usage=sum(usages, Usage()),
-        )
+        return UnitRecord(**unit.record_fields(self.id), outcome=Outcome.PASSED, usage=sum(usages, Usage()))
 
 
 class LongRun(Bench):

@@ -1,8 +1,7 @@
 """`triathlon run` for one scripted model: registry, plan, client, cache, sandbox and results."""
 
 import io
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,8 +33,6 @@ from triathlon_runner.store import ResultsFolder, read_records
 from triathlon_runner.suites import DataSetInfo
 
 SUITE = "loop/core"
-Write = Callable[[Problem, int], str]
-"""The program for a problem in a loop, from 1; a text without `def` is prose."""
 
 
 @dataclass
@@ -53,12 +50,12 @@ class LoopRun:
     data: DataStore | None = None
     keys: Path | None = None
     """Where answer keys are kept; by default in the run's own folder."""
-    slots: int = 32
 
     async def __call__(self, variants: Sequence[str] = ()) -> Summary:
         """Runs what is open, as the command does."""
         registry = self._registry()
         progress = ConsoleProgress(Console(file=io.StringIO()))
+        limit = None if self.only else self.tasks
         async with AsyncExitStack() as stack:
             sandbox = await stack.enter_async_context(open_sandbox(jobs=2))
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
@@ -69,12 +66,7 @@ class LoopRun:
                 registry,
                 grader,
                 self.data or DataStore(cache=self.root / "data", fetch=False),
-                Wanted(
-                    models=["m"],
-                    suites=[self.suite],
-                    variants=variants,
-                    limit=None if self.only else self.tasks,
-                ),
+                Wanted(models=["m"], suites=[self.suite], variants=variants, limit=limit),
             )
             self._keep_only(plan)
             return await Runner(self.folder, grader, opener, progress).run(plan)
@@ -89,8 +81,7 @@ class LoopRun:
 
     def _own_plan(self, registry: Registry) -> RunPlan:
         data = DataSetInfo("own", "1", "0" * 64)
-        setting = Setting(as_written=self.suite != SUITE)
-        suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"), setting)
+        suite = LoopSuite(self.suite, data, self.problems, load_prompts("loop"), Setting())
         (entry,) = (entry for entry in catalogue() if entry.id == self.suite)
         row = registry.row("m")
         return RunPlan({"m": work_for(registry, row, [choose(entry, suite, Wanted())])})
@@ -104,9 +95,8 @@ class LoopRun:
                 works[number] = replace(work, built=replace(work.built, chosen=chosen))
 
     def _registry(self) -> Registry:
-        api = {"base_url": self.base_url, "model": "scripted", "concurrency": self.slots}
-        content = {"models": [{"id": "m", "name": "m", "api": api}]}
-        return Registry.model_validate(content)
+        api = {"base_url": self.base_url, "model": "scripted", "concurrency": 32}
+        return Registry.model_validate({"models": [{"id": "m", "name": "m", "api": api}]})
 
 
 def asks_for_words(text: str) -> bool:
@@ -114,34 +104,12 @@ def asks_for_words(text: str) -> bool:
     return "Reply with the complete program" not in text
 
 
-def programmer(write: Write) -> Callable[[Asked], str]:
-    """A model that knows `core`; its sentences say which loop comes next, so that it knows where it is."""
-
-    def say(asked: Asked) -> str:
-        problem = problem_in(asked.prompt)
-        assert problem is not None
-        if asks_for_words(asked.prompt):
-            done = re.search(r"# loop (\d+)", asked.prompt)
-            number = int(done[1]) + 1 if done else 2
-            return f"Write a Python function for loop {number}."
-        told = re.search(r"function for loop (\d+)\.", asked.prompt)
-        loop = int(told[1]) if told else 1
-        text = write(problem, loop)
-        return f"```python\n{text}\n# loop {loop}\n```" if "def " in text else text
-
-    return say
-
-
-def right(problem: Problem, _loop: int = 1) -> str:
-    """The reference: a model that never fails."""
-    return problem.reference
-
-
-def until(last: int, instead: Write) -> Write:
-    """Right up to this loop, then something else."""
-    return lambda problem, loop: right(problem) if loop <= last else instead(problem, loop)
-
-
-def wrong(problem: Problem, _loop: int = 1) -> str:
-    """A program that gives back nonsense."""
-    return f"def {problem.entry_point}(*arguments):\n    return 'nonsense'\n"
+def programmer(asked: Asked) -> str:
+    """A model that knows `core`: its first program is right, and the one for its own sentence nonsense."""
+    problem = problem_in(asked.prompt)
+    assert problem is not None
+    if asks_for_words(asked.prompt):
+        return "Write a Python function again."
+    nonsense = f"def {problem.entry_point}(*arguments):\n    return 'nonsense'\n"
+    program = nonsense if "function again." in asked.prompt else problem.reference
+    return f"```python\n{program}```"

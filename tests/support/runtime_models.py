@@ -7,7 +7,7 @@ from typing import Literal
 
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime._grade import expected_answers
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionFile, QuestionKind, Style
 
@@ -47,21 +47,17 @@ class ScriptedModel:
     style: Style = "direct"
     kind: Literal["instruct", "base"] = "instruct"
     id: str = "scripted"
-    finish: Finish = Finish.STOP
     prompts: list[Chat | Completion] = field(default_factory=list)
-    samplings: list[Sampling] = field(default_factory=list)
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         self.prompts.append(prompt)
-        self.samplings.append(sampling)
         if isinstance(prompt, Chat):
             question = prompt.messages[-1].content
-            opening = (
-                "[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else "[ANSWER]\n"
-            )
+            thought = "[THOUGHT]\nstep by step\n[/THOUGHT]\n" if self.style == "cot" else ""
+            opening = f"{thought}[ANSWER]\n"
         else:
             question = "[PYTHON]" + prompt.text.rpartition("[PYTHON]")[2].rpartition("\n[")[0]
             opening = "step by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else ""
         answer = self.rule(*self.truth[question])
-        reply = Reply(text=f"{opening}{answer}\n", finish=self.finish)
+        reply = Reply(text=f"{opening}{answer}\n")
         return Answer(reply, Usage(requests=1, input_tokens=10, output_tokens=2), 0.01, "scripted")

@@ -3,8 +3,6 @@
 As a chat model it fences the whole function, as a base model it goes on with the prompt.
 """
 
-import ast
-
 from support.server_replies import Asked
 from triathlon_runner.datasets import Problem, core
 
@@ -20,13 +18,9 @@ def every_other_time(asked: Asked) -> str:
 
 
 def _body(problem: Problem) -> str:
-    """What stands below the signature in the reference, docstring left out, with its helpers inside."""
-    module = ast.parse(problem.reference)
-    own = next(
-        node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
+    """Calls the reference with the function's own arguments."""
+    return (
+        "    arguments = tuple(locals().values())\n    names = {}\n"
+        f"    exec({problem.reference!r}, names)\n"
+        f"    return names[{problem.entry_point!r}](*arguments)\n"
     )
-    body = own.body[1:] if ast.get_docstring(own) is not None else own.body
-    helpers = [node for node in module.body if node is not own]
-    function = ast.FunctionDef("f", own.args, [*helpers, *body], [], lineno=1)
-    lines = ast.unparse(ast.fix_missing_locations(function)).split("\n")
-    return "\n".join(lines[1:]) + "\n"

@@ -23,17 +23,3 @@ def test_the_docs_list_every_page() -> None:
     pages = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
     named = [path for page in pages for path in page.values()]
     assert sorted(named) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
-
-
-def test_the_docs_are_published_beside_the_board() -> None:
-    """The workflow that publishes the board makes the docs into its folder, and runs where they changed."""
-    text = (ROOT / ".github/workflows/pages.yml").read_text()
-    runs = [step.get("run") for step in yaml.safe_load(text)["jobs"]["build"]["steps"]]
-    assert runs.index("make site") < runs.index("make docs") < len(runs) - 1
-    assert "docs/**" in text and "mkdocs.yml" in text
-
-
-def test_the_site_has_its_commands_there() -> None:
-    """What builds pages stands beside what asks models."""
-    page = (ROOT / "docs/commands.md").read_text()
-    assert all(f"## `triathlon {name}`" in page for name in ("run", "build", "serve", "scores", "export"))

@@ -62,7 +62,6 @@ def test_a_worse_candidate_fails_the_step(place: GatePlace) -> None:
 
 @pytest.mark.parametrize(("fails", "code"), [("false", 0), ("true", 3)])
 def test_undecided_passes_with_a_warning_or_fails(place: GatePlace, fails: str, code: int) -> None:
-    """As the workflow wants it; the verdict is an output either way."""
     inputs = {"suites": "evolved/core-seeds", "max_tasks": "5", "fail_on_undecided": fails}
     done, _, outputs = act(place, baseline="good", candidate="same", **inputs)
     assert (done.returncode, outputs["verdict"]) == (code, "undecided")
@@ -70,7 +69,6 @@ def test_undecided_passes_with_a_warning_or_fails(place: GatePlace, fails: str, 
 
 
 def test_a_users_error_fails_the_step(place: GatePlace) -> None:
-    """Exit code 2 with the gate's message, and no report."""
     done, summary, outputs = act(place, baseline="good", candidate="$(touch hacked)")
     assert done.returncode == 2 and "$(touch hacked)" in done.stderr
     assert (summary, outputs) == ("", {})

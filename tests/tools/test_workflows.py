@@ -21,33 +21,29 @@ RIGHTS_TO_SIGN = {"id-token", "attestations"}
 
 @pytest.mark.parametrize(("workflow", "job"), JOBS)
 def test_a_job_is_bounded_and_pinned(workflow: dict[str, Any], job: dict[str, Any]) -> None:
-    """It has a time limit; actions are named by commit; a checkout leaves no token behind."""
+    """Actions are named by commit, a checkout leaves no token, and a job that may sign runs no command."""
     assert workflow["permissions"].get("contents", "read") == "read" and job["timeout-minutes"] <= 360
     for step in job["steps"]:
         assert re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
         if step.get("uses", "").startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] is False
-
-
-@pytest.mark.parametrize(("workflow", "job"), JOBS)
-def test_a_job_that_may_sign_runs_no_command(workflow: dict[str, Any], job: dict[str, Any]) -> None:
-    """Models' programs, and whatever a build reads, are in another job."""
     rights = workflow["permissions"] | job.get("permissions", {})
     assert not (RIGHTS_TO_SIGN & rights.keys()) or all("run" not in step for step in job["steps"])
 
 
 def test_the_action_is_pinned() -> None:
-    """The one that others use in their workflows."""
     steps = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used and all(re.search(r"@[0-9a-f]{40}$", name) for name in used)
 
 
 def test_the_published_site_follows_whatever_shapes_it() -> None:
-    """A change of the runner, too: metrics, prompts and problems are its, and the docs have its commands."""
+    """A change of the runner, too, which has metrics, prompts and problems; the docs are made beside it."""
     paths = WORKFLOWS["pages.yml"][True]["push"]["paths"]  # YAML 1.1 reads `on` as true
     shaping = {"results/**", "runner/**", "site/**", "templates/**", "tools/**", "docs/**", "models.yaml"}
     assert shaping | {"mkdocs.yml", "pyproject.toml"} == set(paths)
+    runs = [step.get("run") for step in WORKFLOWS["pages.yml"]["jobs"]["build"]["steps"]]
+    assert runs.index("make site") < runs.index("make docs") < len(runs) - 1
 
 
 def test_the_container_gets_every_program(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ _PLAIN = st.recursive(
 
 @given(st.lists(_PLAIN, max_size=4))
 def test_round_trip(arguments: list[Any]) -> None:
-    """The source text of any plain arguments evaluates to a tuple of them, types included."""
     assert repr(eval(arguments_source(arguments))) == repr(tuple(arguments))
 
 

@@ -78,7 +78,6 @@ def test_folder_first(tmp_path: Path, name: str, data: bytes, file: DataFile) ->
 
 @pytest.mark.parametrize("data", [b"other", PACKED[:12]], ids=["another file", "a torn one"])
 def test_wrong_file_in_folder(tmp_path: Path, data: bytes) -> None:
-    """Another file under the pinned name is refused, and the message says both hashes."""
     (tmp_path / "rows.jsonl.gz").write_bytes(data)
     for file in (_file(), BY_CONTENT):
         with pytest.raises(DataUnavailableError, match=f"expected SHA-256 {file.sha256}, got {_hash(data)}"):
@@ -86,10 +85,7 @@ def test_wrong_file_in_folder(tmp_path: Path, data: bytes) -> None:
 
 
 def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
-    """What was fetched is kept: the second reading asks nobody. Redirections are followed.
-
-    A file that is no longer the pinned one is fetched again; a cache that is no folder is the user's to fix.
-    """
+    """Redirections are followed; a spoilt file is fetched again; a cache that is no folder is named."""
     base, asked = release
     store = DataStore(cache=tmp_path / "deep" / "cache")
     kept = tmp_path / "deep" / "cache" / "rows.jsonl.gz"
@@ -115,7 +111,6 @@ def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
 def test_a_failed_download_is_not_kept(
     tmp_path: Path, release: tuple[str, list[str]], path: str, sha256: str, fault: str
 ) -> None:
-    """A download with another hash, one that breaks off, or a missing file leaves nothing behind."""
     with pytest.raises(DataUnavailableError, match=fault):
         DataStore(cache=tmp_path).read(_file(f"{release[0]}/{path}", sha256))
     assert list(tmp_path.iterdir()) == []
@@ -142,9 +137,7 @@ def test_no_network(tmp_path: Path, release: tuple[str, list[str]]) -> None:
         ("TEXT = '", "expected a text named 'TEXT'"),
     ],
 )
-def test_a_text_in_a_python_file(
-    tmp_path: Path, source: str, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_of_python(tmp_path: Path, source: str, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A literal is read without executing its file, pinned by its own hash, and kept as that text."""
     monkeypatch.setattr("triathlon_runner.datasets._store.fetch", lambda _url: source.encode())
     digest = _hash(LITERAL.encode())

@@ -33,10 +33,7 @@ FIRST = Problem(
 
 
 def test_composed_problem() -> None:
-    """The problem in sequence has A's inputs without those left out, B's comparison, and both as parents.
-
-    Its reference works where both references define helpers of the same name.
-    """
+    """It works where both references define helpers of the same name."""
     problem = composed(SORT, FIRST, frozenset({1}))
     assert (problem.task_id, problem.parents) == ("s/sort+s/first", ("s/sort", "s/first"))
     assert problem.inputs == ("([2, 1],)", "([3],)")
@@ -49,10 +46,7 @@ def test_composed_problem() -> None:
 
 
 def test_prompt_is_a_program_with_both_docstrings() -> None:
-    """The prompt parses, has A's parameters and holds both docstrings in sequence, escapes intact.
-
-    What stands in front of a prompt's function is kept.
-    """
+    """Escapes stay intact, and what stands in front of a prompt's function."""
     prompt = composed(SORT, FIRST).prompt
     function = ast.parse(prompt).body[-1]
     assert isinstance(function, ast.FunctionDef)
@@ -63,16 +57,12 @@ def test_prompt_is_a_program_with_both_docstrings() -> None:
 
 
 @pytest.mark.parametrize("parameters", ["ys, /", "ys, *more", "ys, *, most", "ys, **named", "ys=()"])
-def test_unusual_parameters_are_refused(parameters: str) -> None:
-    """Problems whose function has more than plain parameters are not put in sequence."""
+def test_what_is_not_put_in_sequence(parameters: str) -> None:
+    """Functions with more than plain parameters, and prompts that do not say what to do."""
     unusual = replace(FIRST, prompt=f'def first({parameters}):\n    """Return the first of ys."""\n')
     for pair in ((SORT, unusual), (unusual, SORT)):
         with pytest.raises(ValueError, match="parameters beyond plain ones"):
             composed(*pair)
-
-
-def test_a_prompt_without_docstring_is_refused() -> None:
-    """Nothing would say what the first or the second half does."""
     silent = replace(FIRST, prompt="def first(ys):\n    pass\n")
     with pytest.raises(ValueError, match="s/first: no docstring"):
         composed(SORT, silent)

@@ -23,10 +23,7 @@ WARM = "evolved/core-seeds@temperature-0.8"
 
 
 def test_both_kinds_of_model_side_by_side(tmp_path: Path) -> None:
-    """One is told what to do and returns a whole program, the other goes on with the prompt.
-
-    Each of several samples is a line of a suite of its own; the greedy results stay what they were.
-    """
+    """Samples are lines of a suite of their own; the greedy results stay what they were."""
 
     def records(model: str, suite: str = "evolved/core-seeds") -> list[EvolvedRecord]:
         lines = (tmp_path / f"results/runs/{model}/{suite}.jsonl").read_text().splitlines()

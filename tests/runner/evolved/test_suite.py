@@ -59,7 +59,7 @@ async def _run(
 
 
 async def test_instruct_model() -> None:
-    """An instruct model gets an instruction around the whole prompt and its code block is executed."""
+    """It gets an instruction around the whole prompt, and its code block is executed."""
     grader = FakeGrader()
     record, model = await _run(_suite(inputs="base"), f"Sure:\n```python\n{SOLUTION}```", grader)
     (asked, sampling, sample) = model.asked[0]
@@ -73,7 +73,7 @@ async def test_instruct_model() -> None:
 
 
 async def test_base_model() -> None:
-    """A base model completes signature and docstring, and stops where the function ends."""
+    """It completes signature and docstring, and stops where the function ends."""
     grader = FakeGrader()
     record, model = await _run(_suite(), "    return n + n\n\nx = 1\n", grader, "base")
     (asked, sampling, _) = model.asked[0]
@@ -84,24 +84,17 @@ async def test_base_model() -> None:
     assert (grader.judged, grader.inputs) == ([record.program], ["all"])
 
 
-@pytest.mark.parametrize(
-    ("reply", "outcome"),
-    [
-        (Reply(text="I would rather not."), Outcome.NO_ANSWER),
-        (Reply(text="```python\ndef double(n):\n    return (n", finish=Finish.LENGTH), Outcome.TRUNCATED),
-        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
-    ],
-)
-async def test_no_program(reply: Reply, outcome: Outcome) -> None:
-    """Where there is no program nothing is executed, and the outcome says why."""
-    grader = FakeGrader()
-    record, _ = await _run(_suite(), reply, grader)
-    assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
-    assert grader.judged == []
-
-
 async def test_how_a_unit_ends() -> None:
-    """What the execution showed is its outcome; a failing endpoint leaves it open."""
+    cut = Reply(text="```python\ndef double(n):\n    return (n", finish=Finish.LENGTH)
+    for said, outcome in (
+        ("I would rather not.", Outcome.NO_ANSWER),
+        (cut, Outcome.TRUNCATED),
+        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
+    ):
+        grader = FakeGrader()
+        record, _ = await _run(_suite(), said, grader)
+        assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
+        assert grader.judged == []
     record, _ = await _run(_suite(), SOLUTION + "# wrong\n", FakeGrader())
     assert record.outcome is Outcome.FAILED and record.verdict is not None
     with pytest.raises(EndpointError):
@@ -132,7 +125,6 @@ def test_another_temperature_is_another_suite() -> None:
 
 
 def test_catalogue_is_known_without_data() -> None:
-    """Every set of the paper is a suite, officially and as ours; ids are unique."""
     assert len(ENTRIES) == len(evolved.catalogue())
     for name in ("difficult", "creative", "subtle", "combine", "tool_use", "tool_use-main_only"):
         assert {f"evolved/{name}", f"evolved/core-{name}"} <= ENTRIES.keys()
@@ -140,34 +132,12 @@ def test_catalogue_is_known_without_data() -> None:
     assert all(entry.core == entry.id.startswith("evolved/core-") for entry in ENTRIES.values())
 
 
-@pytest.mark.official
-def test_humaneval_and_humaneval_plus_share_their_replies() -> None:
-    """Both ask the same, and equal questions are asked once: a run of both gives both, other tests aside."""
-    plain, plus = (ENTRIES[f"evolved/humaneval{more}"].build(official_store()) for more in ("", "-plus"))
-    assert plain.protocol["asked"] == plus.protocol["asked"]
-    assert plain.protocol["graded"] != plus.protocol["graded"]
-
-
 @pytest.mark.parametrize(
     ("program", "outcome"),
-    [
-        (BOTH, Outcome.PASSED),
-        ("def halves(numbers):\n    return [n // 2 for n in numbers]\n", Outcome.PASSED),
-        (BOTH.replace("// 2", "/ 2"), Outcome.FAILED),
-        (BASE, Outcome.CRASHED),
-        (ALL, Outcome.CRASHED),
-        (
-            "class Any(list):\n    def __eq__(self, other):\n        return True\n\n\n"
-            "def halves(numbers):\n    return Any()\n",
-            Outcome.FAILED,
-        ),
-    ],
+    [(BOTH, Outcome.PASSED), (BOTH.replace("// 2", "/ 2"), Outcome.FAILED), (ALL, Outcome.CRASHED)],
 )
 async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outcome) -> None:
-    """A program passes where all assertions hold; an object that equals everything is reduced to its data.
-
-    Both problems and the name that the tests call are in the question, as some prompts lack that name.
-    """
+    """Both problems, and the name that the tests call, are in the question: some prompts lack it."""
     record, model = await _run(_suite(PAIR), f"```python\n{program}```", grader)
     assert (record.outcome, record.parents) == (outcome, ("own/base",))
     assert PAIR.prompt.strip() in model.texts[0] and "`halves`" in model.texts[0]
@@ -175,7 +145,6 @@ async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outco
 
 
 async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
-    """A base model goes on behind the instruction and an opened code block, up to the end of that block."""
     record, model = await _run(_suite(PAIR), BOTH, grader, "base")
     ((asked, sampling, _),) = model.asked
     assert isinstance(asked, Completion) and asked.text.endswith("\n\n```python\n")
@@ -189,10 +158,7 @@ async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     ("name", "seeds", "size"), [("humaneval", "humaneval", 164), ("mbpp", "mbpp-plus", 378)]
 )
 async def test_official_problems(grader: Grader, name: str, seeds: str, size: int) -> None:
-    """Each problem has its base problem in the seeds, whose function is in its prompt; references pass.
-
-    Every twentieth reference is executed. MBPP Pro's number 68 renames the function of its base problem.
-    """
+    """The base problem's function is in the prompt, but in MBPP Pro's number 68; references pass."""
     entry, seed_entry = ENTRIES[f"evolved/{name}-pro"], ENTRIES[f"evolved/{seeds}"]
     assert entry.seeds == seed_entry.id
     suite, seed_suite = entry.build(official_store()), seed_entry.build(official_store())
@@ -220,10 +186,7 @@ OUTCOMES = {"p": Outcome.PASSED, "f": Outcome.FAILED, "t": Outcome.TRUNCATED}
     ],
 )
 def test_pass_at_k(k: int, samples: dict[str, str], score: float) -> None:
-    """A mean over tasks, each with its own number of samples; one with fewer than k says nothing.
-
-    Every outcome but passed counts as not passed. Without a task there is no score, not a 0.
-    """
+    """A mean over tasks with at least k samples; without one there is no score, not a 0."""
     records = [
         UnitRecord(suite="s", model="m", task_id=task, protocol=hashes(""), outcome=OUTCOMES[letter])
         for task, letters in samples.items()

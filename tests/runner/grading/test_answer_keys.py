@@ -18,28 +18,15 @@ from triathlon_runner.sandbox import Sandbox, _pipes, decode, open_sandbox
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SMALL = Problem("test/small", "f", "", "def f(n):\n    return n / 3\n", ("(1,)", "(2,)"))
-LARGE = Problem(
-    "test/large",
-    "f",
-    "",
-    "def f(n):\n    return str(n) * 1_000_000\n",
-    tuple(f"({n},)" for n in range(10, 22)),
-)
+TWELVE = tuple(f"({n},)" for n in range(10, 22))
+LARGE = Problem("test/large", "f", "", "def f(n):\n    return str(n) * 1_000_000\n", TWELVE)
 """Whose expected outputs have 24 MB."""
-LONG = Problem(
-    "test/long",
-    "f",
-    "def f(n):\n",
-    "def f(n):\n    return [str(i) for i in range(n)]\n",
-    ("(3,)", "(9999,)", "(4,)"),
-)
+RIGHT = "return [str(i) for i in range(n)]"
+LONG = Problem("test/long", "f", "", f"def f(n):\n    {RIGHT}\n", ("(3,)", "(9999,)", "(4,)"))
 
 
 async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A second grader reads the keys from disk, and a damaged one is made again; a small one is closed.
-
-    A process may have 1,024 open files, and the suites have more problems.
-    """
+    """A damaged one is made again; small ones are closed; a cache that takes none is the user's to fix."""
     for damage in (False, True, False):
         assert (await ProgramGrader(sandbox, tmp_path).grade(SMALL.reference, SMALL)).passed == 2
         (key,) = tmp_path.iterdir()
@@ -47,13 +34,9 @@ async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
             key.write_bytes(key.read_bytes()[:40])
     opened = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
     assert not [path for path in opened if path.startswith(str(tmp_path))]
-
-
-async def test_a_folder_that_takes_no_key_ends_the_command(sandbox: Sandbox, tmp_path: Path) -> None:
-    """A cache that cannot be written is for the user to fix, and named; else every unit would stay open."""
-    (tmp_path / "keys").write_text("")
-    with pytest.raises(UserError, match=r"cannot use the cache .*keys.*TRIATHLON_CACHE"):
-        await ProgramGrader(sandbox, tmp_path / "keys").grade(SMALL.reference, SMALL)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"cannot use the cache .*file.*TRIATHLON_CACHE"):
+        await ProgramGrader(sandbox, tmp_path / "file").grade(SMALL.reference, SMALL)
 
 
 async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,19 +55,18 @@ async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("reference", "inputs", "why"),
+    ("returned", "inputs", "why"),
     [
-        ("def f(x):\n    return g(x)\n", ("(1,)",), "test/broken"),
-        ("def f(x):\n    return x\n", (), "the problem has no inputs"),
-        ("def f(x):\n    return iter([x])\n", ("(1,)",), r"on \(1,\) it returned <list_iterator object>"),
-        ("def f(x):\n    return x or [int]\n", ("(1,)", "(0,)"), r"on \(0,\) it returned \[<type object>\]"),
+        ("g(x)", ("(1,)",), "test/broken"),
+        ("x", (), "the problem has no inputs"),
+        ("iter([x])", ("(1,)",), r"on \(1,\) it returned <list_iterator object>"),
+        ("x or [int]", ("(1,)", "(0,)"), r"on \(0,\) it returned \[<type object>\]"),
     ],
 )
-async def test_a_failing_reference_is_our_fault(
-    sandbox: Sandbox, reference: str, inputs: tuple[str, ...], why: str
+async def test_a_failing_reference(
+    sandbox: Sandbox, returned: str, inputs: tuple[str, ...], why: str
 ) -> None:
-    """One that does not run, or returns what equals nothing, can't be graded: an error, never a verdict."""
-    broken = Problem("test/broken", "f", "", reference, inputs)
+    broken = Problem("test/broken", "f", "", f"def f(x):\n    return {returned}\n", inputs)
     with pytest.raises(ReferenceFailedError, match=why):
         await ProgramGrader(sandbox).grade("def f(x):\n    return x\n", broken)
 
@@ -108,15 +90,15 @@ async def test_of_a_large_key_little_stays_in_memory(sandbox: Sandbox, tmp_path:
 @pytest.mark.parametrize(
     ("body", "outcome", "passed"),
     [
-        ("return [str(i) for i in range(n)]", Outcome.PASSED, 3),
-        ("return [str(i) for i in range(n)][:: -1 if n > 9 else 1]", Outcome.FAILED, 1),
-        ("return [str(i) for i in range(n)] if n < 9 else []", Outcome.FAILED, 1),
-        ("return [str(i) for i in range(n)] if n < 9 else 1 / 0", Outcome.CRASHED, 1),
-        ("if n > 9: raise ValueError('x' * 99)\n    return [str(i) for i in range(n)]", Outcome.CRASHED, 1),
+        (RIGHT, Outcome.PASSED, 3),
+        (f"{RIGHT}[:: -1 if n > 9 else 1]", Outcome.FAILED, 1),
+        (f"{RIGHT} if n < 9 else []", Outcome.FAILED, 1),
+        (f"{RIGHT} if n < 9 else 1 / 0", Outcome.CRASHED, 1),
+        (f"if n > 9: raise ValueError('x' * 99)\n    {RIGHT}", Outcome.CRASHED, 1),
         ("return [str(i) for i in range(3 * n if n == 4 else n)]", Outcome.FAILED, 2),
         ("return [str(i) for i in range(3000 * n if n == 3 else n)]", Outcome.FAILED, 0),
-        ("import os; return [str(i) for i in range(n)] if n < 9 else os._exit(1)", Outcome.CRASHED, 1),
-        ("while n > 9: pass\n    return [str(i) for i in range(n)]", Outcome.TIMED_OUT, 1),
+        (f"import os; {RIGHT} if n < 9 else os._exit(1)", Outcome.CRASHED, 1),
+        (f"while n > 9: pass\n    {RIGHT}", Outcome.TIMED_OUT, 1),
     ],
 )
 async def test_long_outputs_are_judged_unread(

@@ -86,21 +86,16 @@ async def test_tests_without_a_call_are_refused(grader: CodeTestGrader, tests: s
         await grader.grade(program, problem(tests))
 
 
-@pytest.mark.parametrize(
-    ("value", "outcome"),
-    [
+async def test_a_mapping_is_carried_as_the_dict_of_its_items(grader: CodeTestGrader) -> None:
+    """Python compares it with a dict in the same way."""
+    asked = problem("assert evens(3) == {'a': 1, 'b': 3}", f"{PROMPT}    return {{'a': 1, 'b': n}}\n")
+    for value, outcome in (
         ("collections.ChainMap({'a': 1}, {'b': n})", P),
         ("types.MappingProxyType({'a': 1, 'b': n})", P),
         ("collections.ChainMap({'a': 1})", F),
-    ],
-)
-async def test_a_mapping_is_carried_as_the_dict_of_its_items(
-    grader: CodeTestGrader, value: str, outcome: Outcome
-) -> None:
-    """Python compares it with a dict in the same way."""
-    program = f"import collections, types\ndef evens(n):\n    return {value}\n"
-    asked = problem("assert evens(3) == {'a': 1, 'b': 3}", f"{PROMPT}    return {{'a': 1, 'b': n}}\n")
-    assert (await grader.grade(program, asked)).outcome is outcome
+    ):
+        program = f"import collections, types\ndef evens(n):\n    return {value}\n"
+        assert (await grader.grade(program, asked)).outcome is outcome
 
 
 @pytest.mark.parametrize("program", [GENERATOR, f"{PROMPT}    return iter([7])\n"])
@@ -224,7 +219,7 @@ def class_grader(sandbox: Sandbox) -> ClassGrader:
 async def test_outcomes_of_classes(
     class_grader: ClassGrader, old: str, new: str, outcome: Outcome, passed: int
 ) -> None:
-    """Arguments, results, attributes, exceptions cross; each way to be wrong has its outcome."""
+    """Arguments, results, attributes and exceptions cross."""
     asked = ClassProblem("test/tally", "Tally", TALLY, TEST)
     verdict = await class_grader.grade(TALLY.replace(old, new) if old else TALLY, asked)
     assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
@@ -242,9 +237,7 @@ async def test_outcomes_of_classes(
         (TALLY, "def check(:", r"test/odd can't be graded: .* no Python"),
     ],
 )
-async def test_what_cannot_grade_is_refused(
-    class_grader: ClassGrader, reference: str, tests: str, reason: str
-) -> None:
+async def test_what_is_refused(class_grader: ClassGrader, reference: str, tests: str, reason: str) -> None:
     """Tests that need an object or never touch the class, that the reference fails, or that are no Python."""
     with pytest.raises(UngradableError, match=reason):
         await class_grader.grade(TALLY, ClassProblem("test/odd", "Tally", reference, tests))
@@ -272,7 +265,6 @@ async def test_core_classes_pass(class_grader: ClassGrader) -> None:
 
 @pytest.mark.official
 async def test_classeval_is_read_and_judged(class_grader: ClassGrader) -> None:
-    """The official file of classes is a problem file; its first classes pass with their references."""
     folder = official_store().folder
     assert folder is not None
     problems = problem_file(folder / "ClassEval_data.json.gz")

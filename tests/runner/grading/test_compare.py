@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.values import nested
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading._compare import _ORACLES, SPECIAL, agree, shown, special
 from triathlon_runner.sandbox import Language, Opaque, Tagged
@@ -30,7 +31,6 @@ def keys(*items: Any) -> Tagged:
 
 NAMED = [
     (decimal("1.50"), decimal("1.5"), True),
-    ([decimal("1.50"), 0.3], [decimal("1.5"), 0.3], True),
     ({"a": decimal("100")}, {"a": decimal("1E+2")}, True),
     ({decimal("1.0")}, {decimal("1")}, True),
     (decimal("NaN"), decimal("NaN"), True),
@@ -81,7 +81,6 @@ also to a set; generators never."""
         ("close", 4.0, 4, True),
         ("close", NAN, NAN, True),
         ("close", [1, 2], (1, 2), False),
-        ("close", [50000000000000000], [50000000000000001], False),
         ("close", [0.5, 50000000000000000], [0.5, 50000000000000001], False),
         ("close", 1.0, 1.00001, False),
         ("close", 1e9, 1e9 + 50, True),
@@ -106,14 +105,12 @@ also to a set; generators never."""
         ("typed", [1, 0], [True, 0], False),
         ("typed", [1.0, 2.0], [1, 2], False),
         ("typed", [1, 2], (1, 2), False),
-        ("typed", [[1.0], "a"], ([1.0], "a"), False),
         ("typed", {"a": 1}, {"a": 1.0}, False),
         ("typed", {"a": 1}, {"a": 1, "b": 2}, False),
         ("typed", None, False, False),
         ("typed", 1.0, 1.0001, False),
         ("typed", 1.0, math.inf, False),
         ("typed", math.nan, 1.0, False),
-        ("typed", 1, 1, True),
         ("typed", 1.0, 1.0 + 5e-7, True),
         ("typed", 1e9, 1e9 + 1000.0, True),
         ("typed", [1.0, 2.0], (1.0, 2.0), True),
@@ -122,7 +119,6 @@ also to a set; generators never."""
         ("typed", {"a": (1, 2.0)}, {"a": (1, 2.0)}, True),
         ("typed", math.nan, math.nan, True),
         ("typed", [math.inf, -math.inf], [math.inf, -math.inf], True),
-        ("typed", {1, "a"}, {1, "a"}, True),
     ],
 )
 def test_oracles(oracle: Any, expected: Any, got: Any, same: bool) -> None:
@@ -175,7 +171,6 @@ CELLS = [[1, 0], [1, 1]]
         ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 0), (1, 1)], True),
         ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 1)], False),
         ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [], False),
-        ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (2, 3), True),
         ("evoeval-creative-69", ([2, 2, 5, 5], 10), (0, 2), (1, 3), True),
         ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (3, 2), False),
         ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (-2, -1), False),
@@ -189,7 +184,6 @@ def test_special_oracles(name: str, arguments: Any, expected: Any, got: Any, rig
 
 @pytest.mark.parametrize("name", sorted(SPECIAL))
 def test_special_oracles_survive_any_answer(name: str) -> None:
-    """An answer of another form is wrong, never an error."""
     for got in (None, [], [None], {"a": 1}, "x", b"", Opaque("map"), [[[]]], object()):
         assert special(name, ([1, 2], 3), 5, got, 1e-6) is False
 
@@ -210,23 +204,9 @@ OTHERS = (
     "", "a", "9" * 5000, "nan", "\ud800", "\0", b"", b"\xff", Opaque("f"), Opaque("undefined"),
     Tagged("decimal", "sNaN"), Tagged("fraction", (1, 0)), Tagged("numpy", ((0,), [])),
 )  # fmt: skip
-PLAIN = st.one_of(
-    st.integers(0, len(NUMBERS) + len(OTHERS) - 1).map(lambda place: (*NUMBERS, *OTHERS)[place]),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=4),
-    st.binary(max_size=4),
-)
-VALUES = st.recursive(
-    PLAIN,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.lists(inner, max_size=4).map(tuple),
-        st.sets(st.one_of(st.integers(), st.text(max_size=2), st.floats()), max_size=4),
-        st.dictionaries(st.one_of(st.integers(), st.text(max_size=2), st.none()), inner, max_size=4),
-    ),
-    max_leaves=12,
-)
+ODD = st.integers(0, len(NUMBERS) + len(OTHERS) - 1).map(lambda place: (*NUMBERS, *OTHERS)[place])
+SHORT = st.text(max_size=4) | st.integers() | st.floats()
+VALUES = nested(ODD | SHORT | st.binary(max_size=4), SHORT | st.none())
 
 
 DEEP: Any = []
@@ -253,25 +233,19 @@ def compare(expected: Any, got: Any) -> None:
     assert isinstance(shown(got), str)
 
 
-def test_a_long_value_is_shown_by_its_beginning() -> None:
-    """A verdict shows 500 characters at most, the last of them a sign that more follows."""
-    assert shown("x" * 498) == f"'{'x' * 498}'"
-    assert shown("x" * 499) == f"'{'x' * 498}…"
-
-
 def test_corners() -> None:
-    """The values in which arithmetic and writing fail, each against each."""
     for expected, got in itertools.product(CORNERS, CORNERS):
         compare(expected, got)
 
 
 def test_values_are_shown_as_python_writes_them() -> None:
-    """Also those of a named type, and those that have no encoding."""
+    """Also named types; 500 characters at most, the last of them a sign that more follows."""
     assert shown([decimal("1.50"), keys(1)]) == "[Decimal('1.50'), dict_keys([1])]"
     assert shown((Opaque("builtins.generator"),)) == "(<generator object>,)"
+    assert shown("x" * 498) == f"'{'x' * 498}'"
+    assert shown("x" * 499) == f"'{'x' * 498}…"
 
 
 @pytest.mark.parametrize("examples", [600, pytest.param(5_000, marks=pytest.mark.slow)])
 def test_values_at_random(examples: int) -> None:
-    """Nested values of every type that a child can send."""
     settings(max_examples=examples, deadline=None, database=None)(given(VALUES, VALUES)(compare))()

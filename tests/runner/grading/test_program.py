@@ -81,8 +81,7 @@ async def test_a_reference_may_raise_or_be_opaque(grader: ProgramGrader) -> None
     assert (await grader.grade(matching, opaque)).outcome is P
 
 
-async def test_blank_lines_are_read_once() -> None:
-    """Whether a program imports NumPy is found in one pass."""
+async def test_whether_a_program_imports_numpy_is_found_in_one_pass() -> None:
     assert chosen_libraries("numpy" + "\n" * 100_000) == frozenset()
     assert chosen_libraries("def f():\n    import numpy as np\n") == {"numpy"}
 
@@ -118,8 +117,6 @@ PROGRAMS: dict[str, tuple[str, Outcome]] = {
     "a name beyond ASCII": (f"{ADD}    größe = a\n    return größe + b\n", P),
     "a coding line": (f"# -*- coding: latin-1 -*-\n{ADD}{SUM}", P),
     "a form feed between lines": (f"import math\n\x0c\n{ADD}{SUM}", P),
-    "a NUL": (f"{ADD}{SUM}\0", C),
-    "half a character, which no file can hold": (f"x = '\ud800'\n{ADD}{SUM}", C),
 }
 
 
@@ -131,7 +128,6 @@ async def test_programs(sandbox: Sandbox, program: str, outcome: Outcome) -> Non
 
 
 async def test_what_a_program_does_to_its_input_is_not_seen_by_the_next_call(sandbox: Sandbox) -> None:
-    """A list that is sorted in place stays as it was for the second input."""
     asked = Problem("test/field", "f", "", "def f(x):\n    return sorted(x)\n", ("([3, 1],)", "([3, 1],)"))
     verdict = await ProgramGrader(sandbox).grade("def f(x):\n    x.sort()\n    return x\n", asked)
     assert (verdict.outcome, verdict.passed) == (P, 2)
@@ -192,7 +188,6 @@ IMPORTS = "import array, collections, enum, heapq, io, itertools, queue, types, 
 
 
 def returning(container: str) -> str:
-    """A right program that returns its items in this container."""
     return (
         f"{IMPORTS}\ndef common(first, second):\n    x = set(first) & set(second)\n    return {container}\n"
     )
@@ -212,7 +207,6 @@ def by_the_formula(container: str) -> bool:
 
 @pytest.mark.parametrize("container", CONTAINERS)
 async def test_every_container_as_by_evalplus_rule(container: str, grader: ProgramGrader) -> None:
-    """What a `set` can be made of counts by its items, and nothing else does."""
     verdict = await grader.grade(returning(container), COMMON)
     assert (verdict.outcome is P) is by_the_formula(container), verdict
 

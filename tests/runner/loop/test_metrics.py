@@ -30,10 +30,7 @@ def record(task: str, sustained: int, similarity: float | None = None, max_loops
 
 
 def test_asl_is_the_papers_equation() -> None:
-    """ASL = Σ n_i · i² · s_i / (M · T), with s_i the mean of the tasks' per-loop averages.
-
-    It stands for the loop on the overall board, by its lower end: what is sure.
-    """
+    """ASL = Σ n_i · i² · s_i / (M · T); its lower end, what is sure, stands on the overall board."""
     records = [record("a", 2, 0.5), record("b", 2, 1.0), record("c", 5, 0.0), record("d", 10), record("e", 0)]
     s_2 = ((1 + 0.5) / 2 + (1 + 1.0) / 2) / 2
     s_5 = (4 + 0.0) / 5
@@ -57,7 +54,7 @@ def test_unknown_similarities_span_an_interval() -> None:
 
 
 def test_extremes() -> None:
-    """All M gives M, none gives 0, no records give nan; M is the record's own (translation has 5)."""
+    """M is the record's own: translation has 5."""
     assert asl([record("a", 10), record("b", 10)]) == Interval(10.0, 10.0)
     assert asl([record("a", 0)]) == Interval(0.0, 0.0)
     assert math.isnan(asl([]).low)
@@ -66,15 +63,11 @@ def test_extremes() -> None:
 
 
 def test_curve_drop_and_pass_at_1() -> None:
-    """The curve is the share of tasks with l >= j, pass@1 its first point, drop its first minus its last."""
+    """The share of tasks with l >= j; another discipline's record is an error, not a number."""
     records = [record("a", 0), record("b", 1), record("c", 3), record("d", 10)]
     curve = ["pass_at_1", *(f"sustain_{j}" for j in range(2, 11))]
     assert [PAPER[point].score(records) for point in curve] == [0.75, 0.5, 0.5, *[0.25] * 7]
     assert PAPER["drop"].score(records) == 0.75 - 0.25
-
-
-def test_another_disciplines_record_is_refused() -> None:
-    """A metric over the wrong file is an error, not a number."""
     asked = {"suite": "evolved/x", "task_id": "t", "prompt": "", "reply": Reply(text=""), "program": ""}
     other = EvolvedRecord(**{**UNIT, **asked}, outcome=Outcome.PASSED, verdict=None)
     with pytest.raises(TypeError, match="EvolvedRecord of suite 'evolved/x'"):
@@ -82,11 +75,7 @@ def test_another_disciplines_record_is_refused() -> None:
 
 
 def test_asl_from_published_counts() -> None:
-    """Claude Opus 4's counts with s = 1 give 7.7865 (published 7.786).
-
-    Of the 91 models with counts, 87 have their published ASL between the ends that s = 0 and s = 1 give. The
-    other four cannot come from these counts: their pages show another run than the paper's table.
-    """
+    """87 of 91 published ASLs lie between the ends; the others are of another run than the paper's table."""
     with (PUBLISHED / "evaloop.csv").open(newline="") as file:
         rows = {row["model"]: row for row in csv.DictReader(file) if row["sustained_0"]}
     outside = set()

@@ -39,26 +39,17 @@ PROMPTS = load_prompts("loop")
     ],
 )
 @pytest.mark.parametrize("as_written", [False, True])
-def test_a_summary_is_a_program_where_it_parses_as_a_definition(
-    sentence: str, expected: bool, as_written: bool
-) -> None:
+def test_a_summary_that_is_a_program(sentence: str, expected: bool, as_written: bool) -> None:
     """A function or class with a body; words around it, or a signature alone, make it none."""
     assert summary_in(sentence, completes=False, as_written=as_written)[1] is expected
 
 
-def test_what_is_not_attacked() -> None:
-    """Without an attack the prompt is not touched, to the last blank; nor is one without a docstring."""
-    assert first_prompt(ADD, None, PROMPTS) == ADD.prompt
-    assert first_prompt(SIGNATURE, None, PROMPTS) == SIGNATURE.prompt
-    assert first_prompt(PLAIN, "upper", PROMPTS) == PLAIN.prompt
-
-
 @pytest.mark.parametrize("attack", get_args(Attack))
 def test_attacks_spare_what_the_task_needs(attack: Attack) -> None:
-    """Only the words are changed, or surrounded; the assertion, and a signature, stay as they are.
-
-    Of a prompt that is code only the docstring's words are attacked, and it stays valid Python.
-    """
+    """Only the docstring's words change, if there is one; assertion and signature stay, and code valid."""
+    assert first_prompt(ADD, None, PROMPTS) == ADD.prompt
+    assert first_prompt(SIGNATURE, None, PROMPTS) == SIGNATURE.prompt
+    assert first_prompt(PLAIN, attack, PROMPTS) == PLAIN.prompt
     attacked = first_prompt(ADD, attack, PROMPTS)
     if attack == "upper":
         assert attacked == '"""\nWRITE A FUNCTION TO ADD TWO NUMBERS.\nassert add(1, 2) == 3\n"""\n'
@@ -73,10 +64,7 @@ def test_attacks_spare_what_the_task_needs(attack: Attack) -> None:
 
 
 def test_the_next_prompt_carries_the_assertion_once() -> None:
-    """A model that repeats the assertion in its summary does not double it.
-
-    A prompt that is one docstring has nothing to continue or to borrow.
-    """
+    """Though the summary repeats it; a prompt that is one docstring has no program to continue."""
     expected = '"""\nAdd.\nassert f(1)\n"""\n'
     assert next_prompt("Add.", "assert f(1)") == next_prompt("Add.\nassert f(1)", "assert f(1)") == expected
     assert next_prompt("Add.", "") == '"""\nAdd.\n"""\n'
@@ -99,9 +87,6 @@ def test_the_next_prompt_carries_the_assertion_once() -> None:
     ],
 )
 def test_the_sentence_is_the_reply_without_its_wrapping(reply: str, sentence: str) -> None:
-    """Fences, quotes and reasoning around all of it go; whatever else the model wrote stays its summary.
-
-    Of a base model it is one line: what it writes below is another example.
-    """
+    """Of a base model it is one line: what it writes below is another example."""
     assert summary_in(reply, completes=False, as_written=False)[0] == sentence
     assert summary_in(f" Add.\n\n{reply}", completes=True, as_written=False)[0] == "Add."

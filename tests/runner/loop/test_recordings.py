@@ -25,10 +25,7 @@ HEAVY: Final = frozenset({"Mbpp/162", "Mbpp/274"})
 
 
 def test_prompts_are_wrapped_as_in_the_recordings() -> None:
-    """All steps of all 83 models: first prompt, wrapped summary, and the line carried from prompt to prompt.
-
-    Only wrapping and carrying can be seen in them: the questions themselves were not recorded.
-    """
+    """All steps of 83 models; the questions themselves were not recorded."""
     problems = {problem.task_id: problem for problem in official.mbpp_plus(official_store())}
     names = sorted(path.name.removesuffix(".json.gz") for path in (recordings() / "loop").glob("*.json.gz"))
     assert len(names) == 83, f"expected the runs of 83 models in {str(recordings() / 'loop')!r}"
@@ -66,11 +63,10 @@ async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> No
         run = LoopRun(
             tmp_path,
             server.base_url,
-            suite="loop/mbpp-plus",
+            "loop/mbpp-plus",
             only=recorded.keys(),
             data=official_store(),
             keys=keys,
-            slots=64,
         )
         assert (await run()).exit_code == 0
     assert {record.task_id: record.sustained_loops for record in run.records()} == recorded

@@ -1,15 +1,11 @@
 """The loop through the real runner and a loopback server: models and judges as they may behave."""
 
-import asyncio
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from support.loop_fakes import ADD, RIGHT, is_summary
-from support.loop_run import SUITE, LoopRun, asks_for_words, programmer, right, until, wrong
+from support.loop_run import SUITE, LoopRun, asks_for_words, programmer
 from support.model_server import ModelServer
-from support.server_replies import Asked
 from triathlon_runner import loop
 
 
@@ -23,41 +19,9 @@ async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
     assert [record.sustained_loops for record in run.records()] == [10]
 
 
-async def test_a_run_stopped_in_loop_6(tmp_path: Path) -> None:
-    """The next run asks only for what was in flight, and its lines are those of an undisturbed run."""
-    reached = asyncio.Event()
-
-    async def hang(asked: Asked) -> str:
-        if asked.number == 10:
-            reached.set()
-            await asyncio.sleep(60)
-        return programmer(right)(asked)
-
-    async with ModelServer(hang) as server:
-        run = LoopRun(tmp_path / "stopped", server.base_url, tasks=1)
-        first = asyncio.create_task(run())
-        await reached.wait()
-        first.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await first
-        assert run.records() == []
-        assert (await run()).exit_code == 0
-        assert server.count == 11 + 9
-    async with ModelServer(programmer(right)) as server:
-        whole = LoopRun(tmp_path / "whole", server.base_url, tasks=1)
-        await whole()
-    lines, others = (
-        [record.model_copy(update={"seconds": 0.0}) for record in each.records()] for each in (run, whole)
-    )
-    assert lines == others
-
-
 async def test_variants_beside_their_baseline(tmp_path: Path) -> None:
-    """Five summary prompts, four temperatures and three attacks, each with its own lines and protocol.
-
-    What two of them ask alike, such as the first program, is asked once.
-    """
-    async with ModelServer(programmer(until(1, wrong))) as server:
+    """Each has its own lines and protocol; what two of them ask alike is asked once."""
+    async with ModelServer(programmer) as server:
         run = LoopRun(tmp_path, server.base_url, tasks=1)
         assert (await run(["prompts", "temperatures", "attacks"])).exit_code == 0
         temperatures = Counter(asked.body["temperature"] for asked in server.requests)

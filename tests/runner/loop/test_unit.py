@@ -1,7 +1,4 @@
-"""The loop itself: generate, execute, summarise, until a failure or M (EVALOOOP, section 2.1); its judge.
-
-The judge of similarity (equation 3) is asked twice at most, and its number never invented.
-"""
+"""The loop itself: generate, execute, summarise, until a failure or M (EVALOOOP, section 2.1); its judge."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,11 +57,7 @@ async def run(
     ],
 )
 async def test_how_a_task_ends(say: Say, setting: Setting, sustained: int, outcome: Outcome) -> None:
-    """A failure in loop j leaves j - 1; so does a reply without a program, and a summary without a sentence.
-
-    The record holds every step; without a failure the task sustains M, and loop M is not summarised. What
-    cannot be executed has no verdict.
-    """
+    """A failure in loop j, or nothing to execute or to go on with, leaves j - 1; loop M is not summarised."""
     model = FakeModel(say)
     record = await run(model, setting)
     assert (record.sustained_loops, record.outcome) == (sustained, outcome)
@@ -79,27 +72,19 @@ async def test_how_a_task_ends(say: Say, setting: Setting, sustained: int, outco
         assert (last.verdict is None) == (not last.program) == (outcome is not Outcome.FAILED)
 
 
-@pytest.mark.parametrize("words", WORDS)
-async def test_summaries_count_as_written(words: str) -> None:
-    """On official suites the next prompt holds the whole reply without reasoning, and then the assertion."""
-    record = await run(FakeModel(failing_in(0, summary=f"<think>Hm.</think>\n{words}")), AS_WRITTEN)
-    assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
-
-
-@pytest.mark.parametrize(("setting", "from_programs"), [(OURS, 0), (AS_WRITTEN, 9)])
-async def test_a_program_given_for_a_summary(setting: Setting, from_programs: int) -> None:
-    """It is said to be one, whether it counts, as by the paper's rule, or not."""
-    record = await run(FakeModel(lambda _: RIGHT), setting)
-    assert record.loops_from_programs == from_programs
-    assert all(step.summary_is_program for step in record.loops if step.summary_reply)
+async def test_summaries_count_as_written() -> None:
+    """On official suites the reply without reasoning is the next prompt, even a program, which is noted."""
+    for words in WORDS:
+        record = await run(FakeModel(failing_in(0, summary=f"<think>Hm.</think>\n{words}")), AS_WRITTEN)
+        assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
+    for setting, from_programs in ((OURS, 0), (AS_WRITTEN, 9)):
+        record = await run(FakeModel(lambda _: RIGHT), setting)
+        assert record.loops_from_programs == from_programs
+        assert all(step.summary_is_program for step in record.loops if step.summary_reply)
 
 
 async def test_what_is_asked_and_recorded() -> None:
-    """p^1 is the data set's own; p^(j+1) is the model's sentence and the carried assertion.
-
-    No question carries an earlier one along, and every prompt stands in its question word for word. Decoding
-    is the paper's: temperature 0, top-p 1, at most 1,024 tokens for either step (EVALOOOP, section 3.6).
-    """
+    """No question carries an earlier one along; decoding is the paper's (EVALOOOP, section 3.6)."""
     model = FakeModel(failing_in(3, summary="Write it."))
     record = await run(model)
     assert record.loops[0].prompt == ADD.prompt
@@ -114,10 +99,7 @@ async def test_what_is_asked_and_recorded() -> None:
 
 
 async def test_the_summary_is_asked_about_the_models_own_code() -> None:
-    """The model sees the code that it wrote, its own examples included, though they are not executed.
-
-    On official suites they are.
-    """
+    """Its own examples included, though they are executed on official suites only."""
     code = "def add(a, b):\n    return a + b\n\nassert add(1, 2) == 3\nprint(add(2, 2))"
     for setting in (TWICE, replace(TWICE, as_written=True)):
         grader = FakeGrader()
@@ -143,13 +125,6 @@ async def test_a_program_that_comes_again_is_executed_once() -> None:
     assert len(grader.judged) == 2
 
 
-async def test_a_failed_endpoint_is_no_answer() -> None:
-    """An infrastructure failure in any loop leaves the unit open."""
-    model = FakeModel(lambda text: EndpointError("refused") if is_summary(text) else RIGHT)
-    with pytest.raises(EndpointError):
-        await run(model)
-
-
 def completing(summary: str | Reply, program: str, first: str = "") -> FakeModel:
     """A base model; `first` is what it writes where the prompt is a signature."""
     return FakeModel(
@@ -161,10 +136,7 @@ def completing(summary: str | Reply, program: str, first: str = "") -> FakeModel
 
 
 async def test_base_models_continue_examples() -> None:
-    """A base model is asked over completions, stops where it leaves the function, and loops all the same.
-
-    One that runs on has still written its sentence; without a line end it has not.
-    """
+    """One that runs on has still written its sentence; without a line end it has not."""
     model = completing(" Write a Python function to add.\n# more", ADD.reference + '\n"""\nNext')
     record = await run(model, Setting(max_loops=3))
     assert record.sustained_loops == 3
@@ -179,7 +151,7 @@ async def test_base_models_continue_examples() -> None:
 
 
 async def test_a_signature_prompt_is_completed() -> None:
-    """Where p^1 is a signature, a base model writes its body, and later loops the whole function."""
+    """A base model writes its body, and in later loops the whole function."""
     problem = replace(ADD, prompt='def add(a, b):\n    """Adds."""\n')
     model = completing("Write it.", ADD.reference, "    return a + b\n")
     record = await run(model, TWICE, problem)
@@ -206,10 +178,7 @@ SCORES: dict[float | None, tuple[str, ...]] = {
 
 
 def test_a_score_is_read_as_the_authors_read_it() -> None:
-    """A bare number, else the first text that looks like a score; beyond 0 and 1 it is the nearer of them.
-
-    A cut reply is no number: `0.1` may be the beginning of `0.15`.
-    """
+    """A bare number, else the first text like one. Of a cut reply none: `0.1` may begin `0.15`."""
     for number, texts in SCORES.items():
         assert {text: similarity_in(Reply(text=text)) for text in texts} == dict.fromkeys(texts, number)
     assert similarity_in(Reply(text="0.1", finish=Finish.LENGTH)) is None
@@ -227,10 +196,7 @@ async def test_the_judge_sees_both_sides_of_the_failure() -> None:
 
 @pytest.mark.parametrize(("second", "similarity"), [("0.5", 0.5), ("very similar", None)])
 async def test_a_bad_answer_is_asked_again_once(second: str, similarity: float | None) -> None:
-    """The second question is a new one to the cache; two bad answers leave the similarity unknown.
-
-    Unknown is not 1: ASL is then the interval that 0 and 1 span.
-    """
+    """Past the cache; after two bad ones the similarity is unknown, not 1: ASL is an interval."""
     answers = iter(["about a half", second])
     judge = FakeModel(lambda _: next(answers))
     record = await judged(judge)
@@ -242,18 +208,17 @@ async def test_a_bad_answer_is_asked_again_once(second: str, similarity: float |
         assert (span.low, span.high) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
 
 
-async def test_a_judge_that_cannot_be_reached_leaves_the_unit_open() -> None:
-    """The judge's infrastructure failure is never taken for an unknown similarity."""
+async def test_a_failed_endpoint_leaves_the_unit_open() -> None:
+    """It is no answer, and a judge's failure is never taken for an unknown similarity."""
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda text: EndpointError("refused") if is_summary(text) else RIGHT))
     with pytest.raises(EndpointError):
         await judged(FakeModel(lambda _: EndpointError("refused")))
 
 
 @pytest.mark.parametrize(("sustained", "summary"), [(0, "Write it."), (10, "Write it."), (3, "")])
 async def test_without_two_prompts_to_compare_nobody_is_asked(sustained: int, summary: str) -> None:
-    """L = 0 adds nothing, l = M has similarity 1 by definition; without a summary it is unknown.
-
-    Without a judge it is, too.
-    """
+    """L = 0 adds nothing, l = M has similarity 1; without a summary or a judge it is unknown."""
     judge = FakeModel(lambda _: "0.5")
     record = await judged(judge, sustained, summary)
     assert (record.similarity, judge.asked) == (None, [])

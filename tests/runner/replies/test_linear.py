@@ -82,9 +82,3 @@ def test_twice_the_text_takes_twice_the_steps(shape: str, way: str) -> None:
 
     short, long = steps(220), steps(440)
     assert long <= 2.4 * short + 2_000, (short, long)
-
-
-def test_nested_fences_are_opened_to_a_depth() -> None:
-    """Five hundred fences around each other are no error."""
-    text = "".join("`" * length + "md\n" for length in range(503, 2, -1)) + F
-    assert extract_program(Reply(text=text), entry_point="f", prompt="").outcome is None

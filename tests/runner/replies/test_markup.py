@@ -75,14 +75,6 @@ def test_reasoning_is_no_answer(begin: str, end: str) -> None:
     assert only.outcome is Outcome.NO_ANSWER
 
 
-def test_each_message_of_harmony_ends_a_block_of_code() -> None:
-    """Without its tokens the name of the next message stands right behind the fence."""
-    for name in ("analysis", "commentary"):
-        draft = f"analysisLet me\n{DRAFT}assistant{name}no, plus\n{DRAFT}assistant{name}so"
-        assert program(f"{draft}assistantfinal```python\n{ADD}```") == ADD
-        assert program(f"{draft}\n{DRAFT}assistantfinal\n```python\n{ADD}```") == ADD
-
-
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-2])
 def test_nested_and_repeated_reasoning(begin: str, end: str) -> None:
     """An inner pair is part of the outer one; what stands between two is the answer's."""
@@ -90,13 +82,6 @@ def test_nested_and_repeated_reasoning(begin: str, end: str) -> None:
     assert split_reasoning(f"{begin}a{end}one\n{begin}b{end}two")[0] == "one\ntwo"
     assert split_reasoning(f"{begin}a{end}{begin}b{end}42")[0] == "42"
     assert split_reasoning(f"One\n{begin}never ended")[0] == "One"
-
-
-def test_an_end_behind_an_answer_takes_nothing() -> None:
-    """As small models write it that were told not to think: the program in front of it is executed."""
-    assert program(f"<think>\n\n</think>\n{ADD}</think>") == ADD
-    text = "<think>\n\n</think>\n[ANSWER]\nYES\n[/ANSWER]\n</think>"
-    assert extract_answer(Reply(text=text), "direct") == "YES"
 
 
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-1])
@@ -122,8 +107,8 @@ def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> No
         assert split_reasoning(f"<think>\nhm\n</think>\n{text}")[0] == text.strip("\n")
 
 
-def test_what_stands_in_the_way_of_a_marker() -> None:
-    """A draft that lacks its closing fence does not hide the end of the reasoning.
+def test_markers_in_odd_places() -> None:
+    """Behind an open fence, behind the answer of a model told not to think, in harmony without its tokens.
 
     A beginning inside a line that nothing ends is text: the answer talks about it.
     """
@@ -131,16 +116,18 @@ def test_what_stands_in_the_way_of_a_marker() -> None:
     assert program(f"<think>\n{draft}\n</think>\n```python\n{ADD}```") == ADD
     assert program(f"<think>\n{draft}\n</think>\n{ADD}") == ADD
     assert program(f"<think>\n{DRAFT}</think>\n{ADD}") == ADD
+    assert program(f"<think>\n\n</think>\n{ADD}</think>") == ADD
+    for name in ("analysis", "commentary"):
+        draft = f"analysisLet me\n{DRAFT}assistant{name}no, plus\n{DRAFT}assistant{name}so"
+        assert program(f"{draft}assistantfinal```python\n{ADD}```") == ADD
+        assert program(f"{draft}\n{DRAFT}assistantfinal\n```python\n{ADD}```") == ADD
     for text in ("It uses <think> as a tag.", "I <think> so", "The tag <think> begins it"):
         assert split_reasoning(text) == (text, "")
 
 
 @pytest.mark.parametrize("token", END_TOKENS)
 def test_the_answer_ends_with_the_turn(token: str) -> None:
-    """At the first such token, in a code block, too; what follows is another turn or document.
-
-    One in a string or comment ends nothing: the program handles such tokens itself.
-    """
+    """At the first such token, in a code block, too, but not in a string or comment of the program."""
     again = f"<|im_start|>user\nNow subtract.\n<|im_start|>assistant\n{DRAFT}"
     assert program(f"```python\n{ADD}```{token}\n{again}") == ADD
     assert program(f"```python\n{ADD.rstrip()}{token}\n```") == ADD
@@ -156,7 +143,6 @@ def test_the_answer_ends_with_the_turn(token: str) -> None:
              "<|assistant|>\n", "<start_of_turn>model\n", " [/INST] ", "<|python_tag|>"],
 )  # fmt: skip
 def test_the_header_of_the_turn_is_no_answer(head: str) -> None:
-    """What a server leaves in front of the answer is dropped."""
     assert visible_text(f"{head}42").strip() == "42"
     assert program(head + ADD) == ADD
 
@@ -209,11 +195,11 @@ def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
         "[THINK]no[/THINK]{}",
         "{}<|im_end|>",
         "{}<|endoftext|>no",
+        "<think>\n\n</think>\n[ANSWER]\n{}\n[/ANSWER]\n</think>",
     ],
 )
 @pytest.mark.parametrize("answer", ["YES", "-1", "150; int", "return result", "assert f(1) == [2]"])
 def test_answers_of_the_runtime_come_without_markup(shape: str, answer: str) -> None:
-    """Whatever marks reasoning, the turn's end and the answer."""
     assert extract_answer(Reply(text=shape.replace("{}", answer)), "direct") == answer
 
 
@@ -258,10 +244,7 @@ def mixed(choose: random.Random) -> tuple[str, list[str], list[str]]:
 
 @pytest.mark.parametrize("examples", [300, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_what_is_outside_of_markup_is_never_lost(examples: int) -> None:
-    """Any mix of the table's markers: every word outside of reasoning is in the answer, no other one is.
-
-    Twice as much of the same mix takes twice the steps.
-    """
+    """Every word outside of reasoning is in the answer, no other is; twice the mix takes twice the steps."""
 
     @settings(max_examples=examples, deadline=None)
     @given(st.integers(0, 2**64))

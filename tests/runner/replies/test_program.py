@@ -4,13 +4,12 @@ All replies answer one task, `add`; each program is of this file's own making an
 """
 
 import ast
-import warnings
 from typing import Any
 
 import pytest
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.replies import Extraction, code_blocks, extract_program
+from triathlon_runner.replies import Extraction, extract_program
 
 ADD = "def add(a, b):\n    return a + b\n"
 GOOD = "def add(a, b):\n    total = a\n    total += b\n    return total\n"
@@ -23,7 +22,8 @@ PROMPT = 'def add(a, b):\n    """Sum of both.\n\n    >>> add(1, 2)\n    3\n    "
 MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
 OPEN_PROMPT = 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Adds."""\n'
 COMPLETES = {"prompt": OPEN_PROMPT, "completes": True}
-AS_WRITTEN = {"as_written": True, "finish": Finish.LENGTH}
+AS_WRITTEN = {"as_written": True}
+CUT_AS_WRITTEN = {**AS_WRITTEN, "finish": Finish.LENGTH}
 
 
 def extract(text: str, **options: Any) -> Extraction:
@@ -40,7 +40,6 @@ def call(extraction: Extraction, *arguments: Any) -> Any:
 
 
 def is_right(extraction: Extraction) -> bool:
-    """Whether the program gives what the task asks for."""
     try:
         return bool(call(extraction) == 3 and call(extraction, -4, 4) == 0)
     except (Exception, SystemExit):  # whatever a wrong program raises
@@ -300,34 +299,33 @@ def test_literals_keep_their_characters(character: str, quotes: str) -> None:
         assert call(extract(fenced(f"def add(a, b):\n   {odd}return {literal}\n"))) == f"a{character}b"
 
 
-@pytest.mark.parametrize("name", ["its own tests", "a main part", "another function name", "a class"])
-def test_as_written_changes_nothing(name: str) -> None:
-    """Where programs are executed as written, what stands between the fences is executed, tests and all."""
-    extraction = extract(RIGHT[name], prompt=PROMPT, as_written=True)
-    assert (f"```python\n{extraction.program}```\n", extraction.changes) == (RIGHT[name], ())
+IN_PROSE = f"{GOOD}\nassert add(1, 2) == 4\n\nIt is linear.\n"
+LAMBDA_IN_PROSE = "Here is the code:\n\nadd = lambda a, b: a\n"
+RENAMED = ADD.replace("add", "add_numbers")
+UNCHANGED = [
+    *(
+        (RIGHT[name], AS_WRITTEN, RIGHT[name].removeprefix("```python\n").removesuffix("```\n"))
+        for name in ("its own tests", "a main part", "another function name", "a class")
+    ),
+    (f"{fenced(BAD)}No.\n{fenced(GOOD)}", AS_WRITTEN, BAD),
+    (f"<think>\n{fenced(BAD)}</think>\n{fenced(GOOD)}", AS_WRITTEN, GOOD),
+    (IN_PROSE, AS_WRITTEN, IN_PROSE),
+    (f"```\npy\n\n{ADD}```", AS_WRITTEN, ADD),
+    (fenced(LAMBDA_IN_PROSE), AS_WRITTEN, LAMBDA_IN_PROSE),
+    (f"```python\n{ADD}```\nNow I expl", CUT_AS_WRITTEN, ADD),
+    (fenced(RENAMED), {"other_names": False}, RENAMED),
+]
+"""The paper's rule: the first block or the whole reply, prose and all. Prompts may fix the name."""
 
 
-def test_as_written_takes_the_first_block_or_the_whole_reply() -> None:
-    """The paper's rule: a later version does not count, and prose is executed, too, in a block or without."""
-    reply = f"{GOOD}\nassert add(1, 2) == 4\n\nIt is linear.\n"
-    lambda_in_prose = "Here is the code:\n\nadd = lambda a, b: a\n"
-    programs = {
-        f"{fenced(BAD)}No.\n{fenced(GOOD)}": BAD,
-        f"<think>\n{fenced(BAD)}</think>\n{fenced(GOOD)}": GOOD,
-        reply: reply,
-        f"```\npy\n\n{ADD}```": ADD,
-        fenced(lambda_in_prose): lambda_in_prose,
-    }
-    assert {text: extract(text, as_written=True).program for text in programs} == programs
-    assert "assert" not in extract(reply).program
-    assert is_right(extract(f"```python\n{ADD}```\nNow I expl", **AS_WRITTEN))
+@pytest.mark.parametrize(("reply", "options", "program"), UNCHANGED)
+def test_a_protocol_may_change_nothing(reply: str, options: dict[str, Any], program: str) -> None:
+    extraction = extract(reply, **options)
+    assert (extraction.program, extraction.changes) == (program, ())
 
 
 def test_the_prompts_imports_and_helpers_come_along() -> None:
-    """Names that the prompt gives are there for the program, but never the function asked for.
-
-    `from __future__` stays the first statement.
-    """
+    """But never the function asked for; `from __future__` stays the first statement."""
     helper = "import math\n\n\ndef half(x):\n    return math.floor(x / 2)\n\n\n"
     prompt = helper + "def add(a: float) -> float:\n    '''d'''\n"
     result = extract("```python\ndef add(a):\n    return half(a)\n```", prompt=prompt)
@@ -337,13 +335,6 @@ def test_the_prompts_imports_and_helpers_come_along() -> None:
     future = "from __future__ import annotations\ndef add(a: List[int], b) -> int:\n"
     result = extract(fenced(f"{future}    return math.floor(a + b)\n"), prompt="import math\n" + OPEN_PROMPT)
     assert call(result) == 3
-
-
-def test_another_name_can_be_refused() -> None:
-    """A protocol whose prompts fix the name takes no other."""
-    program = ADD.replace("add", "add_numbers")
-    result = extract(fenced(program), other_names=False)
-    assert (result.program, result.changes) == (program, ())
 
 
 def test_examples_that_run_are_left_out() -> None:
@@ -413,15 +404,12 @@ CUT_DEFINITIONS = [
             for text in ("    total = a\n    total +=", "    return a + b")
         ),
         # By the paper's rule only a closed block was whole: its harness runs all that was written.
-        *((text, AS_WRITTEN, Outcome.TRUNCATED) for text in (f"```python\n{ADD}\nprint(add(1,", ADD)),
-        ("It is linear.", {"as_written": True}, Outcome.NO_ANSWER),
+        *((text, CUT_AS_WRITTEN, Outcome.TRUNCATED) for text in (f"```python\n{ADD}\nprint(add(1,", ADD)),
+        ("It is linear.", AS_WRITTEN, Outcome.NO_ANSWER),
     ],
 )
 def test_without_a_program_the_outcome_says_why(text: str, options: dict[str, Any], outcome: Outcome) -> None:
-    """Prose is no empty program that crashes, nor is a docstring alone one that returns None.
-
-    What could be taken out of a reply that was stopped is no answer, unless it was whole before the cut.
-    """
+    """Prose is no empty program that crashes; what was stopped is no answer, unless it was whole before."""
     assert extract(text, **options) == Extraction("", (), outcome)
 
 
@@ -504,14 +492,10 @@ COMPLETIONS = [
 
 @pytest.mark.parametrize(("prompt", "text"), COMPLETIONS)
 def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -> None:
-    """A base model's text continues the prompt, and what it invents behind the function does not count."""
+    """What a base model invents behind the function does not count, and may be cut by the token limit."""
     result = extract(text, prompt=prompt, completes=True)
     assert call(result) == 3
     assert ast.parse(result.program) and "print" not in result.program
-
-
-def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
-    """The limit cuts a base model always; only one that was still in the function is truncated."""
     done = extract("    return a + b\n\ndef sub(a, b):\n    ret", finish=Finish.LENGTH, **COMPLETES)
     assert (call(done), done.changes) == (3, ("cut off what follows the function",))
 
@@ -528,25 +512,13 @@ def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
         "def f\n" * 3000,
         "@a\n" * 3000,
         "\ud800 def add(a, b): return \0 1",
+        fenced("def plus(a, b):\n    return '\\d'\n"),  # an escape that Python remarks on
+        "".join("`" * length + "md\n" for length in range(503, 2, -1)) + ADD,
     ],
 )
 def test_strange_replies_end_in_an_extraction(nasty: str) -> None:
-    """No reply makes extraction itself fail; functions in functions are read at any depth."""
-    program = extract(nasty).program
-    assert program.startswith("def add") or "lambda" not in nasty
-
-
-def test_invalid_escapes_warn_nobody() -> None:
-    """A model's sloppy string is no warning of ours."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert (
-            "\\d" in extract(fenced('import re\ndef add(a, b):\n    return re.findall("\\d", a)\n')).program
-        )
-
-
-def test_blocks_keep_their_labels() -> None:
-    """The word behind a fence is kept: other languages are chosen by it."""
-    blocks = code_blocks("```php\n<?php echo 1;\n```\ntext\n```JavaScript\nlet x;\n```")
-    labels = [(block.label, block.code) for block in blocks]
-    assert labels == [("php", "<?php echo 1;"), ("javascript", "let x;")]
+    """No reply makes extraction fail or warn; functions in functions and fences are read at any depth."""
+    extraction = extract(nasty)
+    if "lambda" in nasty or "md\n" in nasty:
+        assert extraction.program.startswith("def add")
+    assert (extraction.changes == ("plus stands for add",)) is ("def plus" in nasty)

@@ -132,11 +132,7 @@ CALLS_RIGHT = {
 
 @pytest.mark.parametrize(("masked", "answers"), [*RIGHT.items(), *CALLS_RIGHT.items()])
 async def test_right_answers(sandbox: Sandbox, masked: Masked, answers: list[str]) -> None:
-    """With or without `assert`, alone, with the set-up, or as another assertion of the same.
-
-    Where a call is masked: the original, or another call on the test's own names that a program without
-    content would fail.
-    """
+    """In any form; for a masked call the original, or another that programs without content would fail."""
     for answer in answers:
         assert await judged(sandbox, masked, answer) == Graded(Outcome.PASSED), answer
 
@@ -239,7 +235,6 @@ COMPUTED = [
 
 @pytest.mark.parametrize(("made", "value"), COMPUTED)
 async def test_values_keep_their_kind(sandbox: Sandbox, made: str, value: str) -> None:
-    """Literals, constructors, and what listed operators, functions and methods compute."""
     program = f"import collections, datetime, decimal, fractions, math\n\ndef f(x):\n    return {made}\n"
     masked = Masked("assert f(1) == ??", ("0",))
     assert (await judged(sandbox, masked, f"assert f(1) == {value}", program)) == Graded(Outcome.PASSED)
@@ -259,10 +254,7 @@ async def test_values_keep_their_kind(sandbox: Sandbox, made: str, value: str) -
         ("Decimal('x')", Outcome.CRASHED),
     ],
 )
-async def test_what_comes_to_no_value_is_the_models_failure(
-    sandbox: Sandbox, value: str, outcome: Outcome
-) -> None:
-    """Too large, or it raises: the answer is wrong, and nothing else happens."""
+async def test_what_comes_to_no_value_is_a_failure(sandbox: Sandbox, value: str, outcome: Outcome) -> None:
     found = await judged(sandbox, CALL, f"assert f(1, y=2) == {value}")
     assert (found.outcome, bool(found.why)) == (outcome, True)
 
@@ -290,9 +282,7 @@ CALLS_WRONG = {
 
 
 @pytest.mark.parametrize(("masked", "answers"), CALLS_WRONG.items())
-async def test_what_holds_for_any_program_fills_no_masked_call(
-    sandbox: Sandbox, masked: Masked, answers: list[str]
-) -> None:
+async def test_what_fills_no_masked_call(sandbox: Sandbox, masked: Masked, answers: list[str]) -> None:
     """A bare value, an operator, a method that is not called, an object."""
     for answer in answers:
         found = await judged(sandbox, masked, answer)

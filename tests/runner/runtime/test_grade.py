@@ -56,10 +56,7 @@ BEHIND_A_THOUGHT = {
     [*(("direct", *one) for one in DIRECT.items()), *(("cot", *one) for one in BEHIND_A_THOUGHT.items())],
 )
 def test_answers_in_replies(style: Style, text: str, answer: str) -> None:
-    """Tags may be missing, cut or in small letters; fences, backticks and `Answer:` are no part of it.
-
-    Behind a chain of thought the answer stands after it; what the thought says is never taken for it.
-    """
+    """Tags may be missing, cut or in small letters; fences, `Answer:` and a thought are no part of it."""
     assert extract_answer(Reply(text=text), style) == answer
 
 
@@ -81,19 +78,15 @@ ENDLESS = "[THOUGHT]\n1. x is 1, so YES"
     ],
 )  # fmt: skip
 def test_replies_without_an_answer(style: Style, text: str, finish: Finish, outcome: Outcome) -> None:
-    """A thought that never ends, a reply cut or refused, or nothing in the tags: the reason is named.
-
-    A separate field of reasoning is never looked at.
-    """
+    """The reason is named; a separate field of reasoning is never looked at."""
     graded = extract_answer(Reply(text=text, finish=finish, reasoning=CLOSED), style)
     assert isinstance(graded, Graded)
     assert graded.outcome is outcome
 
 
-def test_an_answer_that_was_closed_was_not_cut() -> None:
-    """The token limit cut what comes behind it."""
-    for style in STYLES:
-        assert extract_answer(Reply(text=f"{CLOSED}\nand so on", finish=Finish.LENGTH), style) == "YES"
+@pytest.mark.parametrize("style", STYLES)
+def test_an_answer_that_was_closed_was_not_cut(style: Style) -> None:
+    assert extract_answer(Reply(text=f"{CLOSED}\nand so on", finish=Finish.LENGTH), style) == "YES"
 
 
 PROGRAM = """def f(xs):
@@ -184,11 +177,7 @@ def test_paths(next_lines: tuple[int, ...], answers: list[str], right: bool) -> 
     """The text of the line counts, not its number; blank space, backticks and a number in front do not."""
     for answer in answers:
         assert grade_path(PROGRAM, question(next_lines=next_lines), answer).correct is right, answer
-
-
-def test_no_line_is_no_answer() -> None:
-    """An answer of blank space only."""
-    assert grade_path(PROGRAM, question(), "\n \n").outcome is Outcome.NO_ANSWER
+    assert grade_path(PROGRAM, question(next_lines=next_lines), "\n \n").outcome is Outcome.NO_ANSWER
 
 
 # State: the forms of a value and its type
@@ -264,7 +253,6 @@ RIGHT = {
 
 @pytest.mark.parametrize(("state", "answers"), RIGHT.items())
 def test_right_states(state: tuple[str, str], answers: list[str]) -> None:
-    """Quotes, generics, class names and the ways in which `str` and `repr` write a value."""
     assert [text for text in answers if not grade_state(question(state), text).correct] == []
 
 
@@ -305,7 +293,6 @@ WRONG = {
 
 @pytest.mark.parametrize(("state", "answers"), WRONG.items())
 def test_wrong_states(state: tuple[str, str], answers: list[str]) -> None:
-    """Value and type both have to match; no name, no comprehension and nothing endless is computed."""
     outcomes = {text: grade_state(question(state), text).outcome for text in answers}
     assert outcomes == dict.fromkeys(answers, Outcome.FAILED)
 
@@ -346,5 +333,4 @@ RESULTS = question(("[<p>a</p>, <p>b</p>]", "bs4.element.ResultSet"), literal=Fa
     ],
 )
 def test_states_of_other_questions(asked: StatementQuestion, answer: str, outcome: Outcome) -> None:
-    """Lines that do not run or run often, values that cannot be written, answers without a type."""
     assert grade_state(asked, answer).outcome is outcome

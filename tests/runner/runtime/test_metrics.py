@@ -83,11 +83,8 @@ def test_f1_counts_wrong_yes_and_missed_yes() -> None:
         unit("a", [(True, True, True), (False, True, True)], output=True),  # TP, FN
         unit("b", [(False, True, True), (True, True, True)], output=True, executed=False),  # FP, TN
     ]
-    unusable = (
-        records[0]
-        .statements[0]
-        .model_copy(update={"coverage": answer(False, text="perhaps", expected="YES")})
-    )
+    perhaps = answer(False, text="perhaps", expected="YES")
+    unusable = records[0].statements[0].model_copy(update={"coverage": perhaps})
     records.append(records[0].model_copy(update={"statements": (unusable,)}))  # FN
     assert BY_ID["coverage_f1"].score(records) == pytest.approx(2 / (2 + 1 + 2))
 

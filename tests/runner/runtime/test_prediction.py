@@ -69,11 +69,9 @@ async def test_wrong_and_missing_answers(grader: Grader) -> None:
 
 
 def test_the_question_hides_what_is_asked_for() -> None:
-    """The output is not in an output question, nor the input in an input question."""
-    (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
-    assert masked_assertion(first, "output") == "assert f(2) == ??"
-    assert masked_assertion(first, "input") == "assert f(??) == '??'"
-    assert outputs.protocol != inputs.protocol
+    assert masked_assertion(TASKS[0], "output") == "assert f(2) == ??"
+    assert masked_assertion(TASKS[0], "input") == "assert f(??) == '??'"
+    assert suite("output").protocol != suite("input").protocol
 
 
 def official(suite_id: str, store: DataStore) -> PredictionSuite:
@@ -87,7 +85,6 @@ def official(suite_id: str, store: DataStore) -> PredictionSuite:
 @pytest.mark.official
 @pytest.mark.parametrize("suite_id", ["runtime/cruxeval-output", "runtime/cruxeval-input@cot"])
 async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str) -> None:
-    """CRUXEval's own inputs and outputs are right: every tenth of 800 is tried, and unusual ones."""
     one = official(suite_id, official_store())
     assert len(one.tasks()) == 800
     chosen = {f"sample_{number}" for number in (*range(0, 800, 10), 152, 239, 258, 344, 364, 378, 522, 770)}
@@ -156,7 +153,6 @@ ANSWERS: list[tuple[CruxevalTask, Side, Outcome, list[str]]] = [
 async def test_answers(
     sandbox: Sandbox, task: CruxevalTask, asked: Side, outcome: Outcome, answers: list[str]
 ) -> None:
-    """The rules stand beside their answers; what is not right has a reason."""
     for answer in answers:
         judged = await grade_prediction(sandbox, task, asked, answer)
         assert (judged.outcome, bool(judged.why)) == (outcome, outcome is not Outcome.PASSED), answer

@@ -58,7 +58,6 @@ def traced(one: dict[str, str], line: int, variable: str) -> Trace:
 
 @pytest.mark.parametrize("kind", ["coverage", "state", "path"])
 def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
-    """Every example's answer is what the tracer finds for its program."""
     for one in demonstrations(kind):
         line = int(re.search(r"line (\d+)", one["question"])[1])  # type: ignore[index]
         quoted = re.search(r"\(`(.*?)`\)", one["question"])
@@ -90,7 +89,6 @@ def test_the_demonstrated_assertions_hold() -> None:
 
 
 def test_demonstrations_show_both_answers_and_both_kinds_of_program() -> None:
-    """YES and NO, a value and Nil, a line and -1; functions and classes."""
     assert {one["answer"] for one in demonstrations("coverage")} == {"YES", "NO"}
     assert "Nil" in {one["answer"] for one in demonstrations("state")}
     assert "-1" in {one["answer"] for one in demonstrations("path")}

@@ -23,14 +23,8 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
-from triathlon_runner.runtime import (
-    METRICS,
-    RuntimeSuite,
-    catalogue,
-    read_questions,
-    write_questions,
-)
-from triathlon_runner.runtime._questions import Asker
+from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions, write_questions
+from triathlon_runner.runtime._questions import Asker, QuestionKind
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import Preparable, Suite, UnitRun
 
@@ -82,10 +76,7 @@ async def test_questions_of_functions_and_classes(grader: Grader) -> None:
 
 
 async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSuite, grader: Grader) -> None:
-    """Of each kind all questions about a program come in a row, so that a server's cache of prefixes has it.
-
-    What they share is the system line, the demonstrations and the program; the input comes after it.
-    """
+    """System line, demonstrations and program come first, so that a server's cache of prefixes has them."""
     model = ScriptedModel(truths(built.questions), all_right)
     tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
     await asyncio.gather(*tasks)
@@ -102,7 +93,6 @@ async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSui
 
 
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
-    """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
     record = await built.run(UnitRun("t/stock#0", 3, model, grader, hashes("hash")))
     assert (record.program_id, record.style, record.sample) == ("t/stock", "direct", 3)
@@ -124,31 +114,22 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader
     assert RuntimeRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
 
 
-class Broken(ScriptedModel):
-    """A model whose endpoint fails on one kind of question."""
-
-    error: Exception
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        if "executed next" in str(prompt):
-            raise self.error
-        return await super().ask(prompt, sampling, sample=sample)
-
-
 @pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
-async def test_an_endpoint_that_fails_leaves_the_unit_open(
-    built: RuntimeSuite, grader: Grader, error: Exception
-) -> None:
-    """One error comes out, of its own kind: no record, no made-up answer."""
-    model = Broken(truths(built.questions), all_right)
-    model.error = error
+async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader, error: Exception) -> None:
+    """That error comes out: no record, no made-up answer."""
+
+    def fail(kind: QuestionKind, truth: str) -> str:
+        if kind == "path":
+            raise error
+        return truth
+
     with pytest.raises(type(error)) as raised:
+        model = ScriptedModel(truths(built.questions), fail)
         await built.run(UnitRun("t/words#0", 0, model, grader, hashes("p")))
     assert raised.value is error
 
 
 async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:
-    """No question waits for the reply to another one."""
     questions = built.questions.programs[0].inputs[0]
     waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
 
@@ -181,21 +162,8 @@ async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path)
     assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
-    """The message says what is wrong and how to get a right one."""
-    path = tmp_path / "x.json"
-    with pytest.raises(UserError, match="can't be read"):
-        read_questions(path)
-    path.write_text('{"schema": 1, "dataset": 3}')
-    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
-        read_questions(path)
-
-
 def test_the_catalogue(tmp_path: Path) -> None:
-    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data.
-
-    DREval is asked as its paper samples; greedy and our prompts are its variants.
-    """
+    """Five data sets, greedy and sampled, direct and with a chain of thought; DREval as its paper samples."""
     entries = {entry.id: entry for entry in catalogue()}
     predictions = {
         f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
@@ -215,22 +183,17 @@ def test_the_catalogue(tmp_path: Path) -> None:
     assert built.data.name == "core seeds and classes"
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [("memo.python_version", "3.99"), ("runtime._construct.library_versions", {"lxml": "6"})],
-)
-async def test_questions_are_built_anew_under_another_python_or_with_other_libraries(
-    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, value: object
-) -> None:
-    """A program that was left out for want of a library is asked about once that is there."""
+async def test_when_built_anew(grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that was left out for want of one is asked about once that is there; likewise by Python."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)
     assert source(tmp_path).ready() is not None
-    monkeypatch.setattr(f"triathlon_runner.{place}", lambda: value)
-    assert source(tmp_path).ready() is None
-    other = suite(cache=tmp_path)
-    await other.prepare(grader)
-    assert other.protocol == ours.protocol
+    for place, value in (("memo.python_version", "3.9"), ("runtime._construct.library_versions", {"l": "6"})):
+        monkeypatch.setattr(f"triathlon_runner.{place}", lambda value=value: value)
+        assert source(tmp_path).ready() is None
+        other = suite(cache=tmp_path)
+        await other.prepare(grader)
+        assert other.protocol == ours.protocol
 
 
 # Question files: built from the command line, the same bytes everywhere, asked by whoever has one
@@ -270,10 +233,6 @@ def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: py
     for rule, count in report.left_out_statements.items():
         assert f"left out: {count} statements: {rule}" in shown.output
     assert out.read_bytes() == file.read_bytes()
-
-
-def test_an_unknown_data_set_is_named() -> None:
-    """The message says which there are."""
     shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "humanevil", "--out", "x.json"])
     assert isinstance(shown.exception, UserError)
     assert "'humanevil'; did you mean humaneval" in str(shown.exception)
@@ -291,14 +250,10 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) 
     ]
     assert {record.suite for record in records} == {"runtime/mine"}
     assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
-
-
-def test_results_of_a_question_file_are_known(file: Path) -> None:
-    """A site reads them without the file; running them again asks for it."""
-    for suite in ("runtime/mine", "runtime/mine@cot-sampled"):
-        entry = suites.find(suite)
-        assert entry is not None
-        assert (entry.id, entry.metrics) == (suite, METRICS)
+    # A site reads them without the file; running them again asks for it.
+    for name in ("runtime/mine", "runtime/mine@cot-sampled"):
+        entry = suites.find(name)
+        assert entry is not None and (entry.id, entry.metrics) == (name, METRICS)
         with pytest.raises(UserError, match="came from a file"):
             entry.build(NO_STORE)
     assert suites.find("runtime/mine@else") is None
@@ -323,7 +278,13 @@ def test_a_changed_file_is_refused(file: Path, tmp_path: Path, old: str, new: st
 
 
 def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
-    """Their results would lie in one file: refused. A file that is not there is named when it is read."""
+    """Files that are none, that are not there, or whose results would lie in one file."""
+    path = tmp_path / "x.json"
+    with pytest.raises(UserError, match="can't be read"):
+        read_questions(path)
+    path.write_text('{"schema": 1, "dataset": 3}')
+    with pytest.raises(UserError, match=r"no question file of version 1.*questions build"):
+        read_questions(path)
     (entry,) = suites.select([str(tmp_path / "none.json")])
     with pytest.raises(UserError, match=r"none\.json"):
         entry.build(NO_STORE)

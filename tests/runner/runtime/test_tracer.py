@@ -160,10 +160,7 @@ def test_steps(program: str, arguments: str, steps: list[int], states: States) -
 
 
 def test_with_runs_its_exit_where_python_does() -> None:
-    """The body's lines, then `__exit__`; an exception that it swallows goes on behind the block.
-
-    How often the header is come back to differs between versions of Python.
-    """
+    """How often the header is come back to differs between versions of Python."""
     found = traced(
         """
         class Quiet:
@@ -193,7 +190,6 @@ def test_successors_go_over_frames_in_the_order_of_execution() -> None:
 
 
 def test_a_reference_that_raises_is_an_outcome() -> None:
-    """The trace up to there is kept; SystemExit is an exception like others."""
     for raised, error in (("KeyError('k')", "KeyError: 'k'"), ("SystemExit(3)", "SystemExit: 3")):
         found = traced(f"def f():\n    x = 1\n    raise {raised}")
         assert (found.outcome, found.error, lines(found)) == ("raised", error, [2, 3])
@@ -247,7 +243,6 @@ def test_attributes_of_self_are_variables_and_self_is_not() -> None:
     ],
 )  # fmt: skip
 def test_values_have_one_text(expression: str, text: str, kind: str) -> None:
-    """Each kind of value is written in one way, the same on every machine."""
     program = f"""
 import collections, dataclasses, datetime, decimal, enum
 class Color(enum.Enum):
@@ -267,29 +262,9 @@ def f():
 
 @pytest.mark.parametrize("expression", ["iter([1])", "(a for a in [1])", "len", "f", "datetime", "[].append"])
 def test_iterators_functions_and_modules_are_no_variables(expression: str) -> None:
-    """REval leaves them out."""
     found = traced(f"import datetime\ndef f():\n    x = {expression}\n    return 1", watches={3: ["x"]})
     assert found.observed(3, "x") == []
     assert "x" not in found.steps[1].before
-
-
-def test_objects_of_the_program_have_no_literal_form() -> None:
-    """Their own __repr__ is never called: it could change what is looked at."""
-    found = traced(
-        """
-        class Counted:
-            calls = 0
-            def __repr__(self):
-                Counted.calls += 1
-                return "Counted()"
-        def f():
-            x = Counted()
-            return Counted.calls
-        """,
-        watches={7: ["x"]},
-    )
-    assert [row[1:] for row in found.observed(7, "x")] == [("", False)]
-    assert found.result == ("int", "0", True)
 
 
 @pytest.mark.parametrize(
@@ -305,32 +280,36 @@ def test_objects_of_the_program_have_no_literal_form() -> None:
     ],
 )
 def test_values_without_a_literal_form(value: str, text: str) -> None:
-    """They are marked as having none."""
     found = traced(f"import re\ndef f():\n    x = {value}\n    return x", watches={4: ["x"]})
     assert [row[1:] for row in found.observed(4, "x")] == [(text, False)]
 
 
 def test_watching_never_calls_the_program() -> None:
-    """An expression with a call is not read; one that fails has no value."""
+    """An expression with a call is not read, one that fails has no value, objects have no literal form."""
+    read = {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
     found = traced(
         """
         calls = []
         def key(n):
             calls.append(n)
             return n
+        class Counted:
+            def __repr__(self):
+                return calls.append(0) or "Counted()"
         def f():
+            counted = Counted()
             x = {1: 2}
             return len(calls)
         """,
-        watches={6: ["x[key(1)]", "x[3]", "x[1]", "(x, x[1])"]},
+        watches={9: ["counted"], 10: list(read)},
     )
-    read = {name: texts(found, 6, name) for name in ("x[key(1)]", "x[3]", "x[1]", "(x, x[1])")}
-    assert read == {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
+    assert [row[1:] for row in found.observed(9, "counted")] == [("", False)]
+    assert {name: texts(found, 10, name) for name in read} == read
     assert found.result == ("int", "0", True)
 
 
 def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The outcome says which limit it was, even where the program catches everything."""
+    """Even where the program catches everything; a run of as many steps as are allowed is whole."""
     program = """
         def f():
             n = 0
@@ -345,25 +324,18 @@ def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracer, "MAX_STEPS", 100)
     found = traced(program)
     assert (found.outcome, found.error) == ("limit", "too many steps")
-
-
-def test_a_run_of_as_many_steps_as_are_allowed_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is the number of steps that a trace may have: one more ends the run."""
     program = "def f():\n    for _ in range(4):\n        pass\n    return 0"
     steps = len(traced(program).steps)
-    monkeypatch.setattr(tracer, "MAX_STEPS", steps)
-    assert traced(program).outcome == "returned"
-    monkeypatch.setattr(tracer, "MAX_STEPS", steps - 1)
-    assert traced(program).error == "too many steps"
+    for most, outcome in ((steps, "returned"), (steps - 1, "limit")):
+        monkeypatch.setattr(tracer, "MAX_STEPS", most)
+        assert traced(program).outcome == outcome
 
 
 def test_every_run_starts_from_a_fresh_program() -> None:
     """Module state does not leak from one run into the next, and random numbers repeat."""
     program = "import random\nseen = []\ndef f():\n    seen.append(random.random())\n    return seen"
     first, second = traced(program).result, traced(program).result
-    assert first is not None
-    assert first == second
-    assert first[1].count(",") == 0
+    assert first is not None and first == second and "," not in first[1]
 
 
 def test_a_broken_trace_is_refused() -> None:

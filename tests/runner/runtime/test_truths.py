@@ -36,6 +36,7 @@ ATTACKS = [
     ("import sys; sys.exit()", "raised", ""),
     ("import os; [os.write(fd, b'\\x00\\xff' * 99) for fd in (1, 2)]", "returned", ""),
     ("x = [0] * 10**9", "raised lost", ""),
+    ("while n:\n            n = 2", "limit", ""),
     ("import sys; sys._getframe(2).f_locals", "returned", ""),
     # what it does unseen would make a truth that is none; the outcome says how it got away
     ("import sys; sys.settrace(None)", "untraceable", SETS),
@@ -47,10 +48,7 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize(("attack", "ends", "why"), ATTACKS)
-async def test_a_hostile_reference_harms_only_its_own_run(
-    sandbox: Sandbox, attack: str, ends: str, why: str
-) -> None:
-    """The run before it and the run after it are traced all the same."""
+async def test_a_hostile_reference_harms_itself(sandbox: Sandbox, attack: str, ends: str, why: str) -> None:
     program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
     first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
     assert hostile.outcome in ends.split()
@@ -59,24 +57,12 @@ async def test_a_hostile_reference_harms_only_its_own_run(
     assert [value.text for one in last.statements if one.line == 2 for value in one.states] == ["3"]
 
 
-async def test_a_reference_without_end_hits_a_limit(sandbox: Sandbox) -> None:
-    """It is stopped in its own process; the runs around it are traced."""
-    program = "def f(n):\n    x = n\n    while n == 2:\n        n = 2\n    return x\n"
-    found = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
-    assert [one.outcome for one in found] == ["returned", "limit", "returned"]
-
-
 async def test_assertions_are_executed_against_the_program(sandbox: Sandbox) -> None:
     """Holding, failing, crashing and never ending are told apart; each has its own process where one dies."""
     program = "def f(n):\n    return n + 1\n"
     asked = called(program, "()")
-    texts = [
-        "assert f(1) == 2",
-        "assert f(1) == 3",
-        "assert f('a') == 1",
-        "import os; os._exit(0)",
-        "assert f(2) == 3",
-    ]
+    right, wrong, crash = "assert f(1) == 2", "assert f(1) == 3", "assert f('a') == 1"
+    texts = [right, wrong, crash, "import os; os._exit(0)", "assert f(2) == 3"]
     found = await check_assertions(sandbox, asked, [(asked.inputs[0], text, {}) for text in texts])
     assert found[0] == found[4] == ""
     assert found[1].startswith("AssertionError")
@@ -95,17 +81,13 @@ LENGTHS = Problem(
 )
 
 
-async def test_a_result_that_hangs_on_chance_is_not_asked_for(sandbox: Sandbox) -> None:
-    """Random numbers repeat in our runs, but nobody who is asked can know which they were."""
+async def test_what_hangs_on_chance_is_not_asked_for(sandbox: Sandbox) -> None:
+    """Neither a result nor a line; others of the same program are, and chance with a seed is none."""
     bodies = ("x = random.random()\n    return n + x", "x = n\n    return random.choice([x, -x, 0, 7, 8, 9])")
     candidates = [called(f"import random\ndef f(n):\n    {body}\n", "(3,)") for body in bodies]
     programs, report = await construct(candidates, sandbox)
     assert programs == ()
     assert report.left_out_inputs == {"the result differs from run to run": 2}
-
-
-async def test_a_line_that_hangs_on_chance_is_not_asked_about(sandbox: Sandbox) -> None:
-    """The others of the same program are; chance with a seed of its own is none."""
     program = (
         "import random\n\ndef f(n):\n    k = n + 1\n    if k:\n        x = random.random()\n"
         "    random.seed(5)\n    if k:\n        y = random.randint(1, 99)\n    return k\n"
@@ -117,7 +99,6 @@ async def test_a_line_that_hangs_on_chance_is_not_asked_about(sandbox: Sandbox) 
 
 
 async def test_references_that_cannot_be_asked_about_are_reported(sandbox: Sandbox) -> None:
-    """How many candidates fell out, by which rule."""
     raising = replace(LENGTHS, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
     plain = replace(LENGTHS, task_id="t/plain", reference="def lengths(words):\n    return 1\n")
     needs = replace(LENGTHS, task_id="t/needs", libraries=frozenset({"no_such_library"}))

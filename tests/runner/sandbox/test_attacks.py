@@ -36,7 +36,6 @@ ALL = pytest.param({one.name for one in library()}, marks=pytest.mark.slow)
 @pytest.mark.parametrize("names", [FAST, ALL])
 @pytest.mark.parametrize("level", ["namespaces", "lite"])
 async def test_the_engine_holds(level: str, names: set[str]) -> None:
-    """None of a fast selection, or of the whole library, scores, steals, harms or survives."""
     chosen = [one for one in library() if one.name in names]
     assert {one.name for one in chosen} == names
     assert [result for result in await attack(level, chosen) if not result.held] == []
@@ -87,10 +86,7 @@ with tempfile.TemporaryDirectory() as directory:
     ],
 )
 def test_lite_is_refused_where_landlock_is_missing(level: str, expected: str) -> None:
-    """Without namespaces nothing but Landlock hides the machine's files: no Landlock, no `lite`.
-
-    The file tree of `namespaces` shows only what may be read, with or without it.
-    """
+    """Nothing else hides the machine's files; the file tree of `namespaces` shows only what may be read."""
     command = [sys.executable, "-c", WITHOUT_LANDLOCK, level]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if level == "namespaces" and "Operation not permitted" in done.stdout:

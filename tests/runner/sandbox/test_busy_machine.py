@@ -140,7 +140,6 @@ async def test_waiting_is_no_sleep(
 
 
 async def test_a_server_that_cannot_start_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no process can be started the job raises SandboxError, which leaves its unit open."""
 
     def refuse(*_arguments: object, **_options: object) -> None:
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -167,7 +166,6 @@ LIMIT = SPANS.limits.memory_bytes
     ("free", "together"), [(2 * LIMIT, 2), (LIMIT + (1 << 30), 2), (LIMIT, 1), (LIMIT // 2, 1)]
 )
 async def test_memory_is_reserved(monkeypatch: pytest.MonkeyPatch, free: int, together: int) -> None:
-    """Jobs run at the same time only while each may take all of its limit."""
     monkeypatch.setattr(_local, "available_bytes", lambda: 3 * LIMIT)
     async with open_sandbox(jobs=2) as sandbox:
         await asyncio.gather(sandbox.run(SPANS), sandbox.run(SPANS))  # both servers are there now
@@ -192,41 +190,28 @@ async def test_limits_fit_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
             await sandbox.run(hog)
 
 
+FIRST_VERSION = {"limit_in_bytes": "1000", "usage_in_bytes": "900", "stat": "total_inactive_file 0\n"}
+
+
 @pytest.mark.parametrize(
-    ("groups", "files", "left"),
+    ("groups", "place", "files", "left"),
     [
-        ("0::/\n", {"memory.max": "max"}, 8 << 30),
-        (
-            "0::/own\n",
-            {
-                "own/memory.max": "1000",
-                "own/memory.current": "700",
-                "own/memory.stat": "anon 500\ninactive_file 200\n",
-            },
-            500,
-        ),
-        (
-            "4:cpu,memory:/\n0::/\n",
-            {
-                "memory/memory.limit_in_bytes": "1000",
-                "memory/memory.usage_in_bytes": "900",
-                "memory/memory.stat": "total_inactive_file 0\n",
-            },
-            100,
-        ),
+        ("0::/\n", ".", {"max": "max"}, 8 << 30),
+        ("0::/own\n", "own", {"max": "1000", "current": "700", "stat": "anon 5\ninactive_file 200\n"}, 500),
+        ("4:cpu,memory:/\n0::/\n", "memory", FIRST_VERSION, 100),
     ],
 )
 def test_memory_that_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, place: str, files: dict[str, str], left: int
 ) -> None:
     """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
     (tmp_path / "cgroup").write_text(groups)
+    (tmp_path / "groups" / place).mkdir(parents=True)
     for name, text in files.items():
-        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "groups" / name).write_text(text)
-    for name, place in (("_MEMORY", "meminfo"), ("_OWN_GROUPS", "cgroup"), ("_GROUPS", "groups")):
-        monkeypatch.setattr(_local, name, tmp_path / place)
+        (tmp_path / "groups" / place / f"memory.{name}").write_text(text)
+    for name, file in (("_MEMORY", "meminfo"), ("_OWN_GROUPS", "cgroup"), ("_GROUPS", "groups")):
+        monkeypatch.setattr(_local, name, tmp_path / file)
     assert _local.available_bytes() == left
 
 

@@ -77,7 +77,6 @@ async def test_jobs_share_nothing_and_chance_is_fixed(sandbox: Sandbox) -> None:
     ],
 )  # fmt: skip
 async def test_plain_values_come_back_as_they_are(sandbox: Sandbox, expression: str) -> None:
-    """Every plain value keeps its type and content on its way out."""
     assert repr(await value_of(sandbox, expression)) == repr(eval(expression))
 
 
@@ -95,10 +94,7 @@ async def test_other_values_are_reduced_or_named(sandbox: Sandbox) -> None:
 
 
 async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
-    """A raising call gives type, message and the program's line; the calls after it are made.
-
-    Half of a surrogate pair in a message is spelled out: no file could hold it.
-    """
+    """The calls after it are made. Half of a surrogate pair is spelled out: no file could hold it."""
     program = "def f(x):\n    return 1 // x\n"
     execution = await sandbox.run(Job(program, (Call("f", (0,)), Call("f", (1,)), Call("g", ()))))
     division, good, missing = execution.results
@@ -136,10 +132,7 @@ SEVEN = "struct.pack('<cI', b'V', 9) + b'i' + struct.pack('<q', 7)"
     ],
 )
 async def test_how_a_program_ends(sandbox: Sandbox, program: str, ended: Ended, detail: str) -> None:
-    """One that leaves without an answer, or forges frames, has died; printing is no work.
-
-    One that does not parse, raises or exits at import has not loaded, and says why.
-    """
+    """Who leaves without an answer, or forges frames, has died; who exits at import has not loaded."""
     execution = await sandbox.run(one(program, limits=Limits(wall_seconds=0.5)))
     assert execution.ended is ended and detail in execution.detail, execution
     assert execution.stdout[:6] == {"status 0": "passed", "did nothing": ".\n.\n.\n"}.get(detail, "")
@@ -206,17 +199,12 @@ async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: S
     assert (await sandbox.run(one(ECHO, 1))).results == (Returned(1),)
 
 
-async def test_long_inputs_and_outputs_cross(sandbox: Sandbox) -> None:
-    """Frames far beyond what a pipe holds go both ways, and long after the first look at them."""
+async def test_many_jobs_and_long_frames(sandbox: Sandbox) -> None:
+    """Frames far beyond what a pipe holds go both ways; any number of jobs may be started at once."""
     program = "import time\ndef f(x):\n    time.sleep(0.02)\n    return x\n"
     text = "x" * 3_000_000
     execution = await sandbox.run(Job(program, tuple(Call("f", (text,)) for _ in range(4))))
-    assert execution.ended is Ended.FINISHED
-    assert all(result == Returned(text) for result in execution.results) and len(execution.results) == 4
-
-
-async def test_more_jobs_than_places_wait(sandbox: Sandbox) -> None:
-    """Any number of jobs may be started at once; each gets its own result."""
+    assert execution.ended is Ended.FINISHED and execution.results == (Returned(text),) * 4
     executions = await asyncio.gather(*(sandbox.run(one(ECHO, number)) for number in range(20)))
     assert [execution.results for execution in executions] == [(Returned(n),) for n in range(20)]
 

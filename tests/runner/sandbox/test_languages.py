@@ -118,7 +118,6 @@ async def test_what_programs_begin_and_end_with(sandbox: Sandbox, language: Lang
 
 @pytest.mark.parametrize("language", INTERPRETED)
 async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) -> None:
-    """A test script passes an honest program and not one that returns something else."""
     examiner = Job(TESTS[language], (), language, relayed=("f",))
     for program, ended in ((PROGRAMS, Ended.FINISHED), (WRONG, Ended.NOT_LOADED)):
         run = await sandbox.examine(examiner, Job(program[language], (), language))
@@ -148,10 +147,7 @@ async def test_scripts_judge_from_outside(sandbox: Sandbox, language: Language) 
         ),
     ],
 )
-async def test_a_relay_changes_no_plain_value(
-    sandbox: Sandbox, language: Language, program: str, tests: str
-) -> None:
-    """A value that crosses into a program and back is what the test would see in the same process."""
+async def test_relayed_values_stay(sandbox: Sandbox, language: Language, program: str, tests: str) -> None:
     together = Job(f"{program}\n{tests}", (), language)
     assert (await sandbox.run(together)).ended is Ended.FINISHED
     run = await sandbox.examine(Job(tests, (), language, relayed=("f",)), Job(program, (), language))

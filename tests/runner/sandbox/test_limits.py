@@ -1,7 +1,4 @@
-"""Every limit of a child that `triathlon doctor` names is reached by a program here, in each level.
-
-A process that something outside kills is nobody's failure; one that kills itself is the program's.
-"""
+"""Every limit of a child that `triathlon doctor` names is reached by a program here, in each level."""
 
 import os
 import platform
@@ -64,7 +61,7 @@ REACHED = {
 
 @pytest.mark.parametrize("what", REACHED)
 async def test_a_limit_is_reached(sandbox: Sandbox, what: str) -> None:
-    """Each that `doctor` names; the program meets it, as its own failure or the end of what it gets."""
+    """As the program's own failure, or the end of what it gets."""
     assert list(limits_of_a_child(LIMITS)) == list(REACHED)
     body, expected = REACHED[what]
     program = "def f():\n" + "".join(f"    {line}\n" for line in body.splitlines())
@@ -199,10 +196,7 @@ sub f {
     ],
 )
 async def test_a_program_that_ends_itself_has_failed(sandbox: Sandbox, body: str) -> None:
-    """By any signal, its own memory limit, a lower limit of CPU time or a timer: no verdict stays open.
-
-    In Perl, as in other languages whose programs are confined by one filter, any system call can be made.
-    """
+    """By any signal, limit or timer no verdict stays open; in Perl any system call can be made."""
     program = f"""
 import ctypes, os, resource, signal, threading
 def exhaust_cpu_limit():

@@ -13,6 +13,7 @@ from triathlon_runner.translation._task import plain, same
 PYTHON, PHP, RUBY, JAVASCRIPT, PERL = Language
 TALLY_IN_PHP = TALLY[PHP]
 OTHERS = (PHP, RUBY, JAVASCRIPT, PERL)
+OTHER = "<?php function other() {}"
 
 
 def taken(text: str, language: Language = PHP, finish: Finish = Finish.STOP) -> tuple[str, Outcome | None]:
@@ -50,11 +51,7 @@ def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
     ("text", "finish", "expected"),
     [
         # A translation that renamed its function is executed, and crashes by its own fault.
-        (
-            "```php\n<?php function other() {}\n```\n```\nprints nothing\n```",
-            Finish.STOP,
-            ("<?php function other() {}", None),
-        ),
+        (f"```PHP\n{OTHER}\n```\n```\nprints nothing\n```", Finish.STOP, (OTHER, None)),
         ("", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("I cannot translate this.", Finish.STOP, ("", Outcome.NO_ANSWER)),
         ("<think>```php\nfunction tally() {}\n```</think>", Finish.STOP, ("", Outcome.NO_ANSWER)),
@@ -65,9 +62,7 @@ def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
         ("", Finish.REFUSED, ("", Outcome.REFUSED)),
     ],
 )
-def test_replies_without_the_function(
-    text: str, finish: Finish, expected: tuple[str, Outcome | None]
-) -> None:
+def test_where_there_is_no_function(text: str, finish: Finish, expected: tuple[str, Outcome | None]) -> None:
     """Prose and reasoning are no program; nor is what the limit cut, or what stands in a refusal."""
     assert taken(text, finish=finish) == expected
 
@@ -108,7 +103,6 @@ def test_a_base_model_goes_on_with_the_opening() -> None:
 
 
 def test_no_parameter_is_called_like_a_word_of_the_language() -> None:
-    """`new` cannot be a parameter in JavaScript, nor `end` in Ruby; in PHP a sign stands in front."""
     assert opening(JAVASCRIPT, "changed", ["old", "new"]) == "function changed(old, new_) {\n"
     assert opening(RUBY, "between", ["start", "end"]) == "def between(start, end_)\n"
     assert opening(PHP, "changed", ["old", "new"]) == "function changed($old, $new) {\n"
@@ -120,10 +114,7 @@ DO_NOT_CROSS = (2**53 + 1, float("nan"), float("inf"), {1: "a"}, {1, 2}, b"a", 1
 
 
 def test_what_every_language_has() -> None:
-    """Null, truth values, exact numbers, texts, lists and maps of texts cross; nothing else does.
-
-    JSON has one kind of sequence.
-    """
+    """JSON has one kind of sequence."""
     assert plain(CROSS) == [None, True, 2**53, 1.5, "é", [1, ["a", [2, None]]], {"a": [1]}]
     for value in DO_NOT_CROSS:
         with pytest.raises(ValueError, match="not every language"):
@@ -155,18 +146,13 @@ def test_sameness(expected: Any, got: Any, language: Language, equal: bool) -> N
     assert same(expected, got, language) is equal
 
 
-def test_a_problems_tolerance_counts() -> None:
-    """What the problem lets differ in Python may differ in every language."""
-    assert same(1.0, 1.05, RUBY, tolerance=0.1)
-    assert not same(1.0, 1.05, RUBY)
-
-
 @pytest.mark.parametrize("language", Language)
 def test_numbers_beyond_every_float_are_other_values(language: Language) -> None:
-    """An int too large for a float, or too long to be written, equals nothing that a reference returned."""
+    """Too large for a float, or too long to be written; what a problem lets differ, though, may differ."""
     for huge in (10**400, -(10**400), 10**5000):
         for expected in (None, True, 1, 1.5, "1", [1], {"1": 1}):
             assert not same(expected, huge, language)
             assert not same([expected], [huge], language)
         assert not same({"1": "a"}, {huge: "a"}, language)
     assert not same(1.5, "9" * 5000, language)
+    assert same(1.0, 1.05, language, tolerance=0.1) and not same(1.0, 1.05, language)

@@ -30,13 +30,15 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
 
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
-    """Each step translates what the step before it wrote, and is executed in its own language."""
+    """Each step translates what the one before it wrote; an infrastructure failure is no translation."""
     record = await run(FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```"), grader)
     assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
     assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
     programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
     assert [step.prompt for step in record.loops] == programs[:-1]
     assert asl([record]) == Interval(5.0, 5.0)
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 @pytest.mark.parametrize("sustained", range(5))
@@ -56,7 +58,7 @@ async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) 
 
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
-    """It continues one worked example in both languages and the opening of the function."""
+    """Behind one worked example in both languages."""
     model = FakeModel(lambda _: "    return 1;\n}\n", kind="base")
     record = await run(model, grader)
     (text,) = model.texts
@@ -66,14 +68,8 @@ async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
     assert record.outcome is Outcome.FAILED
 
 
-async def test_a_failed_endpoint_leaves_the_unit_open(grader: Grader) -> None:
-    """An infrastructure failure is no translation."""
-    with pytest.raises(EndpointError):
-        await run(FakeModel(lambda _: EndpointError("refused")), grader)
-
-
-async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
-    """Our own problems whose values cross are tasks, and every reference passes its own cases."""
+async def test_the_catalogue(grader: Grader) -> None:
+    """Core, without data: our own problems whose values cross; every reference passes its own cases."""
     suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
     assert isinstance(suite, Preparable)
     await suite.prepare(grader)
@@ -82,10 +78,6 @@ async def test_core_has_its_tasks_without_data(grader: Grader) -> None:
     assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
     verdicts = [await task.grade(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
-
-
-def test_the_catalogue_names_two_suites() -> None:
-    """Both write loop records of five steps, scored by one ASL."""
     assert set(ENTRIES) == {"translation/core", "translation/mbxp"}
     for entry in ENTRIES.values():
         assert (entry.discipline, entry.record) == ("translation", LoopRecord)
@@ -122,10 +114,7 @@ async def test_mbxp_is_joined_on_the_task_number(grader: Grader) -> None:
 
 @pytest.mark.parametrize("language", Language)
 async def test_one_function_in_every_language(language: Language, sandbox: Sandbox) -> None:
-    """The same cases hold for the same function in all five languages.
-
-    The verdict of a wrong value names the first case that differs, what was expected and what came.
-    """
+    """A wrong value's verdict names the first case that differs, and what was expected."""
     verdict = await TASK.grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
     cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])
@@ -140,10 +129,6 @@ async def test_one_function_in_every_language(language: Language, sandbox: Sandb
     ("language", "program"),
     [
         (Language.PYTHON, "def tally(words, least)\n    return 1\n"),
-        (Language.PHP, "<?php function tally($words, $least) { return 1"),
-        (Language.RUBY, "def tally(words, least)\n  1\n"),
-        (Language.JAVASCRIPT, "function tally(words, least) { return 1"),
-        (Language.PERL, "sub tally { return 1"),
         (Language.PHP, "<?php function other() {}"),
         (Language.RUBY, "raise 'at once'"),
         (Language.JAVASCRIPT, "function tally() { throw new Error('never') }"),
@@ -151,7 +136,7 @@ async def test_one_function_in_every_language(language: Language, sandbox: Sandb
     ],
 )
 async def test_programs_that_break_crash(language: Language, program: str, sandbox: Sandbox) -> None:
-    """A syntax error, a missing function, an exception or an early exit is a crash that says why."""
+    """One that does not parse in the other languages has not loaded, as the sandbox's tests say."""
     verdict = await TASK.grade(program, language, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.CRASHED, 0)
     assert verdict.detail or (verdict.failing and verdict.failing.got)

@@ -25,18 +25,7 @@ def _share_of_steps(records: Sequence[UnitRecord]) -> list[Contribution]:
     ]
 
 
-def _first_right(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return [
-        Contribution(record.task_id, record.steps[0].right, 1)
-        for record in records
-        if isinstance(record, SpellingRecord)
-    ]
-
-
-METRICS: Final = (
-    Metric("spelt", "Words spelt", "ours", _share_of_steps, role="headline"),
-    Metric("first", "Spelt at first", "ours", _first_right, role="baseline"),
-)
+METRICS: Final = (Metric("spelt", "Words spelt", "ours", _share_of_steps, role="headline"),)
 
 
 def prompts(folder: Path | None) -> PromptSet:

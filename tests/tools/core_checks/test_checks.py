@@ -45,10 +45,7 @@ async def findings(
 
 
 def test_every_kind_of_small_change_is_made() -> None:
-    """Comparisons, conditions and removed statements each give a mutant; annotations give none.
-
-    No mutant is the program itself, none stands twice, all are programs.
-    """
+    """Comparisons, conditions and removed statements give different mutants; annotations give none."""
     assert {mutant.name for mutant in mutants(PROGRAM)} == {
         "if number > top: => if number >= top:",
         "if number > top: => if number <= top:",
@@ -62,16 +59,12 @@ def test_every_kind_of_small_change_is_made() -> None:
     assert all(compile(source, "mutant", "exec") for source in sources)
 
 
-def test_shared_runs_are_found() -> None:
-    """Eight words in a row are found, whatever stands around them and whatever their case; seven are none."""
+def test_faults_of_texts_are_found() -> None:
+    """Eight shared words in a row, whatever their case; a quoted format that a line end tears."""
     text = "one two three four five six seven eight nine"
     others = ["... One, two three FOUR five six seven eight!"]
     assert checks.shared_runs(text, others) == {"one two three four five six seven eight"}
     assert not checks.shared_runs(text, ["two three four five six seven eight one"])
-
-
-def test_a_format_stands_in_one_line() -> None:
-    """A quotation that a line end tears cannot be read as the format that it shows."""
     torn = with_prompt(checks.detail("core/seeds/text-table"), '" | "', '"\n    | "')
     faults = [finding.split(":")[0] for finding in checks.still_findings(torn)]
     assert faults == ["a quotation goes on in the next line"] * 2
@@ -119,11 +112,7 @@ def test_methods_that_stand_alone_are_seen() -> None:
 
 
 async def test_what_is_wrong_with_translations_is_seen() -> None:
-    """A wrong program is named with its language and the case; so are languages that lack, or are none.
-
-    An input beyond the whole numbers that JavaScript holds exactly cannot be translated; a seed without any
-    translation breaks no rule.
-    """
+    """Wrong programs, languages that lack or are none, inputs beyond JavaScript's exact whole numbers."""
     wrong = "function fence_posts(length, gap) { return Math.floor((length + 4) / gap) + 1; }"
     some = {name: code for name, code in SEED.translations.items() if name != "perl"}
     made = {

@@ -18,10 +18,6 @@ TRANSLATED = [seed.task_id for seed in SEEDS if checks.detail(seed.task_id).tran
 
 @pytest.mark.parametrize("task_id", [*ALL, *CLASSES])
 def test_the_rules_on_paper_are_kept(task_id: str) -> None:
-    """Types, two examples, enough inputs and wrong solutions, known topics, plain imports, the canary.
-
-    Of a class: three to five methods that use each other, attributes that change, docstrings.
-    """
     if task_id in CLASSES:
         assert checks.class_findings(checks.class_detail(task_id)) == []
     else:
@@ -53,10 +49,7 @@ async def test_every_problem_keeps_the_rules_when_it_is_run() -> None:
 
 
 def test_what_the_sets_are_made_of() -> None:
-    """80 seeds, 16 on each of the levels 1 to 5, no two of which ask for the same function; 20 classes.
-
-    Each seed, and nothing else, stands in verbose and in concise. Every set has a hash of its own.
-    """
+    """Seeds of five levels, no two of one function; each, and nothing else, in verbose and in concise."""
     levels = [seed.level for seed in SEEDS]
     assert [levels.count(level) for level in range(1, 6)] == [16] * 5
     assert len({seed.entry_point for seed in SEEDS}) == len(SEEDS)
@@ -68,26 +61,18 @@ def test_what_the_sets_are_made_of() -> None:
     assert len({core.sha256(name) for name in names}) == len(names)
 
 
-def test_main_only_asks_the_same_without_helpers() -> None:
-    """tool_use-main_only differs from tool_use in nothing but the helpers in the prompt."""
+def test_what_sets_are_made_from() -> None:
+    """tool_use-main_only lacks tool_use's helpers in the prompt; a decomposed seed lists its two halves."""
     pairs = list(zip(core.problems("tool_use"), core.problems("tool_use-main_only"), strict=True))
     assert pairs
     for full, main in pairs:
         assert full.prompt.endswith(main.prompt) and full.prompt != main.prompt
         assert (full.reference, full.inputs) == (main.reference, main.inputs)
         assert full.entry_point == main.entry_point
-
-
-def test_halves_name_their_seed() -> None:
-    """Each decomposed seed has two halves, and the seed lists them."""
     for half in core.problems("decompose"):
         (seed,) = half.parents
         assert half.task_id in checks.detail(seed).halves
         assert len(checks.detail(seed).halves) == 2
-
-
-def test_unknown_names_are_refused() -> None:
-    """A set that does not exist is an error that lists the sets; so is a class that does not."""
     with pytest.raises(KeyError, match="seeds"):
         core.problems("sedes")
     with pytest.raises(KeyError, match="core/classes/bank"):
@@ -106,10 +91,7 @@ def _public() -> tuple[list[str], set[str]]:
 
 @pytest.mark.official
 def test_our_problems_are_nobody_elses() -> None:
-    """No prompt of ours shares a run of eight words with a public one; there is no list of exceptions.
-
-    No function that we ask for is named like a public one.
-    """
+    """No shared run of eight words, without exceptions, and no name of a public function."""
     texts, names = _public()
     ours = {problem.task_id: problem.prompt for problem in PROBLEMS}
     joined = checks.shared_runs(" . ".join(ours.values()), texts)

@@ -5,16 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from support.scripted_evolver import (
-    EVEN,
-    GOOD,
-    SEED,
-    SOLUTION,
-    Says,
-    ScriptedEvolver,
-    fenced,
-    same_problem,
-)
+from support.scripted_evolver import EVEN, GOOD, SEED, SOLUTION, Says, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
 from triathlon_runner.evolved.evolve import Job
@@ -88,10 +79,7 @@ async def test_good_problem(sandbox: Sandbox) -> None:
     assert model.asked == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
     assert (written.reference, written.inputs[0]) == (SOLUTION, "([1, 2],)")
     assert "99" not in written.draft.prompt and ">>> add_even([1, 2])\n    2\n" in written.draft.prompt
-
-
-async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
-    """The model's corrected docstring replaces the first one; one that changes the parameters does not."""
+    # The model's corrected docstring replaces the first one; one that changes the parameters does not.
     better = EVEN.replace("counting each of them once", "each different number once")
     written, _ = await _evolve({**GOOD, "examples": fenced(better)}, sandbox)
     assert "each different number once" in written.draft.prompt
@@ -100,17 +88,13 @@ async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
     assert "each different number once" not in written.draft.prompt
 
 
-async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
-    """Where solutions differ the problem is written anew."""
+async def test_solutions_that_differ(sandbox: Sandbox) -> None:
+    """The problem is written anew; inputs on which they differ after all are no tests."""
     solve: Says = [CAREFUL, CARELESS, CAREFUL]
     written, model = await _evolve({**GOOD, "solve": solve, "disagree": same_problem}, sandbox)
     assert (model.asked.count("disagree"), written.reference) == (1, SOLUTION)
     question = model.questions[model.asked.index("disagree")]
     assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
-
-
-async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
-    """Inputs on which the solutions differ after all are no tests."""
     nearly = fenced(SOLUTION.rstrip() + " + (len(numbers) > 3)\n")
     written, _ = await _evolve({**GOOD, "solve": [fenced(SOLUTION), nearly]}, sandbox)
     assert len(written.inputs) == 5 and "([8, 9, 8, 6],)" not in written.inputs
@@ -129,10 +113,7 @@ async def test_what_transformations_differ_in(sandbox: Sandbox) -> None:
 
 
 async def test_reworded(sandbox: Sandbox) -> None:
-    """A rewording keeps the seed's signature, examples, reference and inputs; a solution of it must agree.
-
-    Words from which another function is written are fixed.
-    """
+    """Signature, examples and inputs stay; words from which another function is written are fixed."""
     script: dict[str, Says] = {"transform": fenced(VERBOSE), "solve": fenced(SEED.reference)}
     written, _ = await _evolve(script, sandbox, "verbose")
     assert (written.reference, written.inputs) == (SEED.reference, SEED.inputs)
@@ -149,7 +130,7 @@ async def test_reworded(sandbox: Sandbox) -> None:
 
 
 async def test_decompose(sandbox: Sandbox) -> None:
-    """A seed is split into two problems, and a program that calls both must solve it."""
+    """A program that calls both halves must solve the seed."""
     model = ScriptedEvolver(IN_HALVES)
     halves = await Pipeline(Job("decompose", (SEED,)), model, load_prompts("evolved"), sandbox).run()
     assert [written.draft.entry_point for written in halves] == ["head", "tail"]
@@ -235,10 +216,7 @@ DROPPED = [
 async def test_dropped(
     sandbox: Sandbox, transformation: Transformation, seed: Problem, script: dict[str, Says], reason: str
 ) -> None:
-    """A reference that crashes, never ends, gives chance or a constant, or is the seed's, is none.
-
-    Nor are words for another function or of a seed with its own checker, and halves that do not give it.
-    """
+    """References that crash, never end or are the seed's; words for another function; odd halves."""
     with pytest.raises(DroppedError) as dropped:
         await _evolve({**GOOD, **script}, sandbox, transformation, (seed,))
     assert reason in str(dropped.value)
@@ -259,10 +237,7 @@ NOT_READ = (
 
 
 def test_read_inputs() -> None:
-    """A call of the function, or a bare argument tuple, becomes an argument tuple; the rest is left out.
-
-    Calls are read from the code block, each once, whatever stands around it.
-    """
+    """Calls and bare tuples, each once, from the code block."""
     assert {case: read_inputs(case[0], "f", case[1]) for case in READ} == {k: [v] for k, v in READ.items()}
     assert [line for line in NOT_READ if read_inputs(line, "f", 1)] == []
     assert read_inputs("Sure: f(9)\n```\nf(1)\nf(1)\nf(2)\n```", "f", 1) == ["(1,)", "(2,)"]

@@ -39,10 +39,7 @@ async def _carry_out(
 
 
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A finished job leaves a problem that nobody has accepted yet, and a line in the log; it is done once.
-
-    A job whose model failed stays open and is done by the next run.
-    """
+    """A finished job leaves a problem to accept and a line in the log; one whose model failed stays open."""
     failing = await _carry_out(tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True))
     assert (list(failing.open), list(tmp_path.iterdir())) == ([ID], [])
     model = ScriptedEvolver(GOOD)
@@ -58,8 +55,7 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
 
 
-async def test_a_dropped_job_leaves_its_reason(tmp_path: Path, sandbox: Sandbox) -> None:
-    """And no file of problems."""
+async def test_a_dropped_job_leaves_its_reason_alone(tmp_path: Path, sandbox: Sandbox) -> None:
     model = ScriptedEvolver({"transform": "No.", "fix": "No!"})
     await _carry_out(tmp_path, sandbox, model, make_jobs([SEED], ["subtle"]))
     (history,) = Workspace(tmp_path).ended().values()
@@ -69,10 +65,7 @@ async def test_a_dropped_job_leaves_its_reason(tmp_path: Path, sandbox: Sandbox)
 
 
 def test_jobs() -> None:
-    """Combine takes two seeds of the same parameter types; unknown transformations are named.
-
-    What a run will take is known before it begins.
-    """
+    """Combine takes seeds of the same parameter types; what a run will take is known before it begins."""
     other = Problem("s/b", "b", 'def b(xs: list[int]):\n    """B."""\n', "", ())
     third = Problem("s/c", "c", 'def c(text: str):\n    """C."""\n', "", ())
     (job,) = make_jobs([SEED, other, third], ["combine"])
@@ -119,12 +112,8 @@ def _accept(path: Path, decision: str = "true") -> UserDataSet:
 
 
 def _data_set(path: Path, **fields: Any) -> UserDataSet:
-    place: dict[str, Any] = {
-        "problems": path.name,
-        "folder": path.parent,
-        "listed_at": "suites.yaml, line 1",
-    }
-    return UserDataSet(id="mine", title="Mine", **place, **fields)
+    listed: dict[str, Any] = {"id": "mine", "title": "Mine", "listed_at": "suites.yaml, line 1"}
+    return UserDataSet(**listed, problems=path.name, folder=path.parent, **fields)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +124,7 @@ def _data_set(path: Path, **fields: Any) -> UserDataSet:
         ("decompose", [MAIN, MAIN.replace("new", "other")]),
     ],
 )
-def test_a_set_is_read_as_it_was_written(
-    tmp_path: Path, transformation: Transformation, prompts: list[str]
-) -> None:
-    """Prompt, reference, inputs and parents stay as they are; both halves of a seed are problems."""
+def test_a_set_is_read_again(tmp_path: Path, transformation: Transformation, prompts: list[str]) -> None:
     drafts = [_draft(prompt) for prompt in prompts]
     problems = _accept(_write(tmp_path, transformation, *drafts)).read().functions
     assert [problem.prompt for problem in problems] == [draft.prompt for draft in drafts]
@@ -200,9 +186,7 @@ def test_lines_that_cannot_be_gone_on_with_are_named(
         Workspace(tmp_path).check([PARENT])
 
 
-def test_a_disk_that_is_full_is_said_and_tears_no_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_and_tears_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log, too, is written whole or not at all."""
     _write(tmp_path, "subtle")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -213,7 +197,6 @@ def test_a_disk_that_is_full_is_said_and_tears_no_line(
 
 
 def test_parents_need_seeds(tmp_path: Path) -> None:
-    """A set with seeds names a parent in each line; without seeds parents mean nothing."""
     path = _write(tmp_path, "subtle")
     data = _accept(path)
     without = _data_set(path)
