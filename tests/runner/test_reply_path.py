@@ -1,16 +1,21 @@
 """docs/architecture.md names the files that a reply passes on its way into `results/`; they are few."""
 
+import sys
 from pathlib import Path
+from types import FrameType
 
 import httpx2
+import pytest
 
-from support.code_path import Follower, documented_path
+from support.code_path import PACKAGE, Follower, documented_path
 from support.loop_fakes import ADD
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from triathlon_runner.llm import Answer
 from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Reply, UnitRecord
+from triathlon_runner.schedule import Runner
+from triathlon_runner.suites import UnitRun
 
 REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
@@ -20,6 +25,7 @@ BESIDE_THE_PATH = {"concurrency.py", "replies/_program.py"}
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
+    """From the HTTP client to the line in `results/` a reply goes through these files and no others."""
     path = documented_path("The path of one reply", "The path of one program")
     follower = Follower(REPLY_TYPES, in_locals=True)
     async with ModelServer(lambda _: "no program") as server:
@@ -28,3 +34,26 @@ async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path
             await run()
     assert len(run.records()) == 1
     assert follower.files - BESIDE_THE_PATH == set(path)
+
+
+async def test_one_loop_unit_executes_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of what happens to one unit, from its first question to its line, opens at most 50 files."""
+    files: set[str] = set()
+
+    def note(frame: FrameType, _event: str, _value: object) -> None:
+        if frame.f_code.co_filename.startswith(f"{PACKAGE}/"):
+            files.add(frame.f_code.co_filename)
+
+    def counted(*unit: object) -> UnitRun:
+        sys.setprofile(note)
+        return UnitRun(*unit)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(f"{Runner.__module__}.UnitRun", counted)
+    async with ModelServer(lambda _: "```python\ndef add(a, b):\n    return a + b\n```") as server:
+        run = LoopRun(tmp_path, server.base_url, problems=[ADD])
+        try:
+            await run()
+        finally:
+            sys.setprofile(None)
+    assert len(run.records()) == 1
+    assert 30 < len(files) <= 50, sorted(files)
