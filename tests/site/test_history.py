@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import files, registry_of, small_results
-from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.datasets.user import UserDataSet
+from support.site import files, registry_of, small_results, users_sets
 from triathlon_runner.errors import UserError
 from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.history import History, Snapshot, SuiteState, events_between, moves_between
@@ -127,30 +125,17 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
 
 def test_the_places_of_every_board_are_told(tmp_path: Path) -> None:
     """Also of two data sets to which a user gave one title, and of one that is called as ours are."""
-    titles = {"one": "Mine", "two": "Mine", "three": "own problems"}
-    catalogue = Catalogue(
-        tuple(
-            UserDataSet(id=name, title=title, problems="x.jsonl", folder=tmp_path, listed_at="suites.yaml")
-            for name, title in titles.items()
-        )
-    )
-    suites = [FakeSuite(entry) for name in ("core", *titles) if (entry := catalogue.find(f"loop/{name}"))]
-    for models in (
-        [FakeModel(f"m{place}", 1.0 - place) for place in range(5)],
-        [FakeModel("top", 99.0, 1.0)],
-    ):
+    catalogue = users_sets(tmp_path, one="Mine", two="Mine", three="own problems")
+    ids = ("core", "one", "two", "three")
+    suites = [FakeSuite(entry) for name in ids if (entry := catalogue.find(f"loop/{name}"))]
+    five = [FakeModel(f"m{place}", 1.0 - place) for place in range(5)]
+    for models in (five, [FakeModel("top", 99.0, 1.0)]):
         write_results(tmp_path / "results", models, suites)
         build(tmp_path / "results", tmp_path / "_site", None, RECORDED, known=catalogue)
     page = (tmp_path / "_site/changes.html").read_text()
     moved = re.findall(r"<summary>([^:]+): \d+ places moved", page)
-    ours = {"loop (own problems)", "loop (own problems, loop/three)"}
-    assert {*moved} == {
-        "overall",
-        "overall (added data)",
-        "loop (Mine, loop/one)",
-        "loop (Mine, loop/two)",
-        *ours,
-    }
+    added = {"loop (Mine, loop/one)", "loop (Mine, loop/two)", "loop (own problems, loop/three)"}
+    assert {*moved} == {"overall", "overall (added data)", "loop (own problems)", *added}
 
 
 def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:

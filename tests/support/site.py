@@ -10,6 +10,8 @@ from typing import Any
 
 from support.results import FakeModel, FakeSuite, write_results
 from triathlon_runner import catalogue
+from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
@@ -74,6 +76,16 @@ def results_on(root: Path, models: Sequence[FakeModel], *suites: str, **each: in
     """Results of the models on these suites; `each`: fields of every `FakeSuite`, such as `tasks`."""
     write_results(root, models, [FakeSuite(entry, **each) for entry in entries(suites)])
     return root
+
+
+def users_sets(folder: Path, **titles: str) -> Catalogue:
+    """A catalogue with a user's data sets of these ids and titles."""
+    return Catalogue(
+        tuple(
+            UserDataSet(id=name, title=title, problems="x.jsonl", folder=folder, listed_at="suites.yaml")
+            for name, title in titles.items()
+        )
+    )
 
 
 def registry_of(*ids: str, **facts: object) -> Registry:

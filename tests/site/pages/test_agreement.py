@@ -9,9 +9,7 @@ import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import add_published, csv_rows, rendered_texts, results_on, small_results
-from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.datasets.user import UserDataSet
+from support.site import add_published, csv_rows, rendered_texts, results_on, small_results, users_sets
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.agreement import graded_matrix
@@ -39,12 +37,7 @@ def test_every_pair_of_ranked_columns_is_a_row_of_the_file(
 
 def test_each_scatter_has_an_address_of_its_own(tmp_path: Path) -> None:
     """Whatever script the titles of the data are in."""
-    catalogue = Catalogue(
-        tuple(
-            UserDataSet(id=name, title=title, problems="x.jsonl", folder=tmp_path, listed_at="suites.yaml")
-            for name, title in (("one", "数据一"), ("two", "数据二"))
-        )
-    )
+    catalogue = users_sets(tmp_path, one="数据一", two="数据二")
     ids = [f"{discipline}/{name}" for discipline in ("loop", "evolved") for name in ("one", "two")]
     suites = [FakeSuite(entry) for suite in ids if (entry := catalogue.find(suite))]
     write_results(tmp_path, [FakeModel(f"m{place}", 1.0 - place) for place in range(3)], suites)
