@@ -94,11 +94,14 @@ def find_files(
     beside: list[RunFile] = []
     counted: dict[tuple[str, str], RunFile] = {}
     files = list(_run_files(root))
-    notices = []
-    for path in sorted(path for folder in (RUNS, RECORDED) for path in (root / folder).rglob("*")):
-        if path.is_symlink():
-            name = readable(path.relative_to(root).as_posix())
-            notices.append(Notice(file=name, message="a link, which is not followed; not counted"))
+    links = [path for folder in (RUNS, RECORDED) for path in (root / folder).rglob("*") if path.is_symlink()]
+    notices = [
+        Notice(
+            file=readable(path.relative_to(root).as_posix()),
+            message="a link, which is not followed; not counted",
+        )
+        for path in sorted(links)
+    ]
     notices += _manifests_without_results(root, files)
     for file in files:
         fault = _fault(file, entries)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -160,7 +160,7 @@ class Results:
     beside: tuple[FileAggregate, ...] = ()
     """Recordings of what was measured here, too: shown beside the measurement, and not counted."""
 
-    @property
+    @cached_property
     def models(self) -> tuple[str, ...]:
         """Their ids, in order."""
         return tuple(sorted({file.model for file in self.files}))

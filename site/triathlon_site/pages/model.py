@@ -6,7 +6,6 @@ Where it falls: its largest drops in points, each with a task that is failed. An
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -30,7 +29,6 @@ from triathlon_site.pages._scores import cell, dimensions, marked, score_in, sha
 from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.all_models import TABLE, ModelRow
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, missing_suites, question_columns, view_of
-from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, Page, formats
 from triathlon_site.scores import Board, set_title
 from triathlon_site.tasks import score_noise, solving_metric
@@ -123,12 +121,11 @@ def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
 def _radar(model: str, label: str, boards: Sequence[Board]) -> Figure:
     """Every dimension that the model has; grey: the median of all models, where there are five or more."""
     axes = {name: column for name, column in dimensions(boards).items() if column.shown(model)}
-    shares = [[share_of_maximum(column, one) or 0.0 for one in column.scores] for column in axes.values()]
     own = {name: score for name, column in axes.items() if (score := score_in(column, model))}
     titles = [marked(name, score) for name, score in own.items()]
     series = [Series(label, tuple(100 * score.share for score in own.values()))]
-    if shares and min(map(len, shares)) >= FEWEST_RANKED:
-        medians = tuple(float(np.median(of_all)) for of_all in shares)
+    if axes and all(column.has_ranks for column in axes.values()):
+        medians = tuple(100 * column.median / column.column.maximum for column in axes.values())
         series.append(Series("median of all models", medians, muted=True))
     caption = "All dimensions in per cent of their maximum; the ring with a number is the end."
     return Figure(radar(f"All dimensions of {label}", titles, series), caption + why_apart(own.values()))

@@ -276,4 +276,4 @@ def task_scores(files: Mapping[str, FileAggregate], metric: str) -> dict[str, di
 def total(file: FileAggregate, metric: str) -> Contribution:
     """What all of a model's tasks together add to a metric."""
     parts = file.metrics[metric]
-    return Contribution("", sum(parts.numerators), sum(parts.denominators))
+    return Contribution("", sum(parts.numerators.tolist()), sum(parts.denominators.tolist()))

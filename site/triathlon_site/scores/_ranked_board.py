@@ -105,6 +105,11 @@ class ColumnScores:
         """Whether it has models enough for their ranks to say anything."""
         return len(self.scores) >= FEWEST_RANKED
 
+    @property
+    def median(self) -> float:
+        """The middle of the scores, at least one, of models that are ranked."""
+        return float(np.median([score.middle for score in self.scores.values()]))
+
     def values(self, models: Sequence[str]) -> NDArray[np.float64]:
         """What the scores of these models are ordered by; nan where one has none."""
         return np.array([self.scores[m].middle if m in self.scores else math.nan for m in models])
