@@ -217,7 +217,10 @@ def entry_of_results(suite: str) -> SuiteEntry | None:
         return None
 
     def source(_: DataStore) -> QuestionSource:
-        raise UserError(f"the questions of {suite!r} came from a file; name it at --suites of run or verify")
+        raise UserError(
+            f"unknown suite {suite!r}: if its questions came from a file, name that at --suites of run or"
+            " verify"
+        )
 
     return _entry(match["name"], f"questions of {match['name']}", source, None, match["setting"] or "")
 

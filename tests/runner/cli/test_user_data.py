@@ -69,7 +69,7 @@ def test_questions_are_built_of_them(place: Place) -> None:
     assert {program.task_id for program in written.programs} == set(NAMES.values())
     place.call("run", "--models", "good", "--suites", "questions.json@cot")
     verified = place.call("verify", code=1)
-    assert "the questions of 'runtime/questions@cot' came from a file; name it at --suites" in verified
+    assert "unknown suite 'runtime/questions@cot': if its questions came from a file, name that" in verified
     assert "units, follows" in place.call("verify", "--suites", "questions.json@cot")
     write_problems(place.root / "mine.jsonl", WRONG)
     refused = " ".join(place.call(*build, code=2).split())

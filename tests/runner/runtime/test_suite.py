@@ -254,7 +254,7 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) 
     for name in ("runtime/mine", "runtime/mine@cot-sampled"):
         entry = suites.find(name)
         assert entry is not None and (entry.id, entry.metrics) == (name, METRICS)
-        with pytest.raises(UserError, match="came from a file"):
+        with pytest.raises(UserError, match="questions came from a file"):
             entry.build(NO_STORE)
     assert suites.find("runtime/mine@else") is None
     assert suites.find("loop/mine") is None
