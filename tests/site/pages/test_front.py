@@ -11,6 +11,7 @@ from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import (
     add_published,
     board_of,
+    change,
     csv_rows,
     entries,
     judged_again,
@@ -36,6 +37,14 @@ from triathlon_site.pages.all_models import (
 from triathlon_site.published import Published
 
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+
+
+def test_a_score_with_open_units_is_in_no_cell(tmp_path: Path) -> None:
+    """What is missing may be what the model fails."""
+    results_on(tmp_path, [FakeModel("whole"), FakeModel("stopped")], "loop/mbpp-plus", tasks=6)
+    change(tmp_path / "runs/stopped/loop/mbpp-plus.manifest.json", open_units=2)
+    cells = {row.info.id: set(row.cells) for row in all_models(gather(tmp_path, None)).rows}
+    assert "loop" in cells["whole"] and not cells.get("stopped")
 
 
 def test_a_site_without_a_row_in_the_table_leads_to_its_boards(tmp_path: Path) -> None:
