@@ -173,6 +173,13 @@ def json_lines(
             f"{path}: expected an object a line, got one JSON document with the keys {keys}; name the file of"
             " the lines (lm-evaluation-harness: samples_*.jsonl)"
         )
+    yield from object_lines(path, content, broken)
+
+
+def object_lines(
+    path: Path, content: bytes, broken: list[str] | None = None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the objects of JSONL, one a line, each with its place; otherwise as `json_lines`."""
     for number, line in enumerate(content.splitlines(), start=1):
         if line.strip():
             where = f"{path}, line {number}"

@@ -19,7 +19,7 @@ from triathlon_runner.datasets.user import ACCEPTED, Transformation, decision, w
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.evolved.evolve._draft import UnusableReplyError, functions_in
 from triathlon_runner.evolved.evolve._pipeline import DroppedError, Job, Pipeline, Written
-from triathlon_runner.foreign_files import as_object, read_file
+from triathlon_runner.foreign_files import object_lines, read_file
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model, ModelUnavailableError
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
@@ -180,8 +180,9 @@ class Workspace:
         self.ended()
         _add(self._log)
         names = {seed.task_id for seed in seeds}
-        for path in self.decisions():
-            for place, row in _rows(path):
+        for path in self._sets:
+            for place, row in _rows(path, "task_id"):
+                decision(row, place)
                 parents = row.get("parents", [])
                 if not isinstance(parents, list) or not names.issuperset(map(str, parents)):
                     raise UserError(
@@ -189,14 +190,21 @@ class Workspace:
                         " folder at --out"
                     )
 
+    @property
+    def _sets(self) -> list[Path]:
+        """The files of problems."""
+        return sorted(self.root.glob("*.jsonl"))
+
     def decisions(self) -> dict[Path, Counter[bool | None]]:
         """By file of problems, how many are accepted, refused and await a decision (None).
 
         Raises:
             UserError: a line is no JSON object, or its decision is none.
         """
-        files = sorted(self.root.glob("*.jsonl"))
-        return {path: Counter(decision(row, at) for at, row in _rows(path, "task_id")) for path in files}
+        found: dict[Path, Counter[bool | None]] = {}
+        for path in self._sets:
+            found[path] = Counter(decision(row, place) for place, row in _rows(path, "task_id"))
+        return found
 
 
 def _add(path: Path, *lines: str) -> None:
@@ -207,15 +215,11 @@ def _add(path: Path, *lines: str) -> None:
 
 def _rows(path: Path, *keys: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields place and content of a file's lines, which a person may have edited; none without a file."""
-    lines = read_file(path).splitlines() if path.exists() else []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            place = f"{path}, line {number}"
-            row = as_object(line, place)
-            for key in keys:
-                if not isinstance(row.get(key), str):
-                    raise UserError(f"{place}: expected {key!r} as text, got {row!r:.80}; correct the line")
-            yield place, row
+    for place, row in object_lines(path, read_file(path) if path.exists() else b""):
+        for key in keys:
+            if not isinstance(row.get(key), str):
+                raise UserError(f"{place}: expected {key!r} as text, got {row!r:.80}; correct the line")
+        yield place, row
 
 
 def summary(ended: Collection[History]) -> str:
