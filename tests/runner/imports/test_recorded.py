@@ -21,10 +21,10 @@ from support.import_place import (
     write_lines,
 )
 from support.official_data import official_store
-from triathlon_runner.datasets import official
+from triathlon_runner.datasets import Problem, official
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.records import PredictionRecord, RecordedUnit, lines_without_texts
+from triathlon_runner.records import PredictionRecord, RecordedUnit, Verdict, lines_without_texts
 from triathlon_runner.store import RecordedFile, read_records, recorded_files
 
 OUTPUT = "runtime/cruxeval-output"
@@ -141,17 +141,21 @@ def test_nothing_is_filed_where_our_machinery_failed(
     place: ImportPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What could not be graded is named, what was filed before stays, and the next call files it."""
+    grade = ProgramGrader.grade
 
-    async def fails(*_: object, **__: object) -> None:
-        raise InfrastructureError("the sandbox is away")
+    async def fails_once(self: ProgramGrader, program: str, problem: Problem, **options: Any) -> Verdict:
+        if problem.task_id == FIRST.task_id:
+            raise InfrastructureError("the sandbox is away")
+        return await grade(self, program, problem, **options)
 
-    log = write_json(tmp_path / "faulty.json.gz", {"0": [evaloop_task(FIRST.task_id, WRONG)]})
+    tasks = [evaloop_task(problem.task_id, WRONG) for problem in (FIRST, SECOND)]
+    log = write_json(tmp_path / "faulty.json.gz", {"0": tasks})
     with monkeypatch.context() as patch:
-        patch.setattr(ProgramGrader, "grade", fails)
+        patch.setattr(ProgramGrader, "grade", fails_once)
         assert "the sandbox is away" in place.bring("evaloop", log, "--recorded", "tiny", code=1)
     assert not RecordedFile(place.results, "tiny", "faulty", "loop/core").lines.exists()
     place.bring("evaloop", log, "--recorded", "tiny")
-    assert place.recorded("faulty")[0][0]["sustained_loops"] == 0
+    assert [line["sustained_loops"] for line in place.recorded("faulty")[0]] == [0, 0]
 
 
 def test_what_cannot_be_filed_is_said(place: ImportPlace, tmp_path: Path) -> None:
