@@ -121,11 +121,8 @@ def content_of(path: Path) -> Any:
 
 async def loops(place: Place) -> bool:
     """Replays EVALOOOP's runs; whether enough of them sustain the loops that are recorded."""
-    work = Work(
-        row_without_server("recorded", "instruct"),
-        await place.suite("loop/mbpp-plus"),
-        {"imported": "evaloop"},
-    )
+    built = await place.suite("loop/mbpp-plus")
+    work = Work(row_without_server("recorded", "instruct"), built, built.suite.protocol)
     shares: dict[str, tuple[int, int]] = {}
     by_task: dict[str, list[str]] = {}
     for model, path in place.files.items():

@@ -1,11 +1,14 @@
 """Stored runs of real models, replayed through the real runner."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from support.import_place import CHECKOUT, write_json
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.official_data import official_store, recordings
@@ -70,3 +73,16 @@ async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> No
         )
         assert (await run()).exit_code == 0
     assert {record.task_id: record.sustained_loops for record in run.records()} == recorded
+
+
+def test_the_benchmark_compares_them(tmp_path: Path, keys: Path) -> None:
+    """Of one whose recorded count is wrong it says so and ends with 1."""
+    first, second = [task for task in recording(RUNS[0]) if task["task_id"] not in HEAVY][:2]
+    for count, code in ((second["successful_cycles"], 0), (99, 1)):
+        log = {"1": [first, second | {"successful_cycles": count}]}
+        write_json(tmp_path / "model.json.gz", log)
+        options = f"--data {official_store().folder} --recorded {tmp_path} --keys {keys} --jobs 1"
+        command = [sys.executable, "benchmarks/recorded.py", "loop", *options.split()]
+        done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert f"model: {2 - code} of 2\n" in done.stdout
