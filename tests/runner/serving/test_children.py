@@ -120,14 +120,19 @@ async def test_a_command_that_cannot_be_started(tmp_path: Path, log: str, env: d
 
 
 async def test_a_modest_command_with_a_scratch_folder(tmp_path: Path) -> None:
-    """It has a lower priority, as a session too where the kernel weighs those; its folder goes with it."""
+    """It has a lower priority, as a session too where the kernel weighs those; its folder goes with it.
+
+    SIGTERM reaches it, though what waits for its end holds that signal back.
+    """
     code = (
-        "import os, pathlib, tempfile; print(os.nice(0)); g = pathlib.Path('/proc/self/autogroup');"
-        "print(g.read_text().split()[-1] if g.exists() else 'none'); print(tempfile.mkdtemp())"
+        "import os, pathlib, signal, tempfile; print(os.nice(0)); g = pathlib.Path('/proc/self/autogroup');"
+        "print(g.read_text().split()[-1] if g.exists() else 'none'); print(tempfile.mkdtemp());"
+        "print(signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     )
     child = await spawn([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log", nice=5)
     assert await child.process.wait() == 0
-    nice, of_session, folder = (tmp_path / "log").read_text().split()
+    nice, of_session, folder, is_blocked = (tmp_path / "log").read_text().split()
+    assert is_blocked == "False"
     assert int(nice) == os.nice(0) + 5
     assert of_session in {"5", "none"}
     scratch = Path(folder).parent
