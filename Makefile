@@ -10,7 +10,7 @@ TEST_OPTIONS ?= -n 2 --dist loadfile
 RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
 ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official setup-inspect leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
+.PHONY: help setup setup-tests setup-ray setup-official setup-inspect leaderboard recorded site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ recorded: setup ## Grade the recordings in DIR again and write results/recorded/
 	file evoeval evoeval-solutions "$(DIR)"/evolved-*; \
 	file cruxeval cruxeval "$(DIR)/cruxeval"; \
 	if [ -z "$$found" ]; then \
-	echo "expected a folder with loop/, evolved-*/ or cruxeval/ at DIR, got '$(DIR)': make recorded DIR=FOLDER" >&2; exit 2; fi; \
+	echo "expected a folder with loop/, evolved-* or cruxeval/ at DIR, got '$(DIR)': make recorded DIR=FOLDER" >&2; exit 2; fi; \
 	exit $$code
 
 site: setup ## Rebuild _site/ from results/
