@@ -79,18 +79,20 @@ def evolve(
     if dry_run:
         return
     try:
-        progress = evolving.Progress(len(jobs))
-        if unfinished:
-            progress = asyncio.run(_evolve(listed, row, jobs, workspace, Control(budget)))
+        control, progress = Control(budget), evolving.Progress(len(jobs))
+        if unfinished and control.may_send():
+            progress = asyncio.run(_evolve(listed, row, jobs, workspace, control))
     except (InfrastructureError, BaseExceptionGroup) as error:
         if not (said := messages(error, InfrastructureError, UserError)):
             raise
         raise UserError(f"{row.id}: {'; '.join(said)}") from None
+    if control.stopped:
+        screen.print_message(f"stopped: {control.stopped}")
     for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
         screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
     for reason, count in Counter(progress.open.values()).most_common():
         screen.print_message(f"open, {counted(count, 'job')}: {reason}")
-    raise typer.Exit(2 if progress.stopped else 1 if progress.open else 0)
+    raise typer.Exit(2 if progress.stopped else 1 if progress.open or control.stopped else 0)
 
 
 def _read_seeds(entry: SuiteEntry, store: DataStore, screen: Screen) -> Sequence[Problem]:
@@ -139,8 +141,6 @@ async def _evolve(
                 jobs, workspace, opened, load_prompts("evolved"), sandbox, report=show
             )
             stopping.cancel()
-    if control.stopped:
-        screen.print_message(f"stopped: {control.stopped}")
     for line in (*costs([account]), *warnings_about(account)):
         screen.print_message(line)
     return progress

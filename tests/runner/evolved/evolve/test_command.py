@@ -71,6 +71,7 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
     with model_server_process("support.evolver_replies:answer", "--model", "evolver") as base_url:
         place = _Place(tmp_path, base_url)
         jobs = ("--transformations", "verbose", "--limit", "12")
+        assert "stopped: the budget of 0 USD" in place.evolve(*jobs, "--budget", "0", code=1)
         said = place.evolve(*jobs, "--budget", "0.003", code=1)
         assert "stopped: the budget of 0.003 USD is used up" in said
         spent = re.search(r"(0\.\d+) USD spent in this run", said)
