@@ -10,7 +10,7 @@ TEST_OPTIONS ?= -n 2 --dist loadfile
 RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
 ACTIVATE := source .venv/bin/activate
 
-.PHONY: help setup setup-tests setup-ray setup-official setup-inspect leaderboard recorded run site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
+.PHONY: help setup setup-tests setup-ray setup-official setup-inspect leaderboard recorded site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,12 +33,13 @@ leaderboard: setup ## Run what is missing for every model of models.yaml, then r
 	$(BIN)/triathlon build --history && exit $$code
 
 recorded: setup ## Grade the recordings in DIR again and write results/recorded/ (VERDICTS=FILE goes on from there)
-	@if [ -z "$(DIR)" ]; then echo "expected the folder of the recordings: make recorded DIR=FOLDER" >&2; exit 2; fi
-	@code=0; \
-	if [ -d "$(DIR)/loop" ]; then $(RECORDED) evaloop "$(DIR)/loop" --recorded evalooop || code=$$?; fi; \
-	if ls "$(DIR)"/evolved-* >/dev/null 2>&1; then \
-	$(RECORDED) evoeval "$(DIR)"/evolved-* --recorded evoeval-solutions || code=$$?; fi; \
-	if [ -d "$(DIR)/cruxeval" ]; then $(RECORDED) cruxeval "$(DIR)/cruxeval" --recorded cruxeval || code=$$?; fi; \
+	@code=0 found=; \
+	file() { if [ -e "$$3" ]; then found=yes; $(RECORDED) "$$1" "$${@:3}" --recorded "$$2" || code=$$?; fi; }; \
+	file evaloop evalooop "$(DIR)/loop"; \
+	file evoeval evoeval-solutions "$(DIR)"/evolved-*; \
+	file cruxeval cruxeval "$(DIR)/cruxeval"; \
+	if [ -z "$$found" ]; then \
+	echo "expected a folder with loop/, evolved-* or cruxeval/ at DIR, got '$(DIR)': make recorded DIR=FOLDER" >&2; exit 2; fi; \
 	exit $$code
 
 site: setup ## Rebuild _site/ from results/

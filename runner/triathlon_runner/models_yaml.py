@@ -203,7 +203,7 @@ def check_have_results(
                 for name in without
             )
         )
-    check_names(names, measured, what=what, command="triathlon results list")
+    check_names(names, measured, what=what, command="triathlon results list --json")
 
 
 def load(path: Path, *, missing_ok: bool = False) -> Registry:

@@ -194,7 +194,7 @@ def _export_formats(incomplete: str) -> list[str]:
     rich_help_panel=PANEL,
     epilog=examples(
         "triathlon export every-eval-ever --out exported",
-        "triathlon export evalplus --models qwen --suites evolved/core-seeds --out samples",
+        "triathlon export evalplus --models my-model --suites evolved/core-seeds --out samples",
     ),
 )
 def export_command(

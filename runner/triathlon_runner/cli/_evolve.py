@@ -14,7 +14,7 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import suites_file_beside
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, with_grader
 from triathlon_runner.cli._report import costs, warnings_about
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED, DataSetRow
@@ -23,7 +23,7 @@ from triathlon_runner.evolved import evolve as evolving
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import Account, ModelOpener, check_references, why_not
+from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted
 
@@ -42,6 +42,7 @@ def evolve(
         str, Option(help=f"Separated by commas; left out: {_TRANSFORMATIONS}.", show_default=False)
     ] = _TRANSFORMATIONS,
     limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
+    budget: cli.Budget = None,
     dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     data: cli.Data = None,
@@ -58,6 +59,8 @@ def evolve(
     (row,) = listed.select([model])
     if (reason := why_not(row)) is not None and not dry_run:
         raise UserError(f"{row.id!r} cannot be asked here: {reason}")
+    if budget is not None:
+        check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
     problems = _read_seeds(entry, data_store(data), screen)
     jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
@@ -76,18 +79,20 @@ def evolve(
     if dry_run:
         return
     try:
-        progress = evolving.Progress(len(jobs))
-        if unfinished:
-            progress = asyncio.run(_evolve(listed, row, jobs, workspace))
+        control, progress = Control(budget), evolving.Progress(len(jobs))
+        if unfinished and control.may_send():
+            progress = asyncio.run(_evolve(listed, row, jobs, workspace, control))
     except (InfrastructureError, BaseExceptionGroup) as error:
         if not (said := messages(error, InfrastructureError, UserError)):
             raise
         raise UserError(f"{row.id}: {'; '.join(said)}") from None
+    if control.stopped:
+        screen.print_message(f"stopped: {control.stopped}")
     for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
         screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
     for reason, count in Counter(progress.open.values()).most_common():
         screen.print_message(f"open, {counted(count, 'job')}: {reason}")
-    raise typer.Exit(2 if progress.stopped else 1 if progress.open else 0)
+    raise typer.Exit(2 if progress.stopped else 1 if progress.open or control.stopped else 0)
 
 
 def _read_seeds(entry: SuiteEntry, store: DataStore, screen: Screen) -> Sequence[Problem]:
@@ -112,14 +117,16 @@ async def _evolve(
     row: models_yaml.ModelRow,
     jobs: Sequence[evolving.Job],
     workspace: evolving.Workspace,
+    control: Control,
 ) -> evolving.Progress:
     """Runs the jobs, and says where they stand and what they cost."""
     screen, cache = console(), cache_folder()
 
     with ReplyCache(cache / "replies.sqlite") as replies:
-        opener = ModelOpener(listed, replies, cache, screen.print_message)
+        opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, opener.open(row) as opened:
             account = Account(row.id, opened.stats, row.price)
+            control.accounts.append(account)
 
             def show(progress: evolving.Progress) -> None:
                 done = progress.done_before + progress.finished
@@ -129,12 +136,20 @@ async def _evolve(
                     f" {account.tokens} tokens{cost}"
                 )
 
+            stopping = asyncio.create_task(_stop(control))
             progress = await evolving.carry_out(
                 jobs, workspace, opened, load_prompts("evolved"), sandbox, report=show
             )
+            stopping.cancel()
     for line in (*costs([account]), *warnings_about(account)):
         screen.print_message(line)
     return progress
+
+
+async def _stop(control: Control) -> None:
+    """Ends the questions that wait once the budget is spent; those in flight get their answers."""
+    await control.until_stopped()
+    await control.end_waits()
 
 
 def _next_steps(workspace: evolving.Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:

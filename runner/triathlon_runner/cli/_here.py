@@ -170,7 +170,7 @@ def doctor(models_file: cli.ModelsFile = cli.MODELS_FILE, data: cli.Data = None)
     name="probe",
 )
 def probe_servers(
-    models: cli.Models = None,
+    models: Annotated[str | None, Option(help="Ids, separated by commas.")] = None,
     model: cli.ModelName = None,
     base_url: cli.BaseUrl = None,
     key_env: cli.KeyEnv = None,

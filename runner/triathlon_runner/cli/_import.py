@@ -70,10 +70,10 @@ def import_command(
     """
     check_names([format_name], list(_ABOUT), what="format")
     if format_name in imports.REPORTED:
-        if suite or model or recorded or log_filter:
+        if suite or model or recorded or log_filter or verdicts:
             raise UserError(
                 f"{format_name}: expected the files alone, because their figures are only printed; leave"
-                " --suite, --model, --recorded and --filter out"
+                " --suite, --model, --recorded, --filter and --verdicts out"
             )
         for path in paths:
             _show_reported(imports.read_livecodebench(path), path)

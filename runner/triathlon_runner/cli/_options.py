@@ -129,6 +129,5 @@ def check_prices(rows: Sequence[ModelRow]) -> None:
         if row.api is not None and row.price is None and why_not(row) is None:
             raise UserError(
                 f"--budget needs the price of {row.id!r}, in USD per million tokens (0 where it is free): add"
-                " `price: {input: …, output: …}` to its row; to a model named with --model, add --price"
-                " INPUT,OUTPUT"
+                " `price: {input: …, output: …}` to its row; without a row, say --price INPUT,OUTPUT"
             )

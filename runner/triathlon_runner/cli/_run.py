@@ -9,7 +9,7 @@ import select
 import signal
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -94,19 +94,17 @@ class Session:
 
     async def open(self, stack: AsyncExitStack, progress: ConsoleProgress) -> tuple[Runner, RunPlan]:
         """Opens sandbox, cache of replies and judge, which the stack closes, and plans the run."""
-        cache, limits = cache_folder(), self.limits
+        cache = cache_folder()
         progress.status("preparing the sandbox")
         grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
         replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-        if self.control.budget_usd is not None:  # the price of a reply is not known before the first one
-            limits = replace(limits, first_concurrency=1)
         opener = ModelOpener(
             self.listed,
             replies,
             cache,
             progress.say,
             control=self.control,
-            limits=limits,
+            limits=self.limits,
             timeout_seconds=self.timeout_seconds,
         )
         runner = Runner(self.folder, grader, opener, progress, self.control)

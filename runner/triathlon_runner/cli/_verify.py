@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from triathlon_runner import catalogue as built_in
 from triathlon_runner import models_yaml, submit
-from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.catalogue import Catalogue, check_prompts
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.datasets import DataStore
@@ -82,6 +82,8 @@ def verify(
     only = cli.names(tasks) or ()
     if only and update:
         raise UserError("--update rewrites whole files; leave out --tasks")
+    if prompts is not None:
+        check_prompts(prompts)
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)

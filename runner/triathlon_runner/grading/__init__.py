@@ -1,6 +1,6 @@
 """Grading programs: comparing what they returned with what the reference returns."""
 
-from triathlon_runner.grading._answer_keys import ReferenceFailedError
+from triathlon_runner.grading._answer_keys import REFERENCE_LIMITS, ReferenceFailedError
 from triathlon_runner.grading._code_tests import (
     TEST_LIMITS,
     ClassGrader,

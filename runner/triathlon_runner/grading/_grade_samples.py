@@ -162,7 +162,7 @@ async def grade_samples(
                 line = by_key.get((*(head[name] for name in _KEY), head["graded_on"]))
                 if line:
                     report.reused += 1
-                    line = {**line, **of_model}
+                    line = {name: value for name, value in line.items() if name != "model"} | of_model
                 elif fields := await _verdict_fields(sample, known.get(sample.task_id), grader, report):
                     line = {**head, **of_model, **fields}
                     if out is not None:
@@ -181,7 +181,7 @@ async def grade_samples(
         stay = [
             line
             for line in earlier
-            if (line["task_id"], line["sample"]) not in new or (model and line.get("model", model) != model)
+            if (line["task_id"], line["sample"]) not in new or line.get("model", model) != model
         ]
         replace_file(out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report

@@ -74,7 +74,7 @@ def _is_variable(name: str) -> str:
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         raise ValueError(
             "expected the name of an environment variable in capitals, such as OPENAI_API_KEY; "
-            "the key itself must never stand in this file"
+            "the key itself is only ever read from it"
         )
     return name
 

@@ -1,5 +1,6 @@
 """What has to be there before a model is asked: data, languages, libraries, references that pass."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,16 +10,18 @@ from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import DataStore, DataUnavailableError, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
+from triathlon_runner.grading import REFERENCE_LIMITS, Grader, ReferenceFailedError, UngradableError
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language, Sandbox, try_language
 from triathlon_runner.suites import OFFICIAL_EXTRA, SuiteEntry, UsesLibraries
 from triathlon_runner.syntax import import_statements, not_installed, third_party
-from triathlon_runner.terminal import first_of
+from triathlon_runner.terminal import duration, first_of, print_error
 
 _REFUSED_SHOWN: Final = 20
 """Refused problems that are named; the others are counted."""
+_RUNNING_SHOWN: Final = 3
+_PROGRESS_SECONDS: Final = 10.0
 
 
 async def faults_of_languages(entries: Iterable[SuiteEntry], sandbox: Sandbox) -> dict[Language, str]:
@@ -77,11 +80,32 @@ async def check_references(problems: UserProblems, grader: Grader, passed: Path)
     note = passed / memo_key("references", *problems.problems)
     if note.exists():
         return
-    faults = [fault for fault in await run_all(_fault(each, grader) for each in problems.problems) if fault]
+    left = [each.place for each in problems.problems]
+
+    async def fault_of(problem: UserProblem) -> str:
+        fault = await _fault(problem, grader)
+        left.remove(problem.place)
+        return fault
+
+    waiting = asyncio.create_task(_show_references(left))
+    try:
+        faults = [fault for fault in await run_all(map(fault_of, problems.problems)) if fault]
+    finally:
+        waiting.cancel()
     if faults:
         raise UserError("\n".join(first_of(faults, _REFUSED_SHOWN, " problems")))
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
+
+
+async def _show_references(left: Sequence[str]) -> None:
+    """Prints every ten seconds which references have not ended; goes on until cancelled."""
+    while True:
+        await asyncio.sleep(_PROGRESS_SECONDS)
+        print_error(
+            f"executing references, each for at most {duration(REFERENCE_LIMITS.cpu_seconds)} of CPU time;"
+            f" not ended: {'; '.join(first_of(left, _RUNNING_SHOWN))}"
+        )
 
 
 async def _fault(user_problem: UserProblem, grader: Grader) -> str:

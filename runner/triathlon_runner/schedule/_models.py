@@ -233,7 +233,10 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
-        async with self.connect(row, self.limits) as (connection, server):
+        limits = self.limits
+        if self.control.budget_usd is not None:  # the price of a reply is not known before the first one
+            limits = replace(limits, first_concurrency=1)
+        async with self.connect(row, limits) as (connection, server):
             config = connection.config
             if server is None:
                 answering = await connection.identify_server()

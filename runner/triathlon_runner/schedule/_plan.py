@@ -162,13 +162,18 @@ class Wanted:
         Those that were not named and cannot have the user's temperature are left out.
 
         Raises:
-            UserError: an unknown suite, a broken folder of prompts, a temperature that cannot be set, a row
-                that sets its own.
+            UserError: an unknown suite, variants that none of them has, a broken folder of prompts, a
+                temperature that cannot be set, a row that sets its own.
         """
         named, temperature = self.suites is not None, self.temperature
         variants = self.variants if named or self.profile != "full" else (*self.variants, "sampling")
         selected = self.catalogue.select(self.suites, variants, self.prompts)
         taken = [entry for entry in selected if named or self.takes(entry)]
+        if without := set(self.variants) - {entry.variant_kind for entry in taken}:
+            raise UserError(
+                "expected kinds of variants that the suites of this run have at --variants, got"
+                f" {min(without)!r}; `triathlon suites --variants` lists those of each suite"
+            )
         if temperature is None:
             return taken
         for row in rows:

@@ -27,7 +27,7 @@ from triathlon_runner.schedule._manifest import (
 from triathlon_runner.schedule._models import ANSWERED, ModelOpener, OpenModel
 from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import ConsoleProgress
-from triathlon_runner.schedule._stop import CHECK_SECONDS, CTRL_C, Account, Control, RunStoppedError
+from triathlon_runner.schedule._stop import CTRL_C, Account, Control, RunStoppedError
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import (
     DamagedLineError,
@@ -112,11 +112,7 @@ class Runner:
 
     async def _watch(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         """Stops the run at its deadline, and sees to it that a run which is to stop ends soon."""
-        stopping = asyncio.Event()
-        self.control.on_stop.append(stopping.set)
-        while self.control.may_send():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), CHECK_SECONDS)
+        await self.control.until_stopped()
         ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
         stop_seconds = self.control.stop_seconds
         self.progress.say(

@@ -1,11 +1,11 @@
 """Why a run starts nothing new (Ctrl-C, the budget, the deadline), and how requests are held back then."""
 
 import asyncio
+import contextlib
 import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -94,6 +94,14 @@ class Control:
             for call in self.on_stop:
                 call()
 
+    async def until_stopped(self) -> None:
+        """Returns when the run is to stop, at its deadline at the latest."""
+        stopping = asyncio.Event()
+        self.on_stop.append(stopping.set)
+        while self.may_send():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), CHECK_SECONDS)
+
     @property
     def spent(self) -> float:
         """USD, the judge's part included."""
@@ -130,7 +138,7 @@ class Control:
                 )
         return not self.stopped
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
         """Context of one call of `ask`.
 

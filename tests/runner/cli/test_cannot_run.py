@@ -79,6 +79,19 @@ def test_a_dry_run_of_a_named_model_needs_no_key(place: SmallRun) -> None:
     assert not place.results.exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ("--suites evolved/core-seeds --variants prompts", "prompts"),
+        ("--variants own-prompts,style", "own-prompts"),
+    ],
+)
+def test_variants_that_no_suite_of_the_run_has(place: SmallRun, options: str, kind: str) -> None:
+    """Neither the named suites nor those of the profile: the option would do nothing."""
+    said = f"variants that the suites of this run have at --variants, got '{kind}'; `triathlon suites"
+    place.expect(f"run --models m --dry-run {options}", 2, said)
+
+
 @pytest.mark.usefixtures("without_php")
 def test_suites_without_their_interpreter(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain through PHP cannot be run without PHP: left out with what to install; named, an error."""

@@ -186,6 +186,15 @@ def test_lines_of_other_samples_stay(grading: Grading) -> None:
     assert found == [(model, f"Own/{number}", outcome) for model, number, _, outcome in wanted]
 
 
+def test_a_label_is_that_of_the_call(grading: Grading) -> None:
+    """Without --model a kept verdict is nobody's; the line of the model that was named before stays."""
+    call = grading.command([(1, RIGHT)])
+    grading.graded(f"{call} --model a")
+    assert grading.graded(call)["kept"] == 1
+    lines = [json.loads(line) for line in grading.out.read_text().splitlines()]
+    assert [(line.get("model"), line["outcome"]) for line in lines] == [(None, "passed"), ("a", "passed")]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [

@@ -213,6 +213,7 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (counted(outcomes={"passed": 1}), "results list", 0, ("its manifest counts 1 unit", "!makes what is")),
     (edited(outcome="timed_out"), f"results compact --suites {SEEDS}", 1, ("DOES NOT FOLLOW",)),
     (nothing, "verify --tasks nobody/0", 2, ("expected ids of tasks with stored results, got 'nobody/0'",)),
+    (nothing, "verify --prompts none", 2, ("--prompts expects a folder; 'none' is none", "!not checked")),
     (rows("price: {input: 1, output: 2}", ""), f"{RUN} --budget 5", 2, ("--budget needs the price of 'm'",)),
 ]
 SLOW: list[tuple[Damage, str, int, tuple[str, ...]]] = [

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from support.model_server import model_server_process
+from support.small_run import SmallRun
 from support.user_place import Place
 from support.user_problems import MARKER, PRIVATE, ROW, RUNS, SLUG, SUITES, TOTAL, write_problems
+from triathlon_runner.schedule import _checks
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +171,16 @@ def test_problems_that_cannot_judge_are_refused(
     result = place.call("run", "--models", "good", "--suites", "evolved/mine", code=2)
     assert message in " ".join(result.split())
     assert not (place.root / "results/runs/good").exists()
+
+
+def test_a_reference_that_takes_long_is_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that never ends is given up after ten minutes: until then it is said what is waited for."""
+    monkeypatch.setattr(_checks, "_PROGRESS_SECONDS", 0.05)
+    slow = {**TOTAL, "canonical_solution": f"    sum(range(3 * 10 ** 7))\n{TOTAL['canonical_solution']}"}
+    write_problems(place.root / "mine.jsonl", SLUG, slow)
+    said = SmallRun(place.root).call("run", "--suites", "evolved/mine", "--dry-run").stderr
+    assert "each for at most 10 min of CPU time; not ended: mine.jsonl, line" in said
+    assert "line 2, task 'mine/total'" in said
 
 
 def test_a_named_suite_without_tasks_is_said(place: Place) -> None:

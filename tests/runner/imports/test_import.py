@@ -193,8 +193,9 @@ def test_livecodebench_is_printed(place: ImportPlace, tmp_path: Path) -> None:
     row = {"question_id": "a", "code_list": ["x", "y"], "graded_list": [True, False]}
     shown = place.bring("livecodebench", write_lines(tmp_path / "eval_all.json", row))
     assert "eval_all.json: pass@1 50 % (1 question, 2 samples)" in shown and "nothing was graded" in shown
-    said = place.bring("livecodebench", tmp_path / "eval_all.json", "--recorded", "x", code=1)
-    assert "leave --suite, --model, --recorded and --filter out" in said
+    for option in ("--recorded", "--verdicts"):
+        said = place.bring("livecodebench", tmp_path / "eval_all.json", option, "x", code=1)
+        assert "leave --suite, --model, --recorded, --filter and --verdicts out" in said
 
 
 # Loops and answers

@@ -66,6 +66,23 @@ def test_what_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     assert "subtle.jsonl, line 1: expected JSON" in place.evolve("--limit", "1", code=2)
 
 
+def test_a_budget_is_kept(tmp_path: Path) -> None:
+    """Nothing is sent once it is spent: jobs stay open, and the next call goes on. It needs a price."""
+    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as base_url:
+        place = _Place(tmp_path, base_url)
+        jobs = ("--transformations", "verbose", "--limit", "12")
+        assert "stopped: the budget of 0 USD" in place.evolve(*jobs, "--budget", "0", code=1)
+        said = place.evolve(*jobs, "--budget", "0.003", code=1)
+        assert "stopped: the budget of 0.003 USD is used up" in said
+        spent = re.search(r"(0\.\d+) USD spent in this run", said)
+        assert spent is not None and 0.003 <= float(spent[1]) < 0.006
+        assert re.search(r"open, \d+ jobs: the run was stopped", said)
+        assert "12/12 evolved, 0 dropped, 0 open" in place.evolve(*jobs, "--budget", "100")
+    models = tmp_path / "models.yaml"
+    models.write_text(models.read_text().replace("price:", "#"))
+    assert "--budget needs the price of 'evolver'" in place.evolve(*jobs, "--budget", "1", code=2)
+
+
 @pytest.mark.parametrize("model", ["locked", "away"])
 def test_a_model_that_cannot_be_asked_is_said_once(tmp_path: Path, model: str) -> None:
     """Exit code 2, with what to do in one line, however many jobs stay open."""
