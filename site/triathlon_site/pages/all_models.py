@@ -239,10 +239,14 @@ def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Plac
     """The places in a column, by name of a model that has a score or figure in it."""
     cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
     places = {name: Place(cell.rank.rank, cell.rank) for name, cell in cells.items() if cell.rank}
-    others = {name: cell for name, cell in cells.items() if not cell.rank}
+    others = {name: cell for name, cell in cells.items() if not cell.rank and not cell.apart}
     values = [cell.middle for cell in others.values()]
     if not places:
-        alone = zip(others, smallest_ranks(values), strict=True)
-        return {name: Place(place, among_all=place, beside=False) for name, place in alone if place}
+        alone = zip(others, values, smallest_ranks(values), strict=True)
+        return {
+            name: Place(place, among_all=place, beside=False, tied=values.count(value) > 1)
+            for name, value, place in alone
+            if place
+        }
     graded = [cells[name].middle for name in places]
     return places | {name: place_beside(cell.middle, graded, values) for name, cell in others.items()}

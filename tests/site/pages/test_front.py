@@ -24,6 +24,7 @@ from triathlon_runner.records import LoopRecord
 from triathlon_site.build import gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
+from triathlon_site.pages._scores import place_beside
 from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import (
     RANKED_BY,
@@ -271,6 +272,14 @@ def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
     results_on(tmp_path, [FakeModel("GPT-5")], "loop/mbpp-plus", tasks=4)
     names = rendered_texts(gather(add_published(tmp_path), None))["data/all-models.csv"]
     assert "\nGPT-5 (measured here)," in names and "\nGPT-5 (EVALOOOP)," in names
+def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
+    """In brackets, too, where others in the column have ranks."""
+    plus = next(column for column in RANKED_BY if column.id == "humaneval_plus")
+    places = ranks_in(reported.rows, plus)
+    assert {places[name].text for name in ("o1-mini", "o1-preview")} == {"=1"}
+    assert [place_beside(value, [0.9], [0.5, 0.5, 0.2]).text for value in (0.5, 0.2)] == ["(=2)", "(4)"]
+
+
 
 
 def test_a_site_shows_what_there_is(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
 
 
 def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
-    """A mark, no rank and no badge on board, page and in LaTeX; no table is empty, and nothing is "nan"."""
+    """A mark, no rank and no badge on every page and in LaTeX; no table is empty, and nothing is "nan"."""
     suites = ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/difficult")
     models = [*(FakeModel(f"m{n}", 3.0 - n) for n in range(5)), FakeModel("apart", 1.5)]
     results_on(tmp_path, models, *suites, tasks=12)
@@ -177,6 +177,9 @@ def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     assert board.count("≠</a>") == row.count("≠</a>") > 0 and 'class="rank" data-v=""' in row
     assert "under another protocol than those that are ranked" in row
     assert re.search(r'<td class="rank"[^>]*>(?:<i class="said">rank </i>)?<b>1</b>', board)
+    front = pages["index.html"].partition('<tr id="apart"')[2].partition("</tr>")[0]
+    assert front.count("≠</a>") == 2 and '<span class="none">–</span></td>' in front
+    assert "<b>≠</b> asked or graded under another protocol" in pages["index.html"]
     assert "it is in no ranking, tier or test" in " ".join(board.split())
     page = pages["models/apart.html"]
     columns = [column for own in site.boards for column in own.shown if "apart" in column.apart]
