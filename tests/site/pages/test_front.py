@@ -219,8 +219,10 @@ def test_the_page_has_the_first_rows_and_scripts_the_others(pages: dict[str, str
     assert 'id="ours"' in pages["overall-core.html"] and 'href="overall-core.html"' in page
 
 
-def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str]) -> None:
-    """A chart a column, best first; a figure that was only reported is a ring."""
+def test_the_first_screen_shows_the_best_of_each_discipline(
+    measured: Gathered, pages: dict[str, str]
+) -> None:
+    """A chart a column, best first; a reported figure is a ring. The band counts no best twice."""
     page = pages["index.html"]
     charts = page[page.index('<div class="charts">') : page.index('<div class="table-frame" id="table"')]
     loop = charts.partition('data-by="loop"')[2].partition("</section>")[0]
@@ -228,6 +230,9 @@ def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str
     assert names[:2] == ["Claude Opus 4", "Claude Opus 4.1"] and len(names) == 8
     opus = loop[loop.index(">Claude Opus 4") :].partition("</li>")[0]
     assert 'class="hollow"' in opus and "7.79</b>" in opus and "(7.33–8.21), reported" in opus
+    tiers = [score.tier for score in board_of(measured, "loop-mbpp-plus").headline.scores.values()]
+    others = f" and {tiers.count(1) - 1} not told from it" if tiers.count(1) > 1 else ""
+    assert f">Shaded: the best{others}. " in " ".join(loop.split())
     assert charts.count('class="chart ') == 6  # five columns, and prices against scores
     assert charts.index('data-by="loop"') < charts.index('data-by="runtime_output"')
 
