@@ -42,6 +42,7 @@
 
   const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
   let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
+  const unknown = [...asked].filter((id) => id && !known.has(id));
   /* Too few are filled up with models that share tasks; with any where there are none. */
   if (!chosen.length && index.start) chosen.push(index.start);
   for (const id of [known.get(chosen[0])?.rival, ...known.keys()]) if (id && chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
@@ -52,7 +53,8 @@
     const names = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
     const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
     const field = make("input", { type: "search", list: "models", placeholder: "Add a model", "aria-label": "Add a model" });
-    const said = make("output", { class: "status", "aria-live": "polite" });
+    /* Said once, of an address that names models which are not here. */
+    const said = make("output", { class: "status", "aria-live": "polite" }, ...unknown.splice(0).map((id) => `There is no model ${id}. `));
     const add = () => {
       const wanted = bare(field.value);
       if (!wanted) return;
@@ -169,12 +171,12 @@
     return make("a", { href: `${page}${rival ? `?beside=${rival}` : ""}#${anchor(task)}` }, task);
   };
 
-  /* Tasks that exactly one of the models solves, set by set. */
+  /* Tasks that exactly one of the models solves, set by set; nothing where no set is of all of them. */
   const alone = (models) => {
     const lists = models.map(() => new Map());
-    for (const column of index.columns.filter(({ solving }) => solving)) {
-      const suite = column.solving;
-      if (models.some((model) => !model.solved[suite])) continue;
+    const shared = index.columns.map(({ solving }) => solving).filter((suite) => suite && models.every((model) => Object.keys(model.solved[suite] ?? {}).length));
+    if (!shared.length) return [];
+    for (const suite of shared) {
       for (const task of Object.keys(models[0].solved[suite])) {
         if (models.some((model) => !(task in model.solved[suite]))) continue;
         const solved = models.map((model) => model.solved[suite][task] === "1");
@@ -191,7 +193,7 @@
         ...tasks.flatMap((task, n) => [...(n ? [", "] : []), programs(models, i, suite, task)])));
       section.append(make("details", {}, make("summary", {}, make("bdi", {}, model.name), `: ${count} ${count === 1 ? "task" : "tasks"}`), ...body));
     });
-    return section;
+    return [section];
   };
 
   /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
@@ -282,7 +284,7 @@
     }
     place.classList.add("ready");
     window.triathlonStay();
-    tables.replaceChildren(make("section", {}, make("h2", {}, "Column by column"), ...table(models)), ...found.length ? [alone(models)] : []);
+    tables.replaceChildren(make("section", {}, make("h2", {}, "Column by column"), ...table(models)), ...found.length ? alone(models) : []);
     window.triathlonStay();
   };
   show();

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries
+from support.site import entries, results_on
 from support.visit import fits, names, narrow, settle, visit
 from triathlon_site.build import build
 from triathlon_site.serve import make_server
@@ -205,7 +205,7 @@ def test_comparing(page: Page, site: Path) -> None:
 
 
 def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> None:
-    """Where they share some sets of a mean, in these: they do have tasks in common."""
+    """Where they share some sets of a mean, in these. Who is not there is said."""
     suites = [FakeSuite(entry, tasks=15) for entry in entries(["evolved/core-seeds", "evolved/core-subtle"])]
     write_results(tmp_path / "results", [FakeModel("good", 9.0), FakeModel("bad", -9.0)], suites)
     build(tmp_path / "results", tmp_path / "_site", None)
@@ -214,6 +214,15 @@ def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> N
         "Switch from bad to good? Yes. Better in evolved seeds"
     )
     expect(page.locator("#compare .forest li")).to_have_count(2)
+    alone = page.get_by_role("heading", name="Solved by one model only")
+    expect(alone).to_be_visible()
+    results_on(tmp_path / "results", [FakeModel("other")], "evolved/core-creative", tasks=15)
+    build(tmp_path / "results", tmp_path / "_site", None)
+    visit(page, (tmp_path / "_site/compare.html").as_uri() + "?m=bad,nobody,good,other")
+    expect(page.locator("#compare .status")).to_have_text("There is no model nobody. ")
+    expect(page.locator("#compare-tables h2")).to_have_text(
+        "Column by column"
+    )  # they share no set, all three
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
