@@ -272,11 +272,6 @@ def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None
     assert opus.rank is None and opus.beside and opus.among_all == higher + 1
 
 
-def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
-    """A model that was measured under the name of a published one is not taken for it."""
-    results_on(tmp_path, [FakeModel("GPT-5")], "loop/mbpp-plus", tasks=4)
-    names = rendered_texts(gather(add_published(tmp_path), None))["data/all-models.csv"]
-    assert "\nGPT-5 (measured here)," in names and "\nGPT-5 (EVALOOOP)," in names
 def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
     """In brackets, too, where others in the column have ranks."""
     plus = next(column for column in RANKED_BY if column.id == "humaneval_plus")
@@ -285,16 +280,27 @@ def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
     assert [place_beside(value, [0.9], [0.5, 0.5, 0.2]).text for value in (0.5, 0.2)] == ["(=2)", "(4)"]
 
 
+def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
+    """A model that was measured under the name of a published one is not taken for it."""
+    results_on(tmp_path, [FakeModel("GPT-5")], "loop/mbpp-plus", tasks=4)
+    names = rendered_texts(gather(add_published(tmp_path), None))["data/all-models.csv"]
+    assert "\nGPT-5 (measured here)," in names and "\nGPT-5 (EVALOOOP)," in names
 
 
 def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     """Measured models, our own problems, or nothing at all. Pages without content are not there."""
     results_on(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], "loop/mbpp-plus", tasks=8)
     small_results(tmp_path / "own", tasks=4)
+    results_on(tmp_path / "loop", [FakeModel("one")], "loop/core", tasks=4)
     (tmp_path / "nothing").mkdir()
-    pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in ("official", "own", "nothing")}
+    names = ("official", "own", "loop", "nothing")
+    pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in names}
     assert pages["official"]["index.html"].count("<tr id=") == 2
     assert 'data-table="overall"' in pages["own"]["index.html"]
+    assert "solving problems <em>evolved</em>" in pages["own"]["index.html"]
+    assert (
+        "solving" not in pages["loop"]["index.html"] and "<em>in a loop</em>." in pages["loop"]["index.html"]
+    )
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()
