@@ -263,6 +263,15 @@ LINE = """svg => {
 """How plotly's text looks when a point is pointed at: a style of our figures must not make it hollow."""
 
 
+def test_a_range_stays_in_its_cell_on_a_phone(page: Page, site: Path) -> None:
+    """Beside its interval."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, (site / "models/gpt-5.html").as_uri())
+    cell = page.locator("#numbers td.number").first
+    cell.evaluate("cell => { cell.textContent = '9.50–10.00'; }")
+    assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+
+
 def test_from_a_score_to_its_receipt(page: Page, site: Path) -> None:
     """One click, and the receipt is open: the command that verifies the number can be read."""
     visit(page, (site / "models/alpha.html").as_uri())
