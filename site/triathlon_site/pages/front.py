@@ -70,6 +70,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "retired": sum(row.info.usable is False for row in rows[:TOP]),
         "gone": any(row.info.usable is False for row in rows),
         "marks": marks_of(cells),
+        "tiers": any(cell.tier for cell in cells),
         "ranges": any(cell.upper is not None for cell in cells),
         "centre": CENTRE,
         "points": POINTS,

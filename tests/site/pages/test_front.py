@@ -301,6 +301,8 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     assert (
         "solving" not in pages["loop"]["index.html"] and "<em>in a loop</em>." in pages["loop"]["index.html"]
     )
+    for page in ("index.html", "loop.html"):  # no ranks, no tiers
+        assert "What the marks mean" in pages["loop"][page] and "higher the tier" not in pages["loop"][page]
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()
