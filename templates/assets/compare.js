@@ -160,7 +160,8 @@
       body.append(row);
     }
     const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data narrow" }, make("thead", {}, head), body));
-    return lonely ? [frame, make("p", { class: "footnote" }, `${lonely} ${lonely === 1 ? "column" : "columns"} that only one of them has: on its own page.`)] : [frame];
+    const rest = lonely ? [make("p", { class: "footnote" }, `${lonely} ${lonely === 1 ? "column" : "columns"} in which no two can be set side by side: on each model’s own page.`)] : [];
+    return body.rows.length ? [frame, ...rest] : rest;
   };
 
   /* A task that leads to what the model wrote, beside the program of another model where its texts are here, too. */
@@ -214,7 +215,7 @@
     const points = paths.map((path) => path ? path.slice(1).split(" ").map((point) => point.split(",").map(Number)) : []);
     const values = points.flat().map(([, y]) => (100 * (base - y)) / (base - top));
     if (!values.length) return paths;
-    const low = 10 * Math.floor(Math.min(...values) / 10), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
+    const low = Math.min(90, 10 * Math.floor(Math.min(...values) / 10)), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
     range = [low, high];
     levels.forEach((level, i) => { level.textContent = String(Math.round((low + (i / (levels.length - 1)) * (high - low)) * 10) / 10); });
     const moved = (y) => base - ((100 * (base - y)) / (base - top) - low) / (high - low) * (base - top);

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, results_on
+from support.site import change, entries, results_on
 from support.visit import fits, names, narrow, settle, visit
 from triathlon_site.build import build
 from triathlon_site.serve import make_server
@@ -223,6 +223,23 @@ def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> N
     expect(page.locator("#compare-tables h2")).to_have_text(
         "Column by column"
     )  # they share no set, all three
+
+
+def test_comparing_models_that_solve_all_and_one_that_is_not_done(page: Page, tmp_path: Path) -> None:
+    """No axis goes beyond 100 per cent. Where no column is of two models there is no table."""
+    models = [FakeModel("one", 9e9, 1.0), FakeModel("two", 9e9, 1.0), FakeModel("stopped")]
+    results = results_on(tmp_path / "results", models, "loop/core", tasks=4)
+    change(results / "runs/stopped/loop/core.manifest.json", open_units=2)
+    build(results, tmp_path / "_site", None)
+    address = (tmp_path / "_site/compare.html").as_uri()
+    visit(page, f"{address}?m=one,two")
+    levels = page.locator("#compare-figures figure").first.locator("text[text-anchor=end]")
+    expect(levels.last).to_have_text("100")
+    visit(page, f"{address}?m=one,stopped")
+    expect(page.locator("#compare-tables .footnote")).to_have_text(
+        "3 columns in which no two can be set side by side: on each model’s own page."
+    )
+    expect(page.locator("#compare-tables table")).to_have_count(0)
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
