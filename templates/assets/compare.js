@@ -130,7 +130,7 @@
         svg("line", { x1: across(low), x2: across(high), y1: "50%", y2: "50%" }), svg("circle", { cx: across(centre), cy: "50%", r: 4.5 }));
       list.append(make("li", {}, make("span", {}, make("bdi", {}, to.name), make("small", {}, ` ${title}`)), plot, make("b", {}, d.centre), make("small", {}, `${d.low} to ${d.high}${d.verdict === NOT_SHOWN ? "" : `, ${d.verdict}`}`)));
     }
-    return make("section", { class: "differences" }, make("h2", {}, "Minus ", make("bdi", {}, from.name)), list);
+    return make("section", { class: "differences" }, make("h2", {}, "Differences to ", make("bdi", {}, from.name)), make("p", { class: "muted" }, "Right of the line: better."), list);
   };
 
   const table = (models) => {
