@@ -54,7 +54,7 @@
     const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
     const field = make("input", { type: "search", list: "models", placeholder: "Add a model", "aria-label": "Add a model" });
     /* Said once, of an address that names models which are not here. */
-    const said = make("output", { class: "status", "aria-live": "polite" }, ...unknown.splice(0).map((id) => `There is no model ${id}. `));
+    const said = make("output", { class: "status", "aria-live": "polite" }, ...unknown.splice(0).map((id) => `There is no model “${id}”. `));
     const add = () => {
       const wanted = bare(field.value);
       if (!wanted) return;

@@ -219,7 +219,7 @@ def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> N
     results_on(tmp_path / "results", [FakeModel("other")], "evolved/core-creative", tasks=15)
     build(tmp_path / "results", tmp_path / "_site", None)
     visit(page, (tmp_path / "_site/compare.html").as_uri() + "?m=bad,nobody,good,other")
-    expect(page.locator("#compare .status")).to_have_text("There is no model nobody. ")
+    expect(page.locator("#compare .status")).to_have_text("There is no model “nobody”. ")
     expect(page.locator("#compare-tables h2")).to_have_text(
         "Column by column"
     )  # they share no set, all three
