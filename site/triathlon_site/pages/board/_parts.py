@@ -38,6 +38,8 @@ Setting = tuple[Mapping[str, FileAggregate], Sequence[Metric]]
 class DisciplineView:
     """The parts of pages that one discipline fills in its own way; without them, its ranking alone."""
 
+    in_words: str = ""
+    """What a model does, in a few words."""
     figures_title: str = "Model by model"
     unit: str = "task"
     """The word for a task: `task` or `program`."""

@@ -236,6 +236,7 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
 
 
 LOOP = DisciplineView(
+    in_words="rewriting its own work in a loop",
     figures_title="Loop by loop",
     about_prompts="Attacks are our wording of EVALOOOP’s listing 3.1,"
     " the summary prompts of its listing 3.2.",
