@@ -189,9 +189,9 @@ class ShiftSummary:
 def shift_summary(
     scores: Mapping[str, float], baseline: Mapping[str, float], *, break_ties: bool = False
 ) -> ShiftSummary | None:
-    """The summary of `shifts`; None for fewer than two models."""
+    """The summary of `shifts`; None for fewer models than get a rank."""
     found = shifts(scores, baseline, break_ties=break_ties)
-    if len(found) < 2:
+    if len(found) < FEWEST_RANKED:
         return None
     sizes = [abs(shift) for shift in found.values()]
     pairs = [

@@ -71,7 +71,7 @@
     const take = `Take ${names} (${paid}):`;
     const highest = `of ${rows.length} ${words()} with a known ${cost.noun} it scores highest in ${score.short}, ${best.shown},`;
     if (tied.length === 1) return `${take} ${highest} and no other comes close enough to doubt it.`;
-    if (cheapest.length === 1 && cheapest[0] === best) return `${take} ${highest} and is the ${cost.low}est of the ${tied.length} that tie with it.`;
+    if (cheapest.length === 1 && cheapest[0] === best) return `${take} ${highest} and none of the others that tie with it (${tied.length - 1}) is ${cost.low}er.`;
     return `${take} the ${cost.low}est of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}.`;
   };
 

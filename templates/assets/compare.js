@@ -42,6 +42,7 @@
 
   const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
   let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
+  const unknown = [...asked].filter((id) => id && !known.has(id));
   /* Too few are filled up with models that share tasks; with any where there are none. */
   if (!chosen.length && index.start) chosen.push(index.start);
   for (const id of [known.get(chosen[0])?.rival, ...known.keys()]) if (id && chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
@@ -52,7 +53,8 @@
     const names = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
     const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
     const field = make("input", { type: "search", list: "models", placeholder: "Add a model", "aria-label": "Add a model" });
-    const said = make("output", { class: "status", "aria-live": "polite" });
+    /* Said once, of an address that names models which are not here. */
+    const said = make("output", { class: "status", "aria-live": "polite" }, ...unknown.splice(0).map((id) => `There is no model “${id}”. `));
     const add = () => {
       const wanted = bare(field.value);
       if (!wanted) return;
@@ -128,7 +130,7 @@
         svg("line", { x1: across(low), x2: across(high), y1: "50%", y2: "50%" }), svg("circle", { cx: across(centre), cy: "50%", r: 4.5 }));
       list.append(make("li", {}, make("span", {}, make("bdi", {}, to.name), make("small", {}, ` ${title}`)), plot, make("b", {}, d.centre), make("small", {}, `${d.low} to ${d.high}${d.verdict === NOT_SHOWN ? "" : `, ${d.verdict}`}`)));
     }
-    return make("section", { class: "differences" }, make("h2", {}, "Minus ", make("bdi", {}, from.name)), list);
+    return make("section", { class: "differences" }, make("h2", {}, "Differences to ", make("bdi", {}, from.name)), make("p", { class: "muted" }, "Right of the line: better."), list);
   };
 
   const table = (models) => {
@@ -158,7 +160,8 @@
       body.append(row);
     }
     const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" }, make("table", { class: "data narrow" }, make("thead", {}, head), body));
-    return lonely ? [frame, make("p", { class: "footnote" }, `${lonely} ${lonely === 1 ? "column" : "columns"} that only one of them has: on its own page.`)] : [frame];
+    const rest = lonely ? [make("p", { class: "footnote" }, `${lonely} ${lonely === 1 ? "column" : "columns"} in which no two can be set side by side: on each model’s own page.`)] : [];
+    return body.rows.length ? [frame, ...rest] : rest;
   };
 
   /* A task that leads to what the model wrote, beside the program of another model where its texts are here, too. */
@@ -169,12 +172,12 @@
     return make("a", { href: `${page}${rival ? `?beside=${rival}` : ""}#${anchor(task)}` }, task);
   };
 
-  /* Tasks that exactly one of the models solves, set by set. */
+  /* Tasks that exactly one of the models solves, set by set; nothing where no set is of all of them. */
   const alone = (models) => {
     const lists = models.map(() => new Map());
-    for (const column of index.columns.filter(({ solving }) => solving)) {
-      const suite = column.solving;
-      if (models.some((model) => !model.solved[suite])) continue;
+    const shared = index.columns.map(({ solving }) => solving).filter((suite) => suite && models.every((model) => Object.keys(model.solved[suite] ?? {}).length));
+    if (!shared.length) return [];
+    for (const suite of shared) {
       for (const task of Object.keys(models[0].solved[suite])) {
         if (models.some((model) => !(task in model.solved[suite]))) continue;
         const solved = models.map((model) => model.solved[suite][task] === "1");
@@ -191,7 +194,7 @@
         ...tasks.flatMap((task, n) => [...(n ? [", "] : []), programs(models, i, suite, task)])));
       section.append(make("details", {}, make("summary", {}, make("bdi", {}, model.name), `: ${count} ${count === 1 ? "task" : "tasks"}`), ...body));
     });
-    return section;
+    return [section];
   };
 
   /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
@@ -212,7 +215,7 @@
     const points = paths.map((path) => path ? path.slice(1).split(" ").map((point) => point.split(",").map(Number)) : []);
     const values = points.flat().map(([, y]) => (100 * (base - y)) / (base - top));
     if (!values.length) return paths;
-    const low = 10 * Math.floor(Math.min(...values) / 10), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
+    const low = Math.min(90, 10 * Math.floor(Math.min(...values) / 10)), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
     range = [low, high];
     levels.forEach((level, i) => { level.textContent = String(Math.round((low + (i / (levels.length - 1)) * (high - low)) * 10) / 10); });
     const moved = (y) => base - ((100 * (base - y)) / (base - top) - low) / (high - low) * (base - top);
@@ -282,7 +285,7 @@
     }
     place.classList.add("ready");
     window.triathlonStay();
-    tables.replaceChildren(make("section", {}, make("h2", {}, "Column by column"), ...table(models)), ...found.length ? [alone(models)] : []);
+    tables.replaceChildren(make("section", {}, make("h2", {}, "Column by column"), ...table(models)), ...found.length ? alone(models) : []);
     window.triathlonStay();
   };
   show();

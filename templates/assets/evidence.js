@@ -2,7 +2,7 @@
    scripts, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
-  const { make, load, setQuery, anchor } = window.triathlon;
+  const { make, load, setQuery, bare, anchor } = window.triathlon;
   const place = document.getElementById("unit"), list = document.getElementById("units");
   const filters = document.getElementById("filters"), count = filters.querySelector("output");
   const [show, beside, search] = ["show", "beside", "task"].map((name) => filters.querySelector(`[data-${name}]`));
@@ -94,11 +94,11 @@
   const filter = async (index) => {
     const rival = beside?.value ? new Map((await fetched(`${folder(beside.value)}/index.js`)).tasks.map(([task, , ended]) => [task, ended])) : null;
     const differs = (task, ended) => rival?.has(task) && (rival.get(task) === "passed") !== (ended === "passed");
-    const wanted = search.value.trim().toLowerCase();
+    const wanted = bare(search.value);
     let shown = 0;
     index.tasks.forEach(([task, , ended, kinds], i) => {
       const fits = !show.value || (show.value === "differs" ? differs(task, ended) : kinds.includes(show.value));
-      list.children[i].hidden = !fits || !task.toLowerCase().includes(wanted);
+      list.children[i].hidden = !fits || !bare(task).includes(wanted);
       shown += !list.children[i].hidden;
     });
     count.textContent = `${shown} of ${index.tasks.length}`;

@@ -2,6 +2,8 @@
    from which its links lead on. Earlier sites had pages of pairs under agreement/. */
 "use strict";
 {
-  const [, root, path] = /^(.*?\/)((?:agreement|agreement-all-models|data|evidence|imported|models|published|tasks)\/.+|[^/]*)$/.exec(location.pathname);
-  if (path !== "404.html") location.replace(`${root}404.html`);
+  const { pathname } = location; /* where the site itself lies below such a folder, the last one counts */
+  const inFolder = /^(.*\/)(?:agreement|agreement-all-models|data|evidence|imported|models|published|tasks)\/.+/.exec(pathname);
+  const [, root] = inFolder ?? /^(.*\/)/.exec(pathname);
+  if (!pathname.endsWith("/404.html")) location.replace(`${root}404.html`);
 }

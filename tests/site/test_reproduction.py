@@ -124,6 +124,7 @@ def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: p
             opened
         )
         assert ("truth.html" in pages) != bool(opened)
+        assert "weights of" not in pages.get("truth.html", "")  # they have all their bits
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -108,18 +108,22 @@ class Place:
     sort: float  # places in this order are in the order of the scores
     rank: Rank | None = None  # among the scores of one protocol, or in the index
     among_all: int | None = None  # the place among all figures, where there is no rank
-    beside: bool = True  # whether others in the column have a rank: then this place stands in brackets
+    beside: bool = True  # whether others in the column were graded: then this place stands in brackets
+    tied: bool = False  # whether another score or figure has that place, too
 
     @property
     def text(self) -> str:
         """Of a place without a rank."""
-        return f"({self.among_all})" if self.beside else str(self.among_all)
+        place = f"{'=' if self.tied else ''}{self.among_all}"
+        return f"({place})" if self.beside else place
 
 
-def place_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> Place:
-    """The place of a reported figure: behind how many ranked scores, and among these and all such figures."""
-    rank = 1 + sum(score > value for score in graded)
-    return Place(rank - 0.5, among_all=rank + sum(figure > value for figure in reported))
+def place_beside(value: float, graded: Sequence[float], reported: Sequence[float]) -> Place:
+    """The place of a reported figure: among the graded scores and all such figures."""
+    better = sum(score > value for score in graded)
+    place = 1 + better + sum(figure > value for figure in reported)
+    tied = [*graded, *reported].count(value) > 1
+    return Place(better + 0.5 if graded else place, among_all=place, beside=bool(graded), tied=tied)
 
 
 def score_in(column: ColumnScores, model: str) -> ShownScore | None:

@@ -14,7 +14,6 @@ from triathlon_site.pages._scores import REPORTED, Place, ShownScore, place_besi
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
-from triathlon_site.ranking import smallest_ranks
 from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
 
 IN_INDEX: Final = tuple(column for column in CORRELATED if column.in_index)
@@ -239,10 +238,7 @@ def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Plac
     """The places in a column, by name of a model that has a score or figure in it."""
     cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
     places = {name: Place(cell.rank.rank, cell.rank) for name, cell in cells.items() if cell.rank}
-    others = {name: cell for name, cell in cells.items() if not cell.rank}
+    others = {name: cell for name, cell in cells.items() if not cell.rank and not cell.apart}
     values = [cell.middle for cell in others.values()]
-    if not places:
-        alone = zip(others, smallest_ranks(values), strict=True)
-        return {name: Place(place, among_all=place, beside=False) for name, place in alone if place}
     graded = [cells[name].middle for name in places]
     return places | {name: place_beside(cell.middle, graded, values) for name, cell in others.items()}

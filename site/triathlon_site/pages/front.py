@@ -9,7 +9,7 @@ import pandas as pd
 from triathlon_site.exports import csv_file
 from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
 from triathlon_site.overall_index import CENTRE, POINTS
-from triathlon_site.pages._scores import REPORTED, Place, ShownScore
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore, marks_of
 from triathlon_site.pages._site import FRONT, Gathered
 from triathlon_site.pages.all_models import (
     IN_INDEX,
@@ -69,8 +69,8 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "dates": (dates[0], dates[-1]) if dates else None,
         "retired": sum(row.info.usable is False for row in rows[:TOP]),
         "gone": any(row.info.usable is False for row in rows),
-        # grades of the cells, and `again` where one was graded again here
-        "marks": {cell.grade for cell in cells} | {"again" for cell in cells if cell.judged_again},
+        "marks": marks_of(cells),
+        "tiers": any(cell.tier for cell in cells),
         "ranges": any(cell.upper is not None for cell in cells),
         "centre": CENTRE,
         "points": POINTS,

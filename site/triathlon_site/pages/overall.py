@@ -6,7 +6,7 @@ from typing import Any, Final
 from triathlon_site.costs import run_cost
 from triathlon_site.pages._scores import cell, marks_of
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import finding
+from triathlon_site.pages.board import finding, view_of
 from triathlon_site.render import Draft
 from triathlon_site.scores import Overall, OverallRow
 
@@ -21,6 +21,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         dates = [line["date"] for line in lines if line["date"] and line["measured"]]
         values = {
             "overall": overall,
+            "disciplines": [words for board in overall.boards if (words := view_of(board).in_words)],
             "family": family,
             "lines": lines,
             "findings": [lead for board in overall.boards if (lead := finding(board, site.models))],

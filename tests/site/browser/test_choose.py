@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.choices import choices, rendered
+from support.choices import LOOP, choices, rendered
 from triathlon_site.pages.choose import PATH
 from triathlon_site.render import Draft, installed_environment
 
@@ -59,6 +59,16 @@ def test_the_answer_is_a_sentence(page: Page, address: str) -> None:
         page.goto(f"{address}?score=loop&{view}")
         page.wait_for_selector("[data-shown]")
         assert page.inner_text("#choose .verdict") == sentence
+
+
+def test_the_best_may_be_the_smallest(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is none of those that tie with it."""
+    monkeypatch.setitem(LOOP, "Middle", (40, 7.0))
+    page.goto(f"{written(choices({}), tmp_path)}?score=loop&cost=size&size=50")
+    expect(page.locator("#choose .verdict")).to_have_text(
+        "Take Large (9 B): of 4 usable models under 50 B with a known size it scores highest in loop,"
+        " 7.20 (6.80–7.60), and none of the others that tie with it (1) is smaller."
+    )
 
 
 def test_table_and_figure_are_the_frontier_of_the_page(page: Page, address: str, draft: Draft) -> None:

@@ -79,6 +79,8 @@ def test_an_address_is_the_task(page: Page, out: Path) -> None:
     expect(command).to_be_visible()
     assert command.inner_text().startswith("triathlon verify --models one --suites loop/core --tasks ")
     assert page.url == address  # the unit stays open
+    page.locator("input[data-task]").fill(tasks[3].upper().replace("/", " "))  # as every search of the site
+    expect(page.locator("#units li:visible")).to_have_count(1)
 
 
 def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, out: Path) -> None:
@@ -91,6 +93,10 @@ def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, out: Pa
         page.wait_for_url(f"{address}404.html")
         page.get_by_role("link", name="Find a task").click()
         expect(page.get_by_label("Find a task")).to_be_visible()
+        lost = (out / "404.html").read_text()
+        page.route("http://pages.test/**", lambda route: route.fulfill(body=lost, content_type="text/html"))
+        page.goto("http://pages.test/data/board/models/nothing.html")
+        page.wait_for_url("http://pages.test/data/board/404.html")  # the folder above is not the site's
         page.close()
         server.shutdown()
 

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries
+from support.site import change, entries, results_on
 from support.visit import fits, names, narrow, settle, visit
 from triathlon_site.build import build
 from triathlon_site.serve import make_server
@@ -205,7 +205,7 @@ def test_comparing(page: Page, site: Path) -> None:
 
 
 def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> None:
-    """Where they share some sets of a mean, in these: they do have tasks in common."""
+    """Where they share some sets of a mean, in these. Who is not there is said."""
     suites = [FakeSuite(entry, tasks=15) for entry in entries(["evolved/core-seeds", "evolved/core-subtle"])]
     write_results(tmp_path / "results", [FakeModel("good", 9.0), FakeModel("bad", -9.0)], suites)
     build(tmp_path / "results", tmp_path / "_site", None)
@@ -214,6 +214,32 @@ def test_models_without_a_headline_are_compared(page: Page, tmp_path: Path) -> N
         "Switch from bad to good? Yes. Better in evolved seeds"
     )
     expect(page.locator("#compare .forest li")).to_have_count(2)
+    alone = page.get_by_role("heading", name="Solved by one model only")
+    expect(alone).to_be_visible()
+    results_on(tmp_path / "results", [FakeModel("other")], "evolved/core-creative", tasks=15)
+    build(tmp_path / "results", tmp_path / "_site", None)
+    visit(page, (tmp_path / "_site/compare.html").as_uri() + "?m=bad,nobody,good,other")
+    expect(page.locator("#compare .status")).to_have_text("There is no model “nobody”. ")
+    expect(page.locator("#compare-tables h2")).to_have_text(
+        "Column by column"
+    )  # they share no set, all three
+
+
+def test_comparing_models_that_solve_all_and_one_that_is_not_done(page: Page, tmp_path: Path) -> None:
+    """No axis goes beyond 100 per cent. Where no column is of two models there is no table."""
+    models = [FakeModel("one", 9e9, 1.0), FakeModel("two", 9e9, 1.0), FakeModel("stopped")]
+    results = results_on(tmp_path / "results", models, "loop/core", tasks=4)
+    change(results / "runs/stopped/loop/core.manifest.json", open_units=2)
+    build(results, tmp_path / "_site", None)
+    address = (tmp_path / "_site/compare.html").as_uri()
+    visit(page, f"{address}?m=one,two")
+    levels = page.locator("#compare-figures figure").first.locator("text[text-anchor=end]")
+    expect(levels.last).to_have_text("100")
+    visit(page, f"{address}?m=one,stopped")
+    expect(page.locator("#compare-tables .footnote")).to_have_text(
+        "3 columns in which no two can be set side by side: on each model’s own page."
+    )
+    expect(page.locator("#compare-tables table")).to_have_count(0)
 
 
 def test_comparing_draws_at_once(page: Page, site: Path) -> None:
@@ -252,6 +278,15 @@ LINE = """svg => {
   return getComputedStyle(text).fill;
 }"""
 """How plotly's text looks when a point is pointed at: a style of our figures must not make it hollow."""
+
+
+def test_a_range_stays_in_its_cell_on_a_phone(page: Page, site: Path) -> None:
+    """Beside its interval."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, (site / "models/gpt-5.html").as_uri())
+    cell = page.locator("#numbers td.number").first
+    cell.evaluate("cell => { cell.textContent = '9.50–10.00'; }")
+    assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
 
 
 def test_from_a_score_to_its_receipt(page: Page, site: Path) -> None:

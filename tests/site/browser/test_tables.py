@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from support.results import FakeModel
+from support.site import results_on
 from support.visit import names, settle, visit
+from triathlon_runner.models_yaml import Registry
+from triathlon_site.build import build
 
 pytestmark = pytest.mark.browser
 
@@ -244,3 +248,17 @@ def test_every_row_is_reached_from_the_first_rows(page: Page, site: Path) -> Non
     page.goto("about:blank")
     visit(page, f"{address}#{last}")
     expect(page.locator(f"[id='{last}']:target")).to_be_in_viewport()
+
+
+def test_a_long_name_pushes_no_score_out_of_the_window(page: Page, tmp_path: Path) -> None:
+    """It is whole, in several lines."""
+    long = "An-Organisation/" + "-".join(f"a-part-of-the-name-{n}" for n in range(9))
+    row = {"id": "long", "name": long, "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
+    results_on(tmp_path / "results", [FakeModel("long"), FakeModel("short")], "loop/core", tasks=6)
+    build(tmp_path / "results", tmp_path / "_site", Registry.model_validate({"models": [row]}))
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for name in ("index.html", "loop.html"):
+        visit(page, (tmp_path / "_site" / name).as_uri())
+        score = page.locator("td.score").first.bounding_box()
+        assert score and score["x"] + score["width"] < 1000
+        assert page.locator("#long th.model a").evaluate("a => a.scrollWidth <= a.clientWidth + 1")

@@ -24,6 +24,7 @@ from triathlon_runner.records import LoopRecord
 from triathlon_site.build import gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
+from triathlon_site.pages._scores import place_beside
 from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import (
     RANKED_BY,
@@ -218,8 +219,10 @@ def test_the_page_has_the_first_rows_and_scripts_the_others(pages: dict[str, str
     assert 'id="ours"' in pages["overall-core.html"] and 'href="overall-core.html"' in page
 
 
-def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str]) -> None:
-    """A chart a column, best first; a figure that was only reported is a ring."""
+def test_the_first_screen_shows_the_best_of_each_discipline(
+    measured: Gathered, pages: dict[str, str]
+) -> None:
+    """A chart a column, best first; a reported figure is a ring. The band counts no best twice."""
     page = pages["index.html"]
     charts = page[page.index('<div class="charts">') : page.index('<div class="table-frame" id="table"')]
     loop = charts.partition('data-by="loop"')[2].partition("</section>")[0]
@@ -227,6 +230,9 @@ def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str
     assert names[:2] == ["Claude Opus 4", "Claude Opus 4.1"] and len(names) == 8
     opus = loop[loop.index(">Claude Opus 4") :].partition("</li>")[0]
     assert 'class="hollow"' in opus and "7.79</b>" in opus and "(7.33–8.21), reported" in opus
+    tiers = [score.tier for score in board_of(measured, "loop-mbpp-plus").headline.scores.values()]
+    others = f" and {tiers.count(1) - 1} not told from it" if tiers.count(1) > 1 else ""
+    assert f">Shaded: the best{others}. " in " ".join(loop.split())
     assert charts.count('class="chart ') == 6  # five columns, and prices against scores
     assert charts.index('data-by="loop"') < charts.index('data-by="runtime_output"')
 
@@ -266,6 +272,14 @@ def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None
     assert opus.rank is None and opus.beside and opus.among_all == higher + 1
 
 
+def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
+    """In brackets, too, where others in the column have ranks."""
+    plus = next(column for column in RANKED_BY if column.id == "humaneval_plus")
+    places = ranks_in(reported.rows, plus)
+    assert {places[name].text for name in ("o1-mini", "o1-preview")} == {"=1"}
+    assert [place_beside(value, [0.9], [0.5, 0.5, 0.2]).text for value in (0.5, 0.2)] == ["(=2)", "(4)"]
+
+
 def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
     """A model that was measured under the name of a published one is not taken for it."""
     results_on(tmp_path, [FakeModel("GPT-5")], "loop/mbpp-plus", tasks=4)
@@ -277,10 +291,16 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     """Measured models, our own problems, or nothing at all. Pages without content are not there."""
     results_on(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], "loop/mbpp-plus", tasks=8)
     small_results(tmp_path / "own", tasks=4)
+    results_on(tmp_path / "loop", [FakeModel("one")], "loop/core", tasks=4)
     (tmp_path / "nothing").mkdir()
-    pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in ("official", "own", "nothing")}
+    names = ("official", "own", "loop", "nothing")
+    pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in names}
     assert pages["official"]["index.html"].count("<tr id=") == 2
     assert 'data-table="overall"' in pages["own"]["index.html"]
+    assert "run-time behaviour, solving new and changed problems. Every" in pages["own"]["index.html"]
+    assert "rewriting its own work in a loop. Every" in pages["loop"]["index.html"]
+    for page in ("index.html", "loop.html"):  # no ranks, no tiers
+        assert "What the marks mean" in pages["loop"][page] and "higher the tier" not in pages["loop"][page]
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()

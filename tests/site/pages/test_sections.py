@@ -46,7 +46,7 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     """Prompts and one attack were run; no temperature was, so that there is one kind of loops a task."""
     found = sections(rich, "loop-core")
     varied = ["Other summary prompts", "Attacks on the first prompt"]
-    assert list(found) == ["Rank shifts", "Where tasks are lost", "Loops sustained", *varied]
+    assert list(found) == ["Where tasks are lost", "Loops sustained", *varied]
     loops = found["Loops sustained"]
     assert loops.head == ("Model", "loops a task", "ASL, s = 1", "ASL over solved tasks, s = 1")
     (file,) = (file for file in rich.results.files if (file.model, file.suite) == ("fair", "loop/core"))
@@ -54,9 +54,8 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     assert cells(loops)["fair"][0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
     assert float(cells(loops)["fair"][2]) >= float(cells(loops)["fair"][1])
     prompts = found["Other summary prompts"]
-    assert prompts.head == ("Model", "as asked", "detailed", "upper case", "rank as asked", "mean rank")
+    assert prompts.head == ("Model", "as asked", "detailed", "upper case")
     assert "4 models, on the 10 tasks" in prompts.text and "Spearman" in prompts.text
-    assert cells(prompts)["strong"][4] == "1"
     attacks = found["Attacks on the first prompt"]
     assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
     arrows = re.findall(r'class="arrow" d="M([\d.]+) [\d.]+H([\d.]+)"', attacks.figures[0].svg)
@@ -158,7 +157,7 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
 
 
 def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
-    """A mark, no rank and no badge on board, page and in LaTeX; no table is empty, and nothing is "nan"."""
+    """A mark, no rank and no badge on every page and in LaTeX; no table is empty, and nothing is "nan"."""
     suites = ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/difficult")
     models = [*(FakeModel(f"m{n}", 3.0 - n) for n in range(5)), FakeModel("apart", 1.5)]
     results_on(tmp_path, models, *suites, tasks=12)
@@ -177,6 +176,9 @@ def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     assert board.count("≠</a>") == row.count("≠</a>") > 0 and 'class="rank" data-v=""' in row
     assert "under another protocol than those that are ranked" in row
     assert re.search(r'<td class="rank"[^>]*>(?:<i class="said">rank </i>)?<b>1</b>', board)
+    front = pages["index.html"].partition('<tr id="apart"')[2].partition("</tr>")[0]
+    assert front.count("≠</a>") == 2 and '<span class="none">–</span></td>' in front
+    assert "<b>≠</b> asked or graded under another protocol" in pages["index.html"]
     assert "it is in no ranking, tier or test" in " ".join(board.split())
     page = pages["models/apart.html"]
     columns = [column for own in site.boards for column in own.shown if "apart" in column.apart]

@@ -38,6 +38,8 @@ Setting = tuple[Mapping[str, FileAggregate], Sequence[Metric]]
 class DisciplineView:
     """The parts of pages that one discipline fills in its own way; without them, its ranking alone."""
 
+    in_words: str = ""
+    """What a model does, in a few words."""
     figures_title: str = "Model by model"
     unit: str = "task"
     """The word for a task: `task` or `program`."""
@@ -227,7 +229,7 @@ def summaries_of(board: Board, field: str) -> dict[str, Mapping[str, Any]]:
 def shift_sentences(
     scores: Mapping[str, float], baseline: Mapping[str, float], titles: tuple[str, str], rule: str = ""
 ) -> Iterator[str]:
-    """A sentence on the rank shifts from the baseline to the score; none for fewer than three models.
+    """A sentence on the rank shifts from the baseline to the score; none for fewer models than get a rank.
 
     Args:
         scores: by model.
@@ -237,7 +239,7 @@ def shift_sentences(
             ties share a rank.
     """
     summary = shift_summary(scores, baseline, break_ties=bool(rule))
-    if summary is None or summary.models < 3:
+    if summary is None:
         return
     yield (
         f"From {titles[1]} to {titles[0]}, {rule or 'ties sharing a rank'}: {summary.moved} of"

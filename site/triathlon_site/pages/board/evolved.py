@@ -297,6 +297,7 @@ def share(part: int, whole: int) -> Value:
 
 
 EVOLVED = DisciplineView(
+    in_words="solving new and changed problems",
     figures_title="Set by set",
     endings="One unit a problem, over all sets that the board shows.",
     sections=evolved_sections,

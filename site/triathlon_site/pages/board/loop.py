@@ -27,6 +27,7 @@ from triathlon_site.pages.board._parts import (
     settings_table,
     shift_sentences,
 )
+from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, task_scores, total, variant_differences, variants_of
 
@@ -145,10 +146,8 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
         for name, of in values.items()
     }
     sensitivity = comparison.sensitivity
-    for name, ranks in (
-        ("rank as asked", sensitivity.baseline_ranks),
-        ("mean rank", sensitivity.mean_ranks),
-    ):
+    every = (("rank as asked", sensitivity.baseline_ranks), ("mean rank", sensitivity.mean_ranks))
+    for name, ranks in every if len(comparison.baseline) >= FEWEST_RANKED else ():
         columns[name] = {model: Value(f"{rank:g}", number=rank) for model, rank in ranks.items()}
     about = f"{_about(comparison, models)} {OUR_WORDING.get(variants[0].kind, '')}".strip()
     return model_table(title, about, models, comparison.baseline, columns)
@@ -237,6 +236,7 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
 
 
 LOOP = DisciplineView(
+    in_words="rewriting its own work in a loop",
     figures_title="Loop by loop",
     about_prompts="Attacks are our wording of EVALOOOP’s listing 3.1,"
     " the summary prompts of its listing 3.2.",

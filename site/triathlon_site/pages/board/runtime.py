@@ -279,6 +279,7 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
 
 
 RUNTIME = DisciplineView(
+    in_words="reading a program’s run-time behaviour",
     figures_title="Question by question",
     unit="program",
     endings="A unit is a program with one input; it passes where all its answers are right.",
