@@ -226,6 +226,8 @@ class Runner:
         if before and file.lines.units and (changed := difference(before.identity, now)):
             self.summary.other_protocol[f"{work.row.id} {work.suite_id}"] = f"another model: {changed}"
             return False
+        if file.left:
+            file.lines.make()
         self._write_manifest(file, opened if file.left else None, begins=bool(file.left))
         return True
 
@@ -309,7 +311,6 @@ class Runner:
             return
         if self.plan.pace is not None:  # it may have stopped before all planned tasks
             file.work = work.limited_to(file.tried | {task_id for task_id, _ in lines.units})
-        lines.sort(work.built.order)
         if lines.units:
             self._write_manifest(file, opened if file.tried else None, begins=False)
         else:
@@ -320,6 +321,8 @@ class Runner:
 
     def _write_manifest(self, file: OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
         level, profile = self.grader.sandbox.level, self.plan.wanted.profile
+        if not begins:  # a file that its manifest calls complete is not opened again
+            file.lines.sort(file.work.built.order)
         write_manifest(self.folder, file, opened, sandbox_level=level, profile=profile, begins=begins)
 
 

@@ -77,6 +77,37 @@ async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
     assert "another triathlon run is writing" in summary.errors[0]
 
 
+async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
+    """Nothing while the server starts; then a manifest beside the lines, which are sorted if it says done."""
+    done = FakeSuite(tasks=[Task("d"), Task("c")])
+    bench.suite = done
+    await bench.run()
+    path, manifest = bench.folder.lines("m", done.id), bench.folder.manifest("m", done.id)
+    path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    begun = {"open_units": 2, "outcomes": {}, "ended": ""}
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | begun))
+    bench.finished_suites, bench.suite = [done], FakeSuite("evolved/next")
+    fresh = bench.folder.lines("m", "evolved/next")
+    seen: list[object] = []
+    opened = bench.opener.open
+
+    @asynccontextmanager
+    async def starting(row: ModelRow) -> AsyncIterator[OpenModel]:
+        seen.append(fresh.exists())
+        async with opened(row) as model:
+            yield model
+
+    def reply(text: str) -> str:
+        orders = [json.loads(line)["task_id"] for line in path.read_text().splitlines()]
+        seen.append((fresh.exists(), orders, json.loads(manifest.read_text())["open_units"]))
+        return text
+
+    bench.opener.open = starting  # type: ignore[method-assign]
+    bench.model.reply = reply
+    await bench.run()
+    assert seen[:2] == [False, (True, ["d", "c"], 0)]
+
+
 async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:
     """No answer is no result: the unit has no line, the manifest counts it as open with the reason."""
 
