@@ -89,6 +89,8 @@ class Runner:
     """The plan that is run."""
     _units: int = field(init=False, default=0)
     """Units that were begun and have not ended."""
+    _asks: bool = field(init=False, default=False)
+    """Whether a model is to be asked something: else no bound stops the run."""
 
     async def run(self, plan: RunPlan) -> Summary:
         """Runs all of it: models behind an API at the same time, those that we serve as there is room.
@@ -114,7 +116,7 @@ class Runner:
         """Stops the run at its deadline, and sees to it that a run which is to stop ends soon."""
         stopping = asyncio.Event()
         self.control.on_stop.append(stopping.set)
-        while self.control.may_send():
+        while not self.control.stopped and (not self._asks or self.control.may_send()):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), CHECK_SECONDS)
         ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
@@ -147,8 +149,10 @@ class Runner:
                 return
             files = [file for work in works if (file := self._open_file(work, stack)) is not None]
             opened: OpenModel | None = None
+            has_open_units = any(file.left for file in files)
+            self._asks |= has_open_units
             try:
-                if any(file.left for file in files) and not self.control.stopped:
+                if has_open_units and self.control.may_send():
                     async with self.open_model(works[0].row, model) as opened:
                         await self._ask([file for file in files if self._begin(file, opened)], opened)
             except* _ENDS_THE_MODEL as errors:

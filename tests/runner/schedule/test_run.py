@@ -19,7 +19,7 @@ from support.model_server import ModelServer
 from support.schedule import ROW, Bench
 from triathlon_runner.llm import Answer, EndpointError, ModelUnavailableError
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
+from triathlon_runner.schedule import UNITS_PER_SLOT, Control, OpenModel
 from triathlon_runner.schedule._manifest import WEIGHTS, difference
 from triathlon_runner.store import archive
 from triathlon_runner.suites import Task
@@ -75,6 +75,17 @@ async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
         summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code) == (2, 2, 2) == (len(bench.records()), 2, 2)
     assert "another triathlon run is writing" in summary.errors[0]
+
+
+async def test_a_bound_stops_nothing_where_nothing_is_to_be_asked(bench: Bench) -> None:
+    """All units are there: a budget that is used up, or a deadline, is no reason that something ended."""
+    await bench.run()
+    bench.control = Control(budget_usd=0.0)
+    summary = await bench.run()
+    assert (summary.stopped, summary.exit_code, bench.opener.opened) == ("", 0, 1)
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
+    summary = await bench.run()
+    assert (summary.stopped[:10], summary.open, bench.opener.opened) == ("the budget", 1, 1)
 
 
 async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
