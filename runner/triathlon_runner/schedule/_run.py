@@ -5,6 +5,7 @@ A model's server is opened, and each of its suites has a results file and a mani
 
 import asyncio
 import contextlib
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +30,7 @@ from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import ConsoleProgress
 from triathlon_runner.schedule._stop import CHECK_SECONDS, CTRL_C, Account, Control, RunStoppedError
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import (
-    DamagedLineError,
-    ResultsFile,
-    ResultsFolder,
-    Unit,
-    UnreadableManifestError,
-    usable_units,
-)
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, usable_units
 from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted, shortened
 
@@ -93,11 +87,7 @@ class Runner:
     """Whether a model is to be asked something: else no bound stops the run."""
 
     async def run(self, plan: RunPlan) -> Summary:
-        """Runs all of it: models behind an API at the same time, those that we serve as there is room.
-
-        Raises:
-            UserError: the results folder cannot be read or written; what was written stays whole.
-        """
+        """Runs all of it: models behind an API at the same time, those that we serve as there is room."""
         self.plan = plan
         tasks: list[asyncio.Task[None]] = []
         watch = asyncio.create_task(self._watch(tasks))
@@ -144,7 +134,8 @@ class Runner:
             try:
                 stack.enter_context(self.folder.locked(model))
             except UserError as error:
-                self.summary.open += sum(work.built.count for work in works)
+                for work in works:
+                    self._count_open(work)
                 self._note_error(f"{model}: {error}")
                 return
             files = [file for work in works if (file := self._open_file(work, stack)) is not None]
@@ -169,6 +160,13 @@ class Runner:
         self.summary.errors.append(error)
         self.progress.say(error)
 
+    def _count_open(self, work: Work) -> None:
+        """Counts the units without a usable line of a file that this run cannot write."""
+        path = self.folder.lines(work.row.id, work.suite_id)
+        can_be_read = os.access(path, os.R_OK) and path.is_file()
+        usable = usable_units(path, work.built.entry.record) if can_be_read else ()
+        self.summary.open += len(work.open_units(usable))
+
     def _open_file(self, work: Work, stack: contextlib.ExitStack) -> OpenFile | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
         model, suite, planned, record = work.row.id, work.suite_id, work.built.count, work.built.entry.record
@@ -184,8 +182,8 @@ class Runner:
                 self.progress.plan(model, planned=planned, done=planned)
                 return None
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
-        except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            self.summary.open += len(work.open_units(usable_units(path, record)))
+        except UserError as error:  # concerns this file only
+            self._count_open(work)
             self._note_error(f"{model} {suite}: {error}")
             return None
         if why := differs(work, lines, before):
@@ -315,13 +313,16 @@ class Runner:
             return
         if self.plan.pace is not None:  # it may have stopped before all planned tasks
             file.work = work.limited_to(file.tried | {task_id for task_id, _ in lines.units})
-        if lines.units:
-            self._write_manifest(file, opened if file.tried else None, begins=False)
-        else:
-            lines.remove()
-            self.folder.manifest(model, suite).unlink(missing_ok=True)
-            self.folder.remove_empty_folders(model, suite)
         self.summary.open += len(file.work.open_units(lines.units))
+        try:
+            if lines.units:
+                self._write_manifest(file, opened if file.tried else None, begins=False)
+            else:
+                lines.remove()
+                self.folder.manifest(model, suite).unlink(missing_ok=True)
+                self.folder.remove_empty_folders(model, suite)
+        except (UserError, OSError) as error:
+            self._note_error(f"{model}: {error}")
 
     def _write_manifest(self, file: OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
         level, profile = self.grader.sandbox.level, self.plan.wanted.profile

@@ -152,7 +152,7 @@ class ResultsFolder:
         path = self.lines(model, suite)
         start = self.root.parent if self.root.name == IMPORTED else self.root
         deepest = next(part for part in (path, *path.parents) if os.path.lexists(part))
-        why = why_not_plain(deepest, start) or ("a folder" if path.is_dir() else "")
+        why = why_not_plain(deepest, start) or ("a folder" if deepest == path and path.is_dir() else "")
         return f"expected a plain file of results at {str(path)!r}, got {why}; move it away" if why else ""
 
     def manifests(self) -> Iterator[Manifest]:
