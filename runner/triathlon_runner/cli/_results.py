@@ -16,7 +16,6 @@ from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.cli._verify import (
     StoredFile,
-    about_missing_manifest,
     chosen_files,
     show_report,
     verify_files,
@@ -305,7 +304,7 @@ def _stored(folder: ResultsFolder, names: _FileId, state: Sequence[_Finding]) ->
         return _row(names, units, [_Finding(_UNREADABLE, str(error)), *findings])
     if manifest is None:  # and so not `current`: its lines may be another model's
         findings = [finding for finding in findings if finding.short != _CURRENT]
-        findings.append(_Finding("no manifest", about_missing_manifest(folder, *names)))
+        findings.append(_Finding("no manifest", folder.about_missing_manifest(*names)))
         return _row(names, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:

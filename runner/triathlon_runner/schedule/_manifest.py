@@ -10,6 +10,7 @@ from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.memo import library_versions, python_version
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
@@ -107,6 +108,20 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     if manifest.protocol != work.protocol:
         return f"a protocol that their manifest does not name (it names '{manifest.protocol}': restore it)"
     return _other_conditions(manifest, work)
+
+
+def stored_lines(folder: ResultsFolder, work: Work) -> tuple[ResultsFile[UnitRecord], str]:
+    """Returns the lines that are there, and why they are not to be mixed with new ones, as `differs`.
+
+    Raises:
+        UserError: a damaged line or manifest, or a file that is not read where it is.
+    """
+    place = work.row.id, work.suite_id
+    if fault := folder.fault_of_place(*place):
+        raise UserError(fault)
+    file = ResultsFile(folder.lines(*place), work.built.entry.record)
+    file.scan()
+    return file, differs(work, file, folder.read_manifest(*place))
 
 
 def _other_conditions(manifest: Manifest, work: Work) -> str:

@@ -190,12 +190,7 @@ class Runner:
             self.summary.other_protocol[f"{model} {suite}"] = why
             return None
         if before is None and lines.units:
-            self.progress.say(
-                f"{model} {suite}: no manifest beside {str(path)!r}: the conditions that its"
-                f" {counted(len(lines.units), 'line')} were made under are unknown. They count, and this run"
-                " writes a new manifest; put them aside with"
-                f" {self.folder.archive_command(model, suite)} if they may be another model's"
-            )
+            self.progress.say(f"{model} {suite}: {self.folder.about_missing_manifest(model, suite)}")
         left = work.open_units(lines.units)
         self.progress.plan(model, planned=planned, done=planned - len(left))
         return OpenFile(work, lines, left)

@@ -113,6 +113,17 @@ class ResultsFolder:
         """Returns the units of a results file."""
         return {(head.task_id, head.sample) for head in read_records(self.lines(model, suite), Head)}
 
+    def about_missing_manifest(self, model: str, suite: str) -> str:
+        """Returns what the lack of a manifest means, and what to do about it."""
+        archive = self.archive_command(model, suite)
+        remedy = f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
+        if self.root.name == IMPORTED:
+            remedy = "import the log again"
+        return (
+            f"no manifest beside {str(self.lines(model, suite))!r}: the conditions that its lines were made"
+            f" under are unknown; {remedy}"
+        )
+
     def remove_empty_folders(self, model: str, suite: str) -> None:
         """Removes the folders of a model's suite, and of the model, where they are empty."""
         for folder in self.lines(model, suite).parents:

@@ -220,7 +220,7 @@ SLOW: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (TORN, "results list", 0, ("cut before its end; `triathlon run`", " 2 ", "! 3 ")),
     (TORN, RUN, 0, (f"'{LINES}' ended in half a line", f"moved to '{LINES}.torn'")),
     (lost_line, VERIFY, 1, ("manifest units: the manifest counts 2 units or more, its lines 1 unit",)),
-    (no_manifest, RUN, 0, (f"no manifest beside '{LINES}'", "its 2 lines", "They count", ARCHIVE)),
+    (no_manifest, RUN, 0, (f"no manifest beside '{LINES}'", "`triathlon run` counts them", ARCHIVE)),
     (no_manifest, "results list", 0, (f"no manifest beside '{LINES}'", ARCHIVE, "!current, no manifest")),
     (a_file_as_folder, RUN, 2, ("cannot open", "core-seeds.jsonl")),
     *(
