@@ -79,12 +79,14 @@ def _file_hash(identity: Mapping[str, Any]) -> str | None:
     return served[1] if served else None
 
 
-def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
+def is_finished(folder: ResultsFolder, work: Work, manifest: Manifest | None) -> bool:
     """Whether the manifest shows this work complete and the results file unchanged."""
+    place = work.row.id, work.suite_id
     return (
         manifest is not None
         and manifest.open_units == 0
-        and manifest.bytes == size
+        and not folder.changed_since_manifest(*place)
+        and manifest.bytes == folder.size(*place)
         and manifest.planned == work.built.digest
         and manifest.protocol == work.protocol
         and not _other_conditions(manifest, work)
@@ -122,6 +124,12 @@ def stored_lines(folder: ResultsFolder, work: Work) -> tuple[ResultsFile[UnitRec
     file = ResultsFile(folder.lines(*place), work.built.entry.record)
     file.scan()
     return file, differs(work, file, folder.read_manifest(*place))
+
+
+def kept_apart(folder: ResultsFolder, why: str, model: str, suite: str) -> str:
+    """Returns what a run says of a file that it does not go on with."""
+    aside = folder.archive_command(model, suite)
+    return f"kept apart: {model} {suite} holds results of {why}; to ask anew, archive them: {aside}"
 
 
 def _other_conditions(manifest: Manifest, work: Work) -> str:

@@ -177,8 +177,7 @@ class Runner:
             return None
         try:
             before = self.folder.read_manifest(model, suite)
-            is_unchanged = not self.folder.changed_since_manifest(model, suite)
-            if is_unchanged and is_finished(work, before, self.folder.size(model, suite)):
+            if is_finished(self.folder, work, before):
                 self.progress.plan(model, planned=planned, done=planned)
                 return None
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
