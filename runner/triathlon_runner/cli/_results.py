@@ -388,8 +388,10 @@ def _findings(
         manifest: Manifest | None = folder.read_manifest(*names)
     except UnreadableManifestError:
         return []  # the file's row says that
-    judge = None if listed.judge is None else listed.row(listed.judge)
-    stand_in = None if judge is None or why_not(judge) is not None else DryRunModel(judge.id, judge.kind)
-    (work,) = work_for(listed, listed.row(names[0]), [built], stand_in)
-    why = differs(work, file, manifest)
-    return [_Finding(_OUTDATED, f"made with {why}") if why else _Finding(_CURRENT)]
+    row, judge = listed.row(names[0]), None if listed.judge is None else listed.row(listed.judge)
+    judges = [] if judge is None else [DryRunModel(judge.id, judge.kind)]
+    works = [work_for(listed, row, [built], stand_in)[0] for stand_in in judges]
+    if judge is None or why_not(judge) is not None:  # a judge without its key outdates nothing that it judged
+        works += work_for(listed, row, [built])
+    differences = [differs(work, file, manifest) for work in works]
+    return [_Finding(_OUTDATED, f"made with {differences[0]}") if all(differences) else _Finding(_CURRENT)]

@@ -222,7 +222,7 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
         # Why a model was skipped, for the site; a file with the same reason is not written again.
         for model, reason in plan.skipped_models.items():
             file, text = runner.folder.skipped(model), f"{reason}\n"
-            if not file.exists() or file.read_text(encoding="utf-8") != text:
+            if not file.exists() or file.read_bytes() != text.encode():
                 replace_file(file, text)
         for model in plan.work:
             runner.folder.skipped(model).unlink(missing_ok=True)
@@ -247,7 +247,9 @@ def _judge_of(listed: Registry, progress: ConsoleProgress) -> ModelRow | None:
     """Returns the judge's row; None where the models file names none, or it cannot run here."""
     row = None if listed.judge is None else listed.row(listed.judge)
     if row is not None and (reason := why_not(row)) is not None:
-        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
+        progress.say(
+            f"no judge, so ASL is an interval, and loops that it judged are kept apart: {row.id}: {reason}"
+        )
         return None
     return row
 
