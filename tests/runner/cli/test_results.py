@@ -198,6 +198,8 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (a_folder, "results diff results results", 2, ("core-seeds.jsonl",)),
     (nothing, f"results diff {LINES} results/runs/m/{LOOP}.jsonl", 2, (f"'{SEEDS}' and '{LOOP}'",)),
     (nothing, "cache prune --model nope", 2, ("unknown model 'nope'; known are: m",)),
+    (nothing, "cache prune", 2, ("got neither",)),
+    (nothing, "cache prune --model m --max-megabytes 0", 2, ("got both",)),  # it emptied the cache of all
     (nothing, f"{RUN} --samples 10001", 2, ("10000",)),
     *(
         (nothing, f"results diff {folder} {folder}", 2, ("runs/MODEL/SUITE.jsonl", f"'{folder}'"))
