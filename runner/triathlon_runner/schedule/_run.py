@@ -307,7 +307,6 @@ class Runner:
             return
         if self.plan.pace is not None:  # it may have stopped before all planned tasks
             file.work = work.limited_to(file.tried | {task_id for task_id, _ in lines.units})
-        self.summary.open += len(file.work.open_units(lines.units))
         try:
             if lines.units:
                 self._write_manifest(file, opened if file.tried else None, begins=False)
@@ -317,6 +316,7 @@ class Runner:
                 self.folder.remove_empty_folders(model, suite)
         except (UserError, OSError) as error:
             self._note_error(f"{model}: {error}")
+        self.summary.open += len(file.work.open_units(lines.units))
 
     def _write_manifest(self, file: OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
         level, profile = self.grader.sandbox.level, self.plan.wanted.profile

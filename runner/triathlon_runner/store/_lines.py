@@ -348,7 +348,16 @@ class ResultsFile(Generic[R]):
         self._count(record, len(line))
 
     def sort(self, order: Sequence[Unit]) -> None:
-        """Puts the lines into the suite's order, so that the same replies give the same bytes."""
+        """Puts the lines into the suite's order, so that the same replies give the same bytes.
+
+        A file that something else changed meanwhile (`git checkout`) is read again first.
+
+        Raises:
+            UserError: it cannot be written, or a line has a fault now.
+        """
+        if not self.path.exists() or self.path.stat().st_size != self.size:
+            self._forget()
+            self.scan()
         place = {unit: number for number, unit in enumerate(order)}
         units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
         if units_in_order == list(self._positions):
