@@ -6,11 +6,12 @@ A unit's cost is known by earlier results, else by the suite's first prompts.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Manifest, Reply, Usage
-from triathlon_runner.schedule import RunPlan, Work, spread
+from triathlon_runner.schedule import RunPlan, Work, is_finished, kept_apart, spread, stored_lines
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted
@@ -51,6 +52,12 @@ class SuiteEstimate:
     open: int
     cost: Cost
     """Of the open units."""
+    judge: str = ""
+    """Id of the judge that its units may ask, too: that is not in the cost."""
+    kept_apart: str = ""
+    """That a run does not go on with the file, and why, in a sentence."""
+    error: str = ""
+    """What is wrong with the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +93,30 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
             if cost is None:
                 probed[kind] = probed.get(kind) or await highest_cost(work, grader)
                 cost = _at_limits_of_row(probed[kind], work)
-            left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
-            suites.append(SuiteEstimate(work.suite_id, work.built.count, left, cost.times(left)))
+            left, apart, error = 0, "", ""
+            try:
+                left, apart = left_to_ask(work, folder)
+            except UserError as fault:
+                error = f"{work.row.id} {work.suite_id}: {fault}"
+            of_open = cost.times(left)
+            judge = (work.settings.get("judge") or {}).get("model", "")
+            suites.append(SuiteEstimate(work.suite_id, work.built.count, left, of_open, judge, apart, error))
         if works:
             estimates.append(_of_model(works[0].row, suites, manifests))
     return estimates
+
+
+def left_to_ask(work: Work, folder: ResultsFolder) -> tuple[int, str]:
+    """Returns how many units a run asks, and why it asks none where it keeps the file apart, else "".
+
+    Raises:
+        UserError: a damaged line or manifest, or a file that is not read where it is.
+    """
+    place = work.row.id, work.suite_id
+    if is_finished(folder, work, folder.read_manifest(*place)):
+        return 0, ""
+    lines, why = stored_lines(folder, work)
+    return (0, kept_apart(folder, why, *place)) if why else (len(work.open_units(lines.units)), "")
 
 
 def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequence[Manifest]) -> ModelEstimate:

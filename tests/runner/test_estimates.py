@@ -65,3 +65,20 @@ async def test_what_a_row_leaves_open_or_limits(tmp_path: Path) -> None:
     made.rows = [made.row, longer]
     plain, long = await estimate(made.plan(), made.folder, GRADER)
     assert (plain.cost.output_tokens, long.cost.output_tokens) == (50, 10 * 150)
+
+
+async def test_what_a_run_does_not_go_on_with_costs_nothing(tmp_path: Path) -> None:
+    """Lines of other conditions, or damaged ones: nothing is asked there, and it is said why."""
+    made = bench(tmp_path / "results")
+    assert (await one(made)).suites[0].open == 10  # of a folder that is not there yet
+    await made.run(limit=4)
+    path = made.folder.lines("m", made.suite.id)
+    path.write_text(path.read_text() + "garbage\n")
+    suite = (await one(made)).suites[0]
+    assert (suite.open, suite.cost.requests) == (0, 0) and f"{path}, line 5: expected" in suite.error
+    path.write_text(path.read_text().removesuffix("garbage\n"))
+    made.suite.version = 2
+    suite = (await one(made)).suites[0]
+    assert (suite.open, suite.cost.requests, suite.error) == (0, 0, "")
+    assert "m evolved/fake holds results of another protocol" in suite.kept_apart
+    assert "asked.version was 1, is 2" in suite.kept_apart and "results archive" in suite.kept_apart

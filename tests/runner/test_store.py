@@ -21,6 +21,7 @@ from triathlon_runner.store import (
     archived,
     read_records,
     replace_file,
+    usable_units,
 )
 
 
@@ -71,6 +72,24 @@ def test_what_was_appended_is_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert tasks(path) == ["a", "b", "c", "d"]
 
 
+def test_a_file_that_something_else_changed_is_read_again(tmp_path: Path) -> None:
+    """Such as a checkout of committed results while a run goes on: no line is cut or lost by sorting."""
+    path = tmp_path / "runs/m/loop/core.jsonl"
+    order = [(task, 0) for task in "abcd"]
+    append(path, "d", "c")
+    committed = path.read_bytes().replace(b'"sample":', b' "sample": ')
+    with ResultsFile(path, UnitRecord) as file:
+        file.append(record("b"))
+        path.write_bytes(committed)
+        file.append(record("a"))
+        file.sort(order)
+        assert list(file.units) == [("a", 0), ("c", 0), ("d", 0)] and file.size == path.stat().st_size
+        assert tasks(path) == ["a", "c", "d"]
+        path.unlink()
+        file.sort(order)
+        assert (list(file.units), file.size) == ([], 0)
+
+
 @pytest.mark.parametrize("torn", [b'{"schema": 1, "suite": "loo', b"x" * 200_000, b"\xff\xfe"])
 def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
     """A last line without newline is moved to `.torn`, whatever it holds; the lines before it stay."""
@@ -78,7 +97,7 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
     append(path, "a")
     path.write_bytes(path.read_bytes() + torn)
     said: list[str] = []
-    assert ResultsFolder(tmp_path).units("m", "loop/core") == {("a", 0)}  # without opening it for writing
+    assert usable_units(path, UnitRecord) == {("a", 0)}  # without opening it for writing
     for _ in range(2):
         with ResultsFile(path, UnitRecord, said.append) as file:
             assert list(file.units) == [("a", 0)]

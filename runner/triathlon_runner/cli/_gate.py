@@ -118,14 +118,15 @@ async def _compare(
         with progress:
             runner, plan = await session.open(stack, progress)
             comparison = planned(plan)
-            for model in comparison.models:
-                count_stored(comparison, plan.work[model], runner.folder)
+            works = [work for model in comparison.models for work in plan.work[model]]
+            unknown = count_stored(comparison, works, runner.folder)
         accounts = runner.control.accounts
         if not comparison.decided:
             plan.pace = GatePace(comparison, plan, runner.control)
             summary = await run_plan(runner, plan)
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
+    summary.notes += unknown
     if accounts:
         screen.print(progress.final())
     for account in accounts:

@@ -47,8 +47,9 @@ def prune(
     model: Annotated[str | None, Option(help="Those of this model.")] = None,
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
-    if max_megabytes is None and model is None:
-        raise UserError("expected --max-megabytes or --model, which say what is removed, got neither")
+    if (max_megabytes is None) == (model is None):
+        got = "neither" if model is None else "both"
+        raise UserError(f"expected --max-megabytes (of any model) or --model, got {got}")
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
         if model is not None:
             known = list(replies.info().replies_by_model)

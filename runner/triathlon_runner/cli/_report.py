@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import without_libraries
-from triathlon_runner.schedule import Account, ConsoleProgress, Control, RunPlan, Summary
+from triathlon_runner.schedule import Account, ConsoleProgress, Control, RunPlan, Summary, kept_apart
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import OFFICIAL_EXTRA
 from triathlon_runner.terminal import Screen, counted, table
@@ -85,7 +85,8 @@ def show_estimates(estimates: Sequence[ModelEstimate], screen: Screen) -> None:
     for model in estimates:
         by_suite.add_row(model.model)
         for suite in model.suites:
-            basis = suite.cost.basis if suite.open else "done"
+            no_basis = "not asked, see below" if suite.kept_apart or suite.error else "done"
+            basis = suite.cost.basis if suite.open else no_basis
             tokens = _round(suite.cost.output_tokens)
             by_suite.add_row(f"  {suite.suite}", f"{suite.units}", f"{suite.open}", tokens, basis)
     screen.print(by_suite)
@@ -101,7 +102,16 @@ def show_estimates(estimates: Sequence[ModelEstimate], screen: Screen) -> None:
     for speed in dict.fromkeys(model.speed for model in asked):
         models = ", ".join(model.model for model in asked if model.speed == speed)
         screen.print_message(f"speed of {models}: {speed}")
-    if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
+    suites = [suite for model in estimates for suite in model.suites]
+    if judged := [suite for suite in suites if suite.judge and suite.open]:
+        units = counted(sum(suite.open for suite in judged), "unit")
+        screen.print_message(
+            f"not counted: the judge {judged[0].judge}, asked at most twice at the end of each of {units}"
+        )
+    for suite in suites:
+        if said := suite.kept_apart or suite.error:
+            screen.print_message(said)
+    if any(suite.open and "at most" in suite.cost.basis for suite in suites):
         screen.print_message(
             "At most: where only first prompts are known, replies are taken at their token limit and loops"
             " as passed to their end; a small run first gives the amounts to be expected."
@@ -126,8 +136,7 @@ def show_summary(
     for account in accounts:
         lines += warnings_about(account)
     for name, why in summary.other_protocol.items():
-        aside = folder.archive_command(*name.split(" "))
-        lines.append(f"kept apart: {name} holds results of {why}; to ask anew, archive them: {aside}")
+        lines.append(kept_apart(folder, why, *name.split(" ")))
     lines += [f"not finished: {error}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")

@@ -16,7 +16,6 @@ from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
 from triathlon_runner.cli._verify import (
     StoredFile,
-    about_missing_manifest,
     chosen_files,
     show_report,
     verify_files,
@@ -305,7 +304,7 @@ def _stored(folder: ResultsFolder, names: _FileId, state: Sequence[_Finding]) ->
         return _row(names, units, [_Finding(_UNREADABLE, str(error)), *findings])
     if manifest is None:  # and so not `current`: its lines may be another model's
         findings = [finding for finding in findings if finding.short != _CURRENT]
-        findings.append(_Finding("no manifest", about_missing_manifest(folder, *names)))
+        findings.append(_Finding("no manifest", folder.about_missing_manifest(*names)))
         return _row(names, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
@@ -389,8 +388,10 @@ def _findings(
         manifest: Manifest | None = folder.read_manifest(*names)
     except UnreadableManifestError:
         return []  # the file's row says that
-    judge = None if listed.judge is None else listed.row(listed.judge)
-    stand_in = None if judge is None or why_not(judge) is not None else DryRunModel(judge.id, judge.kind)
-    (work,) = work_for(listed, listed.row(names[0]), [built], stand_in)
-    why = differs(work, file, manifest)
-    return [_Finding(_OUTDATED, f"made with {why}") if why else _Finding(_CURRENT)]
+    row, judge = listed.row(names[0]), None if listed.judge is None else listed.row(listed.judge)
+    judges = [] if judge is None else [DryRunModel(judge.id, judge.kind)]
+    works = [work_for(listed, row, [built], stand_in)[0] for stand_in in judges]
+    if judge is None or why_not(judge) is not None:  # a judge without its key outdates nothing that it judged
+        works += work_for(listed, row, [built])
+    differences = [differs(work, file, manifest) for work in works]
+    return [_Finding(_OUTDATED, f"made with {differences[0]}") if all(differences) else _Finding(_CURRENT)]

@@ -4,12 +4,13 @@ What it prints before and after is in `_report.py`.
 """
 
 import asyncio
+import contextlib
 import os
 import select
 import signal
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -30,9 +31,9 @@ from triathlon_runner.cli._options import (
 from triathlon_runner.cli._report import notices, show_estimates, show_summary
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
-from triathlon_runner.estimates import estimate
+from triathlon_runner.estimates import DryRunModel, estimate, left_to_ask
 from triathlon_runner.llm import Limits, ModelUnavailableError, ReplyCache
-from triathlon_runner.models_yaml import Registry
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     CTRL_C,
     STOP_SECONDS,
@@ -98,6 +99,7 @@ class Session:
         progress.status("preparing the sandbox")
         grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
         replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
+        judge_row = _judge_of(self.listed, progress)
         opener = ModelOpener(
             self.listed,
             replies,
@@ -108,8 +110,13 @@ class Session:
             timeout_seconds=self.timeout_seconds,
         )
         runner = Runner(self.folder, grader, opener, progress, self.control)
-        judge = await _open_judge(stack, runner, self.listed) if self.wanted.asks else None
-        return runner, await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
+        judge = None if judge_row is None else DryRunModel(judge_row.id, judge_row.kind)
+        plan = await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
+        if judge_row is not None and self.wanted.asks and _asks_judge(plan, self.folder):
+            opened = await _open_judge(stack, runner, judge_row)
+            for model, works in plan.work.items():
+                plan.work[model] = [replace(work, judge=opened) for work in works]
+        return runner, plan
 
 
 @cli.command(
@@ -206,13 +213,14 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
         for notice in notices(plan):
             screen.print_message(notice)
         if estimates or not session.wanted.asks:
-            show_estimates(await estimate(plan, runner.folder, runner.grader), screen)
-        if not session.wanted.asks:
-            return 0
+            expected = await estimate(plan, runner.folder, runner.grader)
+            show_estimates(expected, screen)
+            if not session.wanted.asks:
+                return 2 if any(suite.error for model in expected for suite in model.suites) else 0
         # Why a model was skipped, for the site; a file with the same reason is not written again.
         for model, reason in plan.skipped_models.items():
             file, text = runner.folder.skipped(model), f"{reason}\n"
-            if not file.exists() or file.read_text(encoding="utf-8") != text:
+            if not file.exists() or file.read_bytes() != text.encode():
                 replace_file(file, text)
         for model in plan.work:
             runner.folder.skipped(model).unlink(missing_ok=True)
@@ -233,19 +241,33 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
     return summary.exit_code
 
 
-async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> OpenModel | None:
-    """Opens the judge; returns None where the models file names none, or its key is missing.
+def _judge_of(listed: Registry, progress: ConsoleProgress) -> ModelRow | None:
+    """Returns the judge's row; None where the models file names none, or it cannot run here."""
+    row = None if listed.judge is None else listed.row(listed.judge)
+    if row is not None and (reason := why_not(row)) is not None:
+        progress.say(
+            f"no judge, so ASL is an interval, and loops that it judged are kept apart: {row.id}: {reason}"
+        )
+        return None
+    return row
+
+
+def _asks_judge(plan: RunPlan, folder: ResultsFolder) -> bool:
+    """Whether a unit is open whose suite asks the judge."""
+    for work in (work for works in plan.work.values() for work in works if work.settings.get("judge")):
+        with contextlib.suppress(UserError):  # the run says that of the file
+            if left_to_ask(work, folder)[0]:
+                return True
+    return False
+
+
+async def _open_judge(stack: AsyncExitStack, runner: Runner, row: ModelRow) -> OpenModel:
+    """Opens the judge.
 
     Raises:
         UserError: the judge cannot be asked, or the run is to stop before its server answers.
     """
-    if listed.judge is None:
-        return None
-    row, progress = listed.row(listed.judge), runner.progress
-    reason = why_not(row)
-    if reason is not None:
-        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
-        return None
+    progress = runner.progress
     try:
         opened = await stack.enter_async_context(runner.open_model(row, f"{row.id} (judge)"))
     except ModelUnavailableError as error:

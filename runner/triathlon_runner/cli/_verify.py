@@ -155,18 +155,6 @@ def chosen_files(
     return list(filter(is_wanted, stored)), list(filter(is_wanted, recorded))
 
 
-def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str:
-    """Returns what the lack of a manifest means, and what to do about it."""
-    archive = folder.archive_command(model, suite)
-    remedy = f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
-    if folder.root.name == IMPORTED:
-        remedy = "import the log again"
-    return (
-        f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
-        f" under are unknown; {remedy}"
-    )
-
-
 async def verify_files(
     files: Sequence[StoredFile],
     catalogue: Catalogue,
@@ -232,7 +220,7 @@ async def _verify_stored(
             f" shows only in the log itself, SHA-256 {origin.get('sha256')}"
         )
     if manifest is None:
-        report.unverified["manifest"] = unreadable or about_missing_manifest(folder, model, suite)
+        report.unverified["manifest"] = unreadable or folder.about_missing_manifest(model, suite)
     return report, manifest
 
 

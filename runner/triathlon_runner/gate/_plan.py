@@ -12,8 +12,8 @@ from typing import Final
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate._comparison import Cluster, Comparison, TaskKey
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule import BuiltSuite, Control, RunPlan, Work, differs
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, read_records
+from triathlon_runner.schedule import BuiltSuite, Control, RunPlan, Work, stored_lines
+from triathlon_runner.store import ResultsFolder, Unit, read_records
 from triathlon_runner.suites import Programs, SuiteEntry
 
 AHEAD: Final = 8
@@ -73,26 +73,28 @@ def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ..
     return tuple(random.Random(seed).sample(clusters, len(clusters)))  # noqa: S311  no secret
 
 
-def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsFolder) -> None:
-    """Adds the scores of the results that are there.
+def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsFolder) -> list[str]:
+    """Adds the scores of the results that are there; returns what is not known of them, a sentence a file.
 
     Raises:
         UserError: results of other conditions, or damaged ones.
     """
+    unknown = []
     for work in works:
         model, suite, entry = work.row.id, work.suite_id, work.built.entry
-        path = folder.lines(model, suite)
-        file = ResultsFile(path, entry.record)
-        file.scan()
-        if why := differs(work, file, folder.read_manifest(model, suite)):
+        lines, why = stored_lines(folder, work)
+        if why:
             raise UserError(
                 f"{model} {suite}: expected results of the conditions that a run has now, got those of {why};"
                 f" put them aside with {folder.archive_command(model, suite)}, or name another --results"
             )
+        if lines.units and folder.read_manifest(model, suite) is None:
+            unknown.append(f"{model} {suite}: {folder.about_missing_manifest(model, suite)}")
         chosen = {task.task_id for task in work.built.chosen}
-        for record in read_records(path, entry.record):
+        for record in read_records(folder.lines(model, suite), entry.record):
             if record.sample == 0 and record.task_id in chosen:
                 comparison.add(model, (suite, record.task_id), score_of(entry, record))
+    return unknown
 
 
 def score_of(entry: SuiteEntry, record: UnitRecord) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.memo import library_versions, python_version
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
@@ -78,12 +79,14 @@ def _file_hash(identity: Mapping[str, Any]) -> str | None:
     return served[1] if served else None
 
 
-def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
+def is_finished(folder: ResultsFolder, work: Work, manifest: Manifest | None) -> bool:
     """Whether the manifest shows this work complete and the results file unchanged."""
+    place = work.row.id, work.suite_id
     return (
         manifest is not None
         and manifest.open_units == 0
-        and manifest.bytes == size
+        and not folder.changed_since_manifest(*place)
+        and manifest.bytes == folder.size(*place)
         and manifest.planned == work.built.digest
         and manifest.protocol == work.protocol
         and not _other_conditions(manifest, work)
@@ -107,6 +110,26 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
     if manifest.protocol != work.protocol:
         return f"a protocol that their manifest does not name (it names '{manifest.protocol}': restore it)"
     return _other_conditions(manifest, work)
+
+
+def stored_lines(folder: ResultsFolder, work: Work) -> tuple[ResultsFile[UnitRecord], str]:
+    """Returns the lines that are there, and why they are not to be mixed with new ones, as `differs`.
+
+    Raises:
+        UserError: a damaged line or manifest, or a file that is not read where it is.
+    """
+    place = work.row.id, work.suite_id
+    if fault := folder.fault_of_place(*place):
+        raise UserError(fault)
+    file = ResultsFile(folder.lines(*place), work.built.entry.record)
+    file.scan()
+    return file, differs(work, file, folder.read_manifest(*place))
+
+
+def kept_apart(folder: ResultsFolder, why: str, model: str, suite: str) -> str:
+    """Returns what a run says of a file that it does not go on with."""
+    aside = folder.archive_command(model, suite)
+    return f"kept apart: {model} {suite} holds results of {why}; to ask anew, archive them: {aside}"
 
 
 def _other_conditions(manifest: Manifest, work: Work) -> str:

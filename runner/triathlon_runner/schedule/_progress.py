@@ -25,6 +25,8 @@ from triathlon_runner.terminal import duration, indented, visible
 _REFRESH_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 15.0
 """Between two lines about a model's units, where no panel is shown; its last unit always has one."""
+_SILENT_SECONDS: Final = 60.0
+"""The same while no unit ends: replies may take long."""
 _RATE_SECONDS: Final = 3600.0
 """The time that is left is estimated from the units of so many seconds."""
 _STATUS_SECONDS: Final = 5.0
@@ -51,12 +53,12 @@ _COLUMNS: Final = {
 """Columns, each with the narrowest window that shows it while the run goes on, and at its end."""
 _ONLY_IF_ANY: Final = frozenset({"failed", "retries", "cut", "too long"})
 """Columns that are left out where all their values are 0."""
-_OF_LINES: Final = ("done", "open", "failed", "cached", "tokens", "tokens/s", "limit", "USD", "time left")
-"""What a line says of a model, where no panel says it."""
+_NOT_IN_LINES: Final = frozenset({"replies", "retries", "cut", "too long"})
+"""Columns that a line about a model leaves out, where no panel is shown."""
 
 
 class ConsoleProgress:
-    """A live panel where the output is a terminal; a line every 15 seconds where it is not.
+    """A live panel where the output is a terminal; a line every 15 seconds, or every minute, where it is not.
 
     A terminal that cannot move its cursor (`TERM=dumb`) and one whose user wants plain text (`NO_COLOR`) get
     lines, too.
@@ -69,8 +71,8 @@ class ConsoleProgress:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._last_line: dict[str, float] = defaultdict(time.monotonic)
-        """By model."""
+        self._last_line: dict[str, float] = {}
+        """By model: when it was attached, or had its last line."""
         self._last_status = -math.inf
         self._bars = Progress(console=console, disable=True, speed_estimate_period=_RATE_SECONDS)
         """Counts units and estimates the time that is left; the panel is our own."""
@@ -106,6 +108,9 @@ class ConsoleProgress:
         if self._live:
             with self._printing():
                 self._live.refresh()
+        for model in self._accounts.keys() & self._models.keys():
+            if self._models[model].remaining and not self._accounts[model].stats.stopped:
+                self._print_line(model, _SILENT_SECONDS)
         self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
 
     def plan(self, model: str, *, planned: int, done: int) -> None:
@@ -121,6 +126,7 @@ class ConsoleProgress:
         """A model answers and is about to be asked; its counters can be read from now on."""
         self._accounts[account.model] = account
         if account.model in self._models:
+            self._last_line[account.model] = time.monotonic()
             self._bars.start_task(self._models[account.model].id)
 
     def finished(self, model: str, *, from_earlier_run: bool) -> None:
@@ -130,11 +136,15 @@ class ConsoleProgress:
             self._bars.reset(task.id, completed=int(task.completed) + 1)
         else:
             self._bars.advance(task.id)
-        since = time.monotonic() - self._last_line[model]
-        if not self._live and (not task.remaining or since > _LINE_SECONDS):
+        self._print_line(model, _LINE_SECONDS if task.remaining else 0.0)
+
+    def _print_line(self, model: str, seconds: float) -> None:
+        """Prints what a model has done, if no panel shows it and its last line is so many seconds old."""
+        if not self._live and time.monotonic() - self._last_line[model] >= seconds:
             self._last_line[model] = time.monotonic()
             cells = self._cells(model)
-            shown = [f"{cells[name]} {name}" for name in _OF_LINES if cells.get(name, "0") not in ("", "0")]
+            names = [name for name in _COLUMNS if name not in _NOT_IN_LINES]
+            shown = [f"{cells[name]} {name}" for name in names if cells.get(name, "0") not in ("", "0")]
             self._print("  ".join([model, *shown]))
 
     def failed(self, model: str, suite: str, reason: str) -> None:

@@ -5,6 +5,7 @@ A model's server is opened, and each of its suites has a results file and a mani
 
 import asyncio
 import contextlib
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +30,7 @@ from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import ConsoleProgress
 from triathlon_runner.schedule._stop import CTRL_C, Account, Control, RunStoppedError
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import (
-    DamagedLineError,
-    ResultsFile,
-    ResultsFolder,
-    Unit,
-    UnreadableManifestError,
-    usable_units,
-)
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, usable_units
 from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted, shortened
 
@@ -89,13 +83,11 @@ class Runner:
     """The plan that is run."""
     _units: int = field(init=False, default=0)
     """Units that were begun and have not ended."""
+    _asks: bool = field(init=False, default=False)
+    """Whether a model is to be asked something: else no bound stops the run."""
 
     async def run(self, plan: RunPlan) -> Summary:
-        """Runs all of it: models behind an API at the same time, those that we serve as there is room.
-
-        Raises:
-            UserError: the results folder cannot be read or written; what was written stays whole.
-        """
+        """Runs all of it: models behind an API at the same time, those that we serve as there is room."""
         self.plan = plan
         tasks: list[asyncio.Task[None]] = []
         watch = asyncio.create_task(self._watch(tasks))
@@ -112,7 +104,7 @@ class Runner:
 
     async def _watch(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         """Stops the run at its deadline, and sees to it that a run which is to stop ends soon."""
-        await self.control.until_stopped()
+        await self.control.until_stopped(lambda: self._asks)
         ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
         stop_seconds = self.control.stop_seconds
         self.progress.say(
@@ -138,13 +130,16 @@ class Runner:
             try:
                 stack.enter_context(self.folder.locked(model))
             except UserError as error:
-                self.summary.open += sum(work.built.count for work in works)
+                for work in works:
+                    self._count_open(work)
                 self._note_error(f"{model}: {error}")
                 return
             files = [file for work in works if (file := self._open_file(work, stack)) is not None]
             opened: OpenModel | None = None
+            has_open_units = any(file.left for file in files)
+            self._asks |= has_open_units
             try:
-                if any(file.left for file in files) and not self.control.stopped:
+                if has_open_units and self.control.may_send():
                     async with self.open_model(works[0].row, model) as opened:
                         await self._ask([file for file in files if self._begin(file, opened)], opened)
             except* _ENDS_THE_MODEL as errors:
@@ -161,6 +156,13 @@ class Runner:
         self.summary.errors.append(error)
         self.progress.say(error)
 
+    def _count_open(self, work: Work) -> None:
+        """Counts the units without a usable line of a file that this run cannot write."""
+        path = self.folder.lines(work.row.id, work.suite_id)
+        can_be_read = os.access(path, os.R_OK) and path.is_file()
+        usable = usable_units(path, work.built.entry.record) if can_be_read else ()
+        self.summary.open += len(work.open_units(usable))
+
     def _open_file(self, work: Work, stack: contextlib.ExitStack) -> OpenFile | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
         model, suite, planned, record = work.row.id, work.suite_id, work.built.count, work.built.entry.record
@@ -171,25 +173,19 @@ class Runner:
             return None
         try:
             before = self.folder.read_manifest(model, suite)
-            is_unchanged = not self.folder.changed_since_manifest(model, suite)
-            if is_unchanged and is_finished(work, before, self.folder.size(model, suite)):
+            if is_finished(self.folder, work, before):
                 self.progress.plan(model, planned=planned, done=planned)
                 return None
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
-        except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            self.summary.open += len(work.open_units(usable_units(path, record)))
+        except UserError as error:  # concerns this file only
+            self._count_open(work)
             self._note_error(f"{model} {suite}: {error}")
             return None
         if why := differs(work, lines, before):
             self.summary.other_protocol[f"{model} {suite}"] = why
             return None
         if before is None and lines.units:
-            self.progress.say(
-                f"{model} {suite}: no manifest beside {str(path)!r}: the conditions that its"
-                f" {counted(len(lines.units), 'line')} were made under are unknown. They count, and this run"
-                " writes a new manifest; put them aside with"
-                f" {self.folder.archive_command(model, suite)} if they may be another model's"
-            )
+            self.progress.say(f"{model} {suite}: {self.folder.about_missing_manifest(model, suite)}")
         left = work.open_units(lines.units)
         self.progress.plan(model, planned=planned, done=planned - len(left))
         return OpenFile(work, lines, left)
@@ -222,6 +218,8 @@ class Runner:
         if before and file.lines.units and (changed := difference(before.identity, now)):
             self.summary.other_protocol[f"{work.row.id} {work.suite_id}"] = f"another model: {changed}"
             return False
+        if file.left:
+            file.lines.make()
         self._write_manifest(file, opened if file.left else None, begins=bool(file.left))
         return True
 
@@ -305,17 +303,21 @@ class Runner:
             return
         if self.plan.pace is not None:  # it may have stopped before all planned tasks
             file.work = work.limited_to(file.tried | {task_id for task_id, _ in lines.units})
-        lines.sort(work.built.order)
-        if lines.units:
-            self._write_manifest(file, opened if file.tried else None, begins=False)
-        else:
-            lines.remove()
-            self.folder.manifest(model, suite).unlink(missing_ok=True)
-            self.folder.remove_empty_folders(model, suite)
+        try:
+            if lines.units:
+                self._write_manifest(file, opened if file.tried else None, begins=False)
+            else:
+                lines.remove()
+                self.folder.manifest(model, suite).unlink(missing_ok=True)
+                self.folder.remove_empty_folders(model, suite)
+        except (UserError, OSError) as error:
+            self._note_error(f"{model}: {error}")
         self.summary.open += len(file.work.open_units(lines.units))
 
     def _write_manifest(self, file: OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
         level, profile = self.grader.sandbox.level, self.plan.wanted.profile
+        if not begins:  # a file that its manifest calls complete is not opened again
+            file.lines.sort(file.work.built.order)
         write_manifest(self.folder, file, opened, sandbox_level=level, profile=profile, begins=begins)
 
 

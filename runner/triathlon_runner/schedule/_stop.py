@@ -94,11 +94,11 @@ class Control:
             for call in self.on_stop:
                 call()
 
-    async def until_stopped(self) -> None:
-        """Returns when the run is to stop, at its deadline at the latest."""
+    async def until_stopped(self, has_work: Callable[[], bool] = lambda: True) -> None:
+        """Returns when the run is to stop; at its deadline only where there is something to ask."""
         stopping = asyncio.Event()
         self.on_stop.append(stopping.set)
-        while self.may_send():
+        while not self.stopped and (not has_work() or self.may_send()):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), CHECK_SECONDS)
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import as_utf8, parse_json, why_no_file, why_not_plain
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
-from triathlon_runner.store._lines import Ended, Head, Unit, read_records, replace_file, validation_fault
+from triathlon_runner.store._lines import Ended, Unit, read_records, replace_file, validation_fault
 
 M = TypeVar("M", bound=Manifest)
 _DEFAULT_ROOT: Final = Path("results")
@@ -109,9 +109,16 @@ class ResultsFolder:
         finally:
             lock.release()
 
-    def units(self, model: str, suite: str) -> set[Unit]:
-        """Returns the units of a results file."""
-        return {(head.task_id, head.sample) for head in read_records(self.lines(model, suite), Head)}
+    def about_missing_manifest(self, model: str, suite: str) -> str:
+        """Returns what the lack of a manifest means, and what to do about it."""
+        archive = self.archive_command(model, suite)
+        remedy = f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
+        if self.root.name == IMPORTED:
+            remedy = "import the log again"
+        return (
+            f"no manifest beside {str(self.lines(model, suite))!r}: the conditions that its lines were made"
+            f" under are unknown; {remedy}"
+        )
 
     def remove_empty_folders(self, model: str, suite: str) -> None:
         """Removes the folders of a model's suite, and of the model, where they are empty."""
@@ -152,7 +159,9 @@ class ResultsFolder:
         path = self.lines(model, suite)
         start = self.root.parent if self.root.name == IMPORTED else self.root
         deepest = next(part for part in (path, *path.parents) if os.path.lexists(part))
-        why = why_not_plain(deepest, start) or ("a folder" if path.is_dir() else "")
+        if not deepest.is_relative_to(start):  # there is no results folder yet
+            return ""
+        why = why_not_plain(deepest, start) or ("a folder" if deepest == path and path.is_dir() else "")
         return f"expected a plain file of results at {str(path)!r}, got {why}; move it away" if why else ""
 
     def manifests(self) -> Iterator[Manifest]:

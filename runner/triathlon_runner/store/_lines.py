@@ -262,13 +262,11 @@ class ResultsFile(Generic[R]):
                     " its unit is asked again"
                 )
             self.scan()
-            self.path.open("ab").close()
+            if self.path.exists():
+                self.make()
             self._opened = True
         except OSError as error:
-            raise UserError(
-                f"cannot open {str(self.path)!r} for writing ({error.strerror}); make it writable or pass"
-                " another --results"
-            ) from None
+            raise self._not_writable(error) from None
         return self
 
     def __exit__(
@@ -278,6 +276,19 @@ class ResultsFile(Generic[R]):
             with self.path.open("ab") as file:
                 os.fsync(file.fileno())
         self._opened = False
+
+    def make(self) -> None:
+        """Makes an empty file where there is none; checks that the one that is there can be written."""
+        try:
+            self.path.open("ab").close()
+        except OSError as error:
+            raise self._not_writable(error) from None
+
+    def _not_writable(self, error: OSError) -> UserError:
+        return UserError(
+            f"cannot open {str(self.path)!r} for writing ({error.strerror}); make it writable or pass"
+            " another --results"
+        )
 
     def scan(self) -> None:
         """Counts the lines, without opening the file for writing; a torn last line is left out.
@@ -337,7 +348,16 @@ class ResultsFile(Generic[R]):
         self._count(record, len(line))
 
     def sort(self, order: Sequence[Unit]) -> None:
-        """Puts the lines into the suite's order, so that the same replies give the same bytes."""
+        """Puts the lines into the suite's order, so that the same replies give the same bytes.
+
+        A file that something else changed meanwhile (`git checkout`) is read again first.
+
+        Raises:
+            UserError: it cannot be written, or a line has a fault now.
+        """
+        if not self.path.exists() or self.path.stat().st_size != self.size:
+            self._forget()
+            self.scan()
         place = {unit: number for number, unit in enumerate(order)}
         units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
         if units_in_order == list(self._positions):

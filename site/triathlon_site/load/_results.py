@@ -155,7 +155,7 @@ class Results:
 
     files: tuple[FileAggregate, ...]
     skipped: Mapping[str, str]
-    """By model that could not run where the results were made, why."""
+    """By model without measured results, why the last run did not ask it."""
     notices: tuple[Notice, ...]
     beside: tuple[FileAggregate, ...] = ()
     """Recordings of what was measured here, too: shown beside the measurement, and not counted."""
@@ -207,10 +207,11 @@ def read_results(
         aggregates[file] = aggregate
     marked, statement_notices = _mark_judged_again(root, [aggregates[file] for file in files])
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
+    measured = {file.model for file in files if not file.source}
     skipped = {
         readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
         for path in sorted((root / RUNS).glob("*/skipped.txt"))
-        if not unreadable(path, root)
+        if not unreadable(path, root) and path.parent.name not in measured
     }
     recordings = tuple(aggregates[file] for file in beside)
     return Results(tuple(marked), skipped, tuple(notices), recordings)

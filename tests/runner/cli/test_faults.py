@@ -123,7 +123,35 @@ def test_a_judge_that_cannot_be_asked(tmp_path: Path) -> None:
     place.expect(run, 2, "the judge the-judge cannot be asked: no answer from the server")
     late = "stopped before the judge the-judge answered: the deadline is here"
     place.expect(f"{run} --deadline 1s", 2, late)
-    place.expect(f"{run} --dry-run", 0, "!the-judge")
+    counted = "not counted: the judge the-judge, asked at most twice at the end of each of 1 unit"
+    place.expect(f"{run} --dry-run", 0, counted, "!no answer")
+
+
+def test_a_judge_that_nothing_needs_is_not_opened(tmp_path: Path) -> None:
+    """Suites without a loop, and loops that are finished, need none: its server may be away."""
+    place, run = SmallRun(tmp_path), "run --models m --limit 1 --suites"
+    with model_server_process("support.core_model:answer") as url:
+        models = tmp_path / "models.yaml"
+        models.write_text(JUDGED.format(url=url, judge=url))
+        place.expect(f"{run} loop/core", 0)
+        models.write_text(JUDGED.format(url=url, judge="http://127.0.0.1:9/v1"))
+        place.expect(f"{run} evolved/core-seeds,loop/core", 0, "1 unit finished, 0 open", "!the-judge")
+
+
+def test_a_judge_without_its_key_outdates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a shell that lacks the key, judged loops are still current: `archive --outdated` leaves them."""
+    place = SmallRun(tmp_path)
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    with model_server_process("support.core_model:answer") as url:
+        rows = JUDGED.format(url=url, judge=url).replace(
+            "the-judge, api: {", "the-judge, api: {key_env: JUDGE_KEY, "
+        )
+        (tmp_path / "models.yaml").write_text(rows)
+        place.expect("run --models m --suites loop/core --limit 1", 0, "1 unit finished")
+    monkeypatch.delenv("JUDGE_KEY")
+    assert place.listed()["loop/core"]["short"] == "current"
+    place.expect("results archive --outdated", 0, "0 results files archived")
+    place.expect("run --models m --suites loop/core --limit 1", 0, "loops that it judged are kept apart")
 
 
 TIMES = {"seconds", "started", "ended", "tokens_per_second", "bytes", "served_by"}

@@ -132,6 +132,19 @@ def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
     assert place.requests == len(place.lines("good")) + len(place.lines("half"))
 
 
+def test_stored_results_that_suffice_need_no_budget_and_hide_no_gap(place: GatePlace) -> None:
+    """Nothing is left to ask, so no budget stopped it; lines without a manifest are named."""
+    tasks = (*SEEDS, "--max-tasks", "12")
+    place.gate("same", *tasks, code=3)
+    report = place.gate("same", *tasks, "--budget", "0", code=3)
+    assert (report["tasks"], report["asked"], report["stopped"], report["notes"]) == (12, 0, "", [])
+    manifest = place.root / "results/runs/same/evolved/core-seeds.manifest.json"
+    for options, code in ((tasks, 3), ((*SEEDS, "--margin", "0.9"), 0)):
+        manifest.unlink()
+        (note,) = place.gate("same", *options, code=code)["notes"]
+        assert note.startswith("same evolved/core-seeds: no manifest beside")
+
+
 def test_a_cost_without_that_of_a_model_says_so(tmp_path: Path) -> None:
     """One model has a price, the other has none: the sum is one model's, and is called so."""
     with gate_place(tmp_path) as place:

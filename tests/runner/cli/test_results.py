@@ -198,6 +198,8 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (a_folder, "results diff results results", 2, ("core-seeds.jsonl",)),
     (nothing, f"results diff {LINES} results/runs/m/{LOOP}.jsonl", 2, (f"'{SEEDS}' and '{LOOP}'",)),
     (nothing, "cache prune --model nope", 2, ("unknown model 'nope'; known are: m",)),
+    (nothing, "cache prune", 2, ("got neither",)),
+    (nothing, "cache prune --model m --max-megabytes 0", 2, ("got both",)),  # it emptied the cache of all
     (nothing, f"{RUN} --samples 10001", 2, ("10000",)),
     *(
         (nothing, f"results diff {folder} {folder}", 2, ("runs/MODEL/SUITE.jsonl", f"'{folder}'"))
@@ -221,7 +223,7 @@ SLOW: list[tuple[Damage, str, int, tuple[str, ...]]] = [
     (TORN, "results list", 0, ("cut before its end; `triathlon run`", " 2 ", "! 3 ")),
     (TORN, RUN, 0, (f"'{LINES}' ended in half a line", f"moved to '{LINES}.torn'")),
     (lost_line, VERIFY, 1, ("manifest units: the manifest counts 2 units or more, its lines 1 unit",)),
-    (no_manifest, RUN, 0, (f"no manifest beside '{LINES}'", "its 2 lines", "They count", ARCHIVE)),
+    (no_manifest, RUN, 0, (f"no manifest beside '{LINES}'", "`triathlon run` counts them", ARCHIVE)),
     (no_manifest, "results list", 0, (f"no manifest beside '{LINES}'", ARCHIVE, "!current, no manifest")),
     (a_file_as_folder, RUN, 2, ("cannot open", "core-seeds.jsonl")),
     *(

@@ -1,8 +1,11 @@
 """What a run shows of itself: the panel of a terminal, lines elsewhere, each error once."""
 
+import asyncio
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from rich.console import Console
 
 from triathlon_runner.llm import Answer, EndpointStats
@@ -76,8 +79,26 @@ def test_line_where_no_panel_is() -> None:
         for _ in range(2):
             progress.finished("m", from_earlier_run=True)
     (line,) = capture.get().splitlines()
-    said = "m  2/2 done  3 cached  5 tokens  10 tokens/s  2 limit  0.0000 USD"
+    said = "m  2/2 done  5 tokens  10 tokens/s  0.0000 USD  2 limit  3 cached"
     assert line.partition(" ")[2] == said
+
+
+async def test_a_line_while_no_unit_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server may need minutes for a reply: a line a minute says how many are in flight."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0])  # not that of the event loop
+    monkeypatch.setattr("triathlon_runner.schedule._progress.time", clock)
+    monkeypatch.setattr("triathlon_runner.schedule._progress._REFRESH_SECONDS", 0.01)
+    screen = Console(file=io.StringIO(), width=200, color_system=None)
+    progress = ConsoleProgress(screen)
+    with screen.capture() as capture, progress:
+        progress.plan("m", planned=2, done=0)
+        progress.attach(Account("m", EndpointStats(in_flight=2, limit=4), None))
+        for seconds in (59.0, 61.0, 119.0, 122.0):
+            now[0] = seconds
+            await asyncio.sleep(0.1)
+    said = [line.partition(" ")[2] for line in capture.get().splitlines()]
+    assert said == 2 * ["m  0/2 done  2 open  – tokens/s  2 in flight  ? time left  4 limit"]
 
 
 async def test_errors() -> None:

@@ -5,11 +5,11 @@ import json
 import re
 import resource
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import pytest
 
@@ -17,11 +17,13 @@ from support.fake_suite import FakeModel, FakeOpener, FakeSuite
 from support.long_units import LongRun
 from support.model_server import ModelServer
 from support.schedule import ROW, Bench
+from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, EndpointError, ModelUnavailableError
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
+from triathlon_runner.schedule import UNITS_PER_SLOT, Control, OpenModel
 from triathlon_runner.schedule._manifest import WEIGHTS, difference
 from triathlon_runner.store import archive
+from triathlon_runner.store._lines import rewrite_file
 from triathlon_runner.suites import Task
 
 Line = dict[str, Any]
@@ -69,12 +71,97 @@ async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None
 
 
 async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
-    """Another run holds one model's files: that is said and its units stay open; the others are asked."""
-    bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
+    """Another run holds one model's files: that is said, what it lacks is open; the others are asked."""
+    locked = ROW.model_copy(update={"id": "locked"})
+    bench.rows = [locked]
+    await bench.run(limit=1)
+    bench.rows = [locked, ROW]
     with bench.folder.locked("locked"):
         summary = await bench.run()
-    assert (summary.finished, summary.open, summary.exit_code) == (2, 2, 2) == (len(bench.records()), 2, 2)
+    assert (summary.finished, summary.open, summary.exit_code) == (2, 1, 2) == (len(bench.records()), 1, 2)
     assert "another triathlon run is writing" in summary.errors[0]
+
+
+@pytest.mark.parametrize("suite", ["evolved/fake", f"evolved/{'long' * 70}"])
+async def test_a_file_that_cannot_be_opened_ends_itself_alone(bench: Bench, suite: str) -> None:
+    """It is named, its units are open; other models and suites are asked."""
+    good = bench.suite
+    bench.rows = [ROW.model_copy(update={"id": "other"}), ROW]
+    bench.folder.of_model("other").parent.mkdir()
+    if suite == good.id:
+        bench.folder.of_model("other").touch()
+    else:
+        bench.finished_suites = [FakeSuite(suite)]
+    summary = await bench.run()
+    assert (summary.open, summary.exit_code) == (2 * len(summary.errors), 2)
+    assert all("cannot open" in error for error in summary.errors)
+    assert len(bench.records()) == 2
+
+
+async def test_a_file_that_cannot_be_closed_ends_itself_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No room to put the lines in order: that is an error in the summary, which says what was done."""
+
+    def full(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+        if path.suffix == ".jsonl":
+            raise UserError(f"cannot write {str(path)!r} (No space left on device)")
+        rewrite_file(path, write)
+
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "dcba"])
+    await bench.run(limit=2)
+    path = bench.folder.lines("m", "evolved/fake")
+    path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    bench.rows = [ROW, ROW.model_copy(update={"id": "other"})]
+    with monkeypatch.context() as patch:
+        patch.setattr("triathlon_runner.store._lines.rewrite_file", full)
+        summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code, len(summary.errors)) == (6, 0, 2, 1)
+    assert "No space left on device" in summary.errors[0] and bench.manifest().unfinished
+    assert (await bench.run()).exit_code == 0
+    assert [record.task_id for record in bench.records()] == list("dcba")
+
+
+async def test_a_bound_stops_nothing_where_nothing_is_to_be_asked(bench: Bench) -> None:
+    """All units are there: a budget that is used up, or a deadline, is no reason that something ended."""
+    await bench.run()
+    bench.control = Control(budget_usd=0.0)
+    summary = await bench.run()
+    assert (summary.stopped, summary.exit_code, bench.opener.opened) == ("", 0, 1)
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
+    summary = await bench.run()
+    assert (summary.stopped[:10], summary.open, bench.opener.opened) == ("the budget", 1, 1)
+
+
+async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
+    """Nothing while the server starts; then a manifest beside the lines, which are sorted if it says done."""
+    done = FakeSuite(tasks=[Task("d"), Task("c")])
+    bench.suite = done
+    await bench.run()
+    path, manifest = bench.folder.lines("m", done.id), bench.folder.manifest("m", done.id)
+    path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    begun = {"open_units": 2, "outcomes": {}, "ended": ""}
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | begun))
+    bench.finished_suites, bench.suite = [done], FakeSuite("evolved/next")
+    fresh = bench.folder.lines("m", "evolved/next")
+    seen: list[object] = []
+    opened = bench.opener.open
+
+    @asynccontextmanager
+    async def starting(row: ModelRow) -> AsyncIterator[OpenModel]:
+        seen.append(fresh.exists())
+        async with opened(row) as model:
+            yield model
+
+    def reply(text: str) -> str:
+        orders = [json.loads(line)["task_id"] for line in path.read_text().splitlines()]
+        seen.append((fresh.exists(), orders, json.loads(manifest.read_text())["open_units"]))
+        return text
+
+    bench.opener.open = starting  # type: ignore[method-assign]
+    bench.model.reply = reply
+    await bench.run()
+    assert seen[:2] == [False, (True, ["d", "c"], 0)]
 
 
 async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:

@@ -79,11 +79,12 @@ def notices(results: Results) -> list[tuple[int | None, str]]:
 
 
 def test_every_good_line_counts(tmp_path: Path, lines: Path, manifest: Path) -> None:
-    """Also behind the byte order mark of some editors; why a model was skipped is kept."""
+    """Also behind the byte order mark of some editors; why a model without results was skipped is kept."""
     for path in (lines, manifest):
         path.write_text(path.read_text(), encoding="utf-8-sig")
     (tmp_path / "results/runs/keyless").mkdir()
     (tmp_path / "results/runs/keyless/skipped.txt").write_text("no key in OPENAI_API_KEY\n")
+    (lines.parents[1] / "skipped.txt").write_text("asked from --profile standard on, or where it is named\n")
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6 and found.files[0].manifest and not found.notices
     parts = found.files[0].metrics["pass@1"]
