@@ -57,7 +57,7 @@ class Failure:
     status: int
     """200 where an error in a good reply names none: only its text says what kind it is."""
     text: str
-    """Codes and message: all that can be matched against."""
+    """Codes and message, without addresses: all that can be matched against."""
     quote: str
     """The server's message as part of a sentence, or that it gave none."""
     param: str
@@ -89,7 +89,7 @@ def read_failure(reply: HttpReply) -> Failure:
     quoted = repr(terminal.shortened(message, _SHOWN))
     return Failure(
         status,
-        text=" ".join((*codes, message)),
+        text=_ADDRESS.sub("", " ".join((*codes, message))),
         quote=f"the server said {quoted}" if message.strip() else "the server gave no reason",
         param=str(fields.get("param") or ""),
         wait=_wait(reply.headers, text),
@@ -97,6 +97,8 @@ def read_failure(reply: HttpReply) -> Failure:
     )
 
 
+_ADDRESS: Final = re.compile(r"https?://[^\s\"'\\<>]+")
+"""Of a page about the error, whose name has words of other errors in it."""
 _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _WAIT: Final = re.compile(r"(\d{1,9}(?:\.\d+)?) ?(ms|h|m(?!illi)|s)")
 _WAIT_IN_TEXT: Final = re.compile(
@@ -190,6 +192,11 @@ RULES: Final = (
     Rule(
         "question", r"(?:413|429) .*request too large for",
         "the request is larger than the provider's limit a minute", _SMALLER,
+    ),
+    Rule(
+        "stop", r"400 .*max_tokens\W+must be greater than",
+        "the token limit leaves no room for the answer behind the reasoning that the row asks for",
+        "set `reasoning_max_tokens` in its api block to the tokens of that reasoning",
     ),
     Rule("throttled", "429 "),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can

@@ -79,6 +79,9 @@ ERRORS = [
      "`temperature` and `top_p` cannot both be specified for this model.", "unsupported: [temperature]"),
     (400, "invalid_request_error", "`temperature` may only be set to 1 when thinking is enabled.",
      "unsupported: [temperature]"),
+    (400, "invalid_request_error", "`max_tokens` must be greater than `thinking.budget_tokens`. Please"
+     " consult https://docs.claude.com/en/docs/extended-thinking#max-tokens-and-context-window-size",
+     "set `reasoning_max_tokens`"),
     (429, "rate_limit_error", "This would exceed your organization's rate limit per minute", "throttled"),
     # gemini
     (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", KEY),
