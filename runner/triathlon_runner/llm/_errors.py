@@ -142,8 +142,9 @@ _NO_KEY: Final = (
 class Rule:
     """What an error means whose status and text, such as `401 invalid_api_key: …`, begin with a pattern."""
 
-    effect: Literal["stop", "refused", "throttled", "again", "question"]
-    """`stop`: no question can succeed; `refused`: the model's outcome; `question`: only this one fails."""
+    effect: Literal["stop", "refused", "length", "throttled", "again", "question"]
+    """`stop`: no question can succeed; `refused`, `length`: the model's outcome; `question`: only this one
+    fails."""
     pattern: str
     """A status of 200 is that of an error in a good reply that names none."""
     what: str = ""
@@ -198,6 +199,8 @@ RULES: Final = (
         "the token limit leaves no room for the answer behind the reasoning that the row asks for",
         "set `reasoning_max_tokens` in its api block to the tokens of that reasoning",
     ),
+    # OpenAI's words where the limit ended the reasoning; the tokens are charged for.
+    Rule("length", r"400 .*could not finish the message because"),
     Rule("throttled", "429 "),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
     # be flagged, too, and a data policy can leave no provider.
@@ -303,8 +306,8 @@ def classify(
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
     """Returns the outcome that a rule means, or raises its error."""
-    if rule.effect == "refused":
-        return Finish.REFUSED
+    if rule.effect in ("refused", "length"):
+        return Finish(rule.effect)
     if rule.effect in ("throttled", "again"):
         kind = Throttled if rule.effect == "throttled" else Retryable
         raise kind(f"{failure.status}, {failure.quote}", failure.wait)

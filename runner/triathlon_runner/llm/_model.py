@@ -230,7 +230,8 @@ class OpenModel:
         failure = read_failure(reply)
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
-        return Answer(Reply(text="", finish=finish), Usage(requests=1), 0.0, self.config.model)
+        usage = Usage(requests=1, uncounted=int(finish is Finish.LENGTH))
+        return Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model)
 
     def _note_failure(self, request: Request, error: Retryable, slot: Slot, tries: Counter[str]) -> None:
         """Counts a failed try, and says when the next one is; raises where no question can succeed."""

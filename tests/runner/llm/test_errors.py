@@ -64,6 +64,8 @@ ERRORS = [
     (400, "", "Your request was rejected as a result of our safety system.", "refused"),
     (400, "", "The prompt triggered Azure OpenAI's content management policy.", "refused"),
     (400, "invalid_type", "Invalid type for 'messages[0].content'.", "question", "messages"),
+    (400, "", "Could not finish the message because max_tokens or model output limit was reached. Please try"
+     " again with higher max_tokens.", "length"),
     (404, "", "This model is only supported in v1/responses and not in v1/chat/completions.", KIND, "model"),
     (400, "unsupported_value", "Unsupported value: 'messages[0].role' does not support 'system' with this"
      " model.", MERGE, "messages[0].role"),

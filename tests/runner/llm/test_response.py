@@ -22,13 +22,13 @@ CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_a
 CHAT = Chat((Message("user", "q"),))
 
 
-def read(body: Any, prompt: Chat | Completion = CHAT, max_tokens: int = 8) -> Answer:
+def read(body: Any, prompt: Chat | Completion = CHAT, max_tokens: int = 8, status: int = 200) -> Answer:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     async def reading() -> Answer:
         model = model_behind(VirtualServer().send, CONFIG)
         request = model.request(prompt, Sampling(max_tokens, stop=("[/ANSWER]", "never")))
-        return await model.read_reply(request, HttpReply(200, raw, {}))
+        return await model.read_reply(request, HttpReply(status, raw, {}))
 
     return run_virtually(reading())[0]
 
@@ -146,6 +146,13 @@ def test_what_is_no_reply(body: Any, why: str) -> None:
     """A choice without a message, a reply that broke off, an error of any form in words, a stream."""
     with pytest.raises((Retryable, EndpointError), match=why):
         read(body)
+
+
+def test_reasoning_that_met_the_limit_as_an_error() -> None:
+    """OpenAI replies with 400 then: the reply was cut, and what it cost is unknown, not nothing."""
+    error = {"error": {"message": "Could not finish the message because max_tokens was reached."}}
+    cut = read(error, status=400)
+    assert (cut.reply.finish, cut.usage.uncounted) == (Finish.LENGTH, 1)
 
 
 def test_a_completion_without_a_text_is_asked_again() -> None:
