@@ -294,8 +294,8 @@ def classify(
         if re.match(rule.pattern, error, re.IGNORECASE | re.DOTALL):
             return _follow(rule, failure, config, listed)
     if status in (400, 422):
-        is_refused = _REFUSED_SETTING.search(text)
-        named = [name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", text)]
+        # The first that is named is refused: another may be what the server wants in its place.
+        named = re.findall(rf"\b({'|'.join(_SETTINGS)})\b", text) if _REFUSED_SETTING.search(text) else []
         for setting in [failure.param, *named]:
             if advice := _SETTINGS.get(setting):
                 raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}; {failure.quote}")

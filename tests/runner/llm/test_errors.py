@@ -120,6 +120,8 @@ ERRORS = [
     (413, "", "<html><h1>413 Request Entity Too Large</h1><hr>nginx</html>", "question"),
     # litellm
     (400, "no_db_connection", "No connected db.", KEY),
+    (400, "400", "AzureException - Unsupported parameter: 'max_tokens' is not supported with this model. Use"
+     " 'max_completion_tokens' instead.", "max_tokens_field: max_completion_tokens", "None"),
     (401, "auth_error", "litellm.AuthenticationError: OpenAIException - Incorrect API key provided",
      "the key with which the server itself asks"),
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
