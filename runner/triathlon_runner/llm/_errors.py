@@ -206,7 +206,8 @@ RULES: Final = (
     # be flagged, too, and a data policy can leave no provider.
     Rule(
         "refused",
-        r"(?:400|403|422) .*(?:content_filter|content management policy|content_policy_violation|"
+        r"(?:400|403|422) .*(?:content_filter|content management policy|content_?policy_?violation|"
+        r"content violates|unsafe or sensitive content|敏感内容|"
         r"content filtering policy|ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|"
         r"inappropriate content|rejected (?:by|as a result of) our safety system|"
         r"limited access to this content for safety|"
@@ -331,10 +332,11 @@ def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Fin
 
 _LENGTH: Final = re.compile(
     r"context[ _-]?(?:length|window|size|limit)(?!` for)|maximum context|max_model_len|"
-    r"prompt (?:is )?too long|input (?:is )?too long|input token count .*exceeds|input tokens exceed|"
+    r"prompt (?:is )?too long|input (?:is )?too long|input token count|input tokens exceed|"
     r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
-    r"longer than the model's context|range of input length|prompt exceeds max",
+    r"longer than the model's context|range of input length|prompt exceeds max|"
+    r"exceeded model token limit|too many tokens: size",
     re.IGNORECASE,
 )
 _CONTEXT_IS: Final = (
@@ -348,6 +350,7 @@ _CONTEXT_IS: Final = (
     r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
     r"n_ctx\"?: ?(\d+)",
     r"range of input length should be \[1, (\d+)",
+    r"(?:supports up to|max input tokens:|model token limit:|limit for this model is) (\d+)",
 )
 _PROMPT_IS: Final = (
     r"(\d+)(?: tokens)? (?:in|from|of) (?:the |your )?(?:messages|prompt|input|text input)",
@@ -368,7 +371,7 @@ _REPLY_WORDS: Final = re.compile(
 )
 _REPLY_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater)|"
-    r"maxOutputTokens value|at most \d+ completion tokens|"
+    r"maxOutputTokens value|at most \d+ completion tokens|maximum tokens you requested exceeds|"
     r"max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
     re.IGNORECASE,
 )

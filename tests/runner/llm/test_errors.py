@@ -124,6 +124,7 @@ ERRORS = [
      " 'max_completion_tokens' instead.", "max_tokens_field: max_completion_tokens", "None"),
     (401, "auth_error", "litellm.AuthenticationError: OpenAIException - Incorrect API key provided",
      "the key with which the server itself asks"),
+    (400, "400", "litellm.ContentPolicyViolationError: VertexAIException - blocked", "refused"),
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
     (400, "", "/chat/completions: Invalid model name passed in model=wrongname.", MODEL),
@@ -137,6 +138,10 @@ ERRORS = [
     (400, "", "Invocation of model ID m with on-demand throughput isn’t supported.", MODEL),
     # xai
     (400, "", "Argument not supported on this model: stop", "unsupported: [stop]"),
+    (403, "", "Content violates usage guidelines. Model: m, Failed check: SAFETY_CHECK_TYPE_BIO", "refused"),
+    # zhipu
+    (400, "1301", "System detected potentially unsafe or sensitive content in input.", "refused"),
+    (400, "1301", "系统检测到输入或生成内容可能包含不安全或敏感内容", "refused"),
     # moonshot
     (400, "", "invalid temperature: only 1 is allowed for this model", "unsupported: [temperature]"),
     # any server
@@ -257,6 +262,13 @@ LENGTHS = [
     (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
      None, 1048576),
     (400, "Range of input length should be [1, 30720]", None, 30720),
+    (400, "Unable to submit request because the input token count is 1200000 but model only supports up to"
+     " 1048576. Reduce the input token count and try again.", None, 1048576),
+    (400, "Too many input tokens. Max input tokens: 128000, request input token count: 131072", None, 128000),
+    (400, "Invalid request: Your request exceeded model token limit: 8192", None, 8192),
+    (400, "too many tokens: size limit exceeded by 3000 tokens. Try using shorter or fewer inputs. The limit"
+     " for this model is 128000 tokens.", None, 128000),
+    (400, "The maximum tokens you requested exceeds the model limit of 8192.", 0, None),
     (400, "Prompt exceeds max length", None, None),
     (400, "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
 ]
