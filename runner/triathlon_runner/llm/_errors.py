@@ -84,6 +84,7 @@ def read_failure(reply: HttpReply) -> Failure:
         message = f"{message}: {metadata['raw']}"
     message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
     codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
+    codes += _DETAILS.findall(text)
     if status == 200:
         status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 200)
     quoted = repr(terminal.shortened(message, _SHOWN))
@@ -97,12 +98,15 @@ def read_failure(reply: HttpReply) -> Failure:
     )
 
 
+_DETAILS: Final = re.compile(r"\"(?:quotaId|n_ctx|n_prompt_tokens)\": ?\"?[\w-]+")
+"""Fields beside Gemini's and llama.cpp's messages: which limit was met, and the numbers."""
 _ADDRESS: Final = re.compile(r"https?://[^\s\"'\\<>]+")
 """Of a page about the error, whose name has words of other errors in it."""
 _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _WAIT: Final = re.compile(r"(\d{1,9}(?:\.\d+)?) ?(ms|h|m(?!illi)|s)")
 _WAIT_IN_TEXT: Final = re.compile(
-    rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
+    rf"(?:(?:(?:try again|retry) (?:in|after)|please wait) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)",
+    re.IGNORECASE,
 )
 
 
@@ -173,7 +177,8 @@ RULES: Final = (
         r"(?:4..|200) .*(?:\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|"
         r"disabled|deactivated|terminated|banned|blocked|not active|restricted)|account_deactivated|"
         r"access_terminated|access was terminated|account is in good standing|arrearage|"
-        r"requires a subscription|has not been used in project|no endpoints found(?! for)|"
+        r"requires a subscription|has not been used in project|"
+        r"no endpoints (?:found|available)(?! for)|no allowed providers|"
         r"unsupported_country|country, region,? or territory|location is not supported|"
         r"(?:country|region|territory) (?:is )?not supported|"
         r"not available in your (?:country|region|location))",
@@ -182,9 +187,11 @@ RULES: Final = (
     ),
     Rule(
         "stop",
-        r"402 |(?:4..|200) .*(?:insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|"
+        r"402 |(?:4..|200) .*(?:(?:insufficient|not enough)[ _](?:quota|balance|credits?|funds)|"
+        r"balance is insufficient|any credits|exceeded_current_quota|free tier .{0,30}exhausted|"
+        r"billing_hard_limit|"
         r"billing hard limit|credit balance is too low|payment required|spend(?:ing)? limit|"
-        r"api usage limits|per-?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
+        r"api usage limits|per[-_]?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
         r"requires more credits|budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|"
         r"exceeded .{0,20}\bbudget)|"
         r"200 (?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
@@ -236,13 +243,17 @@ RULES: Final = (
     ),
     Rule(
         "stop",
-        r"(?:200|400|404|422) .*(?:model_not_found|unknown model|invalid model|"
-        r"model .{0,120}(?:does not exist|not found|not supported)|not a valid model|no such model|"
+        r"(?:200|400|404|410|422) .*(?:model_not_found|unknown model|invalid model|"
+        r"model .{0,120}(?:does not exist|not found|not supported|no longer (?:supported|available))|"
+        r"not a valid model|no such model|unable to access .{0,20}\bmodel\b|"
         r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|"
-        r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|404 .*\bmodel\b",
+        r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|4(?:04|10) .*\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
-    Rule("again", r"200 |5(?!01)\d\d |408 |409 |42[45] |49[89] "),
+    Rule(
+        "stop", "40[45] |200 .*unexpected endpoint", "nothing there: is the path of {url} right?", "{v1}",
+    ),
+    Rule("again", r"2\d\d |5(?!01)\d\d |408 |409 |42[45] |49[89] "),
     Rule(
         "stop", "3.. ", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
@@ -253,7 +264,6 @@ RULES: Final = (
         " NO_PROXY",
     ),
     Rule("stop", "403 ", "no access to {model}", "look at what the key and the account may use"),
-    Rule("stop", "40[45] ", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
 _REFUSED_SETTING: Final = re.compile(

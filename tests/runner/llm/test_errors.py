@@ -93,6 +93,7 @@ ERRORS = [
     (404, "NOT_FOUND", "models/m is not found for API version v1beta", MODEL),
     (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check billing.", "throttled"),
     (429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: GenerateRequestsPerDayPerProject", QUOTA),
+    (429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: generate_requests_per_model_per_day", QUOTA),
     # deepseek
     (400, "invalid_request_error", "Content Exists Risk", "refused"),
     (400, "invalid_request_error", "Model Not Exist", MODEL),
@@ -103,6 +104,8 @@ ERRORS = [
     (400, "", "m is not a valid model ID", MODEL),
     (404, "", "No endpoints found for m.", MODEL),
     (404, "", "No endpoints found matching your data policy (Free model training).", "stop: "),
+    (404, "", "No endpoints available matching your guardrail restrictions and data policy.", ACCOUNT),
+    (404, "", "No allowed providers are available for the selected model.", ACCOUNT),
     (429, "", "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests", QUOTA),
     # vllm
     (400, "BadRequestError", "default chat template is no longer allowed, so you must provide one", KIND),
@@ -136,7 +139,17 @@ ERRORS = [
     (400, "", "ValidationException: This model doesn't support system messages.", MERGE),
     (400, "", "ValidationException: The provided model identifier is invalid.", MODEL),
     (400, "", "Invocation of model ID m with on-demand throughput isn’t supported.", MODEL),
+    # together, groq, nvidia
+    (400, "model_not_available", "Unable to access non-serverless model m. Please visit", MODEL),
+    (400, "model_decommissioned", "The model `m` has been decommissioned and is no longer supported.", MODEL),
+    (410, "", "The model 'm' has reached its end of life and is no longer available.", MODEL),
+    # novita, siliconflow, dashscope, moonshot
+    (403, "", "not enough balance", QUOTA),
+    (403, "30001", "Sorry, your account balance is insufficient", QUOTA),
+    (403, "AllocationQuota.FreeTierOnly", "The free tier of the model has been exhausted.", QUOTA),
+    (429, "exceeded_current_quota_error", "You exceeded your current token quota.", QUOTA),
     # xai
+    (403, "", "Your newly created team doesn't have any credits or licenses yet.", QUOTA),
     (400, "", "Argument not supported on this model: stop", "unsupported: [stop]"),
     (403, "", "Content violates usage guidelines. Model: m, Failed check: SAFETY_CHECK_TYPE_BIO", "refused"),
     # zhipu
@@ -169,8 +182,13 @@ def test_tried_again(status: int) -> None:
     assert meaning(status, "[" * 100_000).startswith("again")
 
 
+PER_DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}
+N_CTX = {"message": "the request exceeds the available context size", "n_prompt_tokens": 5000, "n_ctx": 512}
 ODD_ERRORS = [
     # status, body, meaning
+    (202, "", "again: 202, the server gave no reason"),
+    (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}, "nothing there: is the path"),
+    (429, {"error": {"message": "Please retry in 37.59s.", "details": [PER_DAY]}}, QUOTA),
     (200, {"error": "Insufficient balance"}, QUOTA),
     (200, {"detail": "The model m does not exist."}, MODEL),
     (200, {"error": {"message": "You have run out of credits"}}, QUOTA),
@@ -191,6 +209,11 @@ def test_odd_errors(status: int, body: Any, means: str) -> None:
     assert means in meaning(status, body)
 
 
+def test_numbers_beside_the_message() -> None:
+    """llama.cpp states them in fields of their own."""
+    assert "context of 512 tokens" in meaning(400, {"error": N_CTX}, LOCAL)
+
+
 def test_advice() -> None:
     """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
     assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", BARE)
@@ -208,6 +231,7 @@ def test_advice() -> None:
         ({}, '{"error": {"details": [{"retryDelay": "21s"}]}}', "21.0"),
         ({}, "Please retry after 9 seconds.", "9.0"),
         ({}, "Try again in 1 minute.", "60.0"),
+        ({}, "Rate limit exceeded. Please wait 41123 seconds before retrying.", "41123.0"),
         ({}, "Try again in 250 milliseconds.", "None"),
         ({"retry-after": "Sat, 01 Jan 2050 00:00:30 GMT", "date": "Sat, 01 Jan 2050 00:00 GMT"}, "", "30.0"),
         ({}, "", "None"),
