@@ -68,7 +68,7 @@ class Failure:
 
 
 def read_failure(reply: HttpReply) -> Failure:
-    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
+    """Reads message, code and parameter of an error by OpenAI, Google, vLLM, FastAPI, MiniMax or a page."""
     status, text = reply.status, reply.body.decode("utf-8", "replace")
     try:
         body = parse_json(text)
@@ -76,9 +76,10 @@ def read_failure(reply: HttpReply) -> Failure:
         body = " ".join(text.split())
     if isinstance(body, list) and body:
         body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else body
+    error = body.get("error") or body.get("base_resp") or body if isinstance(body, dict) else body
     fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
-    message = str(fields.get("message") or fields.get("detail") or fields.get("msg") or text)
+    words = (fields.get(name) for name in ("message", "detail", "msg", "status_msg"))
+    message = str(next(filter(None, words), text))
     metadata = fields.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
         message = f"{message}: {metadata['raw']}"

@@ -224,7 +224,7 @@ class OpenModel:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
         if reply.status == 200:
             body = json_object(reply)
-            is_error = not {"error", "detail", "message", "msg"}.isdisjoint(body)
+            is_error = not {"error", "detail", "message", "msg", "base_resp"}.isdisjoint(body)
             if body.get("choices") or body.get("type") == "message" or not is_error:
                 return await in_other_process(len(reply.body), self.config.read, request, body)
         failure = read_failure(reply)

@@ -94,7 +94,8 @@ class OpenAI(ApiConfig):
             check_model(self, served)
         choices = body.get("choices")
         if not (isinstance(choices, list) and choices and all(isinstance(each, dict) for each in choices)):
-            raise Malformed("a reply without choices")
+            shown = shortened(remove_keys(str(body)[:2000]), 200)
+            raise Malformed(f"a reply without choices, {shown!r}")
         choice = min(choices, key=lambda each: count(each.get("index")))
         usage = _usage(body.get("usage"))
         reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()

@@ -190,6 +190,7 @@ ODD_ERRORS = [
     (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}, "nothing there: is the path"),
     (429, {"error": {"message": "Please retry in 37.59s.", "details": [PER_DAY]}}, QUOTA),
     (200, {"error": "Insufficient balance"}, QUOTA),
+    (402, {"error": None, "message": "Top up."}, "the server said 'Top up.'"),
     (200, {"detail": "The model m does not exist."}, MODEL),
     (200, {"error": {"message": "You have run out of credits"}}, QUOTA),
     (200, {"error": {"message": "slow down", "code": 429}}, "throttled"),

@@ -137,6 +137,11 @@ def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish)
         (without_message("stop"), "without a message"),
         (chat("", "network_error"), "broke off the reply"),
         ({"object": "error", "message": "the engine is gone"}, "the server said 'the engine is gone'"),
+        (
+            {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
+            "used up",
+        ),
+        ({"choices": [], "why": "nothing left"}, "without choices, .*nothing left"),
         (b"event: message_start\ndata: {}\n\n", "streams its replies"),
         (b": PROCESSING\n\ndata: {}\n\n", "streams its replies"),
     ],
