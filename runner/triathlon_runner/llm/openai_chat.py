@@ -40,7 +40,8 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _LOADING_SECONDS = 300.0
 """Longest wait while Ollama loads a model."""
 _VERSION = re.compile(
-    r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:latest|:free|@main)+$"
+    r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}(?:\d{2})?|-\d{3,8}"
+    r"|:(?:latest|free|nitro|floor|exacto)|@main)+$"
 )
 
 

@@ -170,6 +170,8 @@ mistral-large-latest mistral-large-2411
 claude-sonnet-4-0 claude-sonnet-4-20250514
 Qwen/Qwen2.5-Coder-7B qwen2.5-coder-7b
 deepseek/deepseek-r1:free deepseek/deepseek-r1
+deepseek/deepseek-r1:nitro deepseek/deepseek-r1:floor
+command-r command-r-08-2024
 w/smol-hf w/smol-hf@main
 models/gemini-2.0-flash gemini-2.0-flash-001
 """
