@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from textwrap import dedent
 from typing import Any, Final
 
 from triathlon_runner.concurrency import in_other_process
@@ -85,9 +86,9 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
         text = text[: closing.start()]
     elif reply.finish is Finish.LENGTH and not ended:
         return Graded(without, "the reply was cut at the token limit")
-    text = _PREFACE.sub("", _CUT_TAG.sub("", final_answer(text).strip()).strip())
+    text = _PREFACE.sub("", _CUT_TAG.sub("", dedent(final_answer(text)).strip()).strip())
     if fenced := _FENCE.match(text):
-        text = fenced[1].strip("\n")  # what stands behind the closing fence is a remark
+        text = dedent(fenced[1])  # what stands behind the closing fence is a remark
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         text = text[1:-1]
     return text.strip() or Graded(Outcome.NO_ANSWER, "the answer is empty")

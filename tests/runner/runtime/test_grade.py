@@ -27,6 +27,8 @@ DIRECT = {
     "[ANSWER]\n`x = 1`\n[/ANSWER]": "x = 1",
     "[ANSWER]\n```python\nx = 1\n[/ANSWER]": "x = 1",
     "````\n5; int\n````": "5; int",
+    "[ANSWER]\n    x = 1\n    y = 2\n[/ANSWER]": "x = 1\ny = 2",
+    "```python\n    x = 1\n    y = 2\n```": "x = 1\ny = 2",
     "[ANSWER]\n[1, 2]; list\n[/ANSWER]": "[1, 2]; list",
     "[ANSWER]\n[]; list": "[]; list",
     "[THOUGHT]\nwell\n[/THOUGHT]\n[ANSWER]\n-1\n[/ANSWER]": "-1",
