@@ -162,7 +162,7 @@ def read_arguments(question: Masked, answer: str) -> Filled:
         return ast.Name(name, ast.Load())
 
     with reading(answer):
-        parts = (answer, answer.partition("==")[0])
+        parts = (answer, answer.partition("==")[0], answer.partition("\n\n")[0])
         stated = (_call_in(part) or _call_in(f"{FUNCTION}({part}\n)") for part in parts)
         call = next(filter(None, stated), None)
         if call is None:
