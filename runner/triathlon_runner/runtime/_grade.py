@@ -86,12 +86,17 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
         text = text[: closing.start()]
     elif reply.finish is Finish.LENGTH and not ended:
         return Graded(without, "the reply was cut at the token limit")
-    text = _PREFACE.sub("", _CUT_TAG.sub("", dedent(final_answer(text)).strip()).strip())
+    text = _PREFACE.sub("", _CUT_TAG.sub("", _without_margin(final_answer(text))).strip())
     if fenced := _FENCE.match(text):
-        text = dedent(fenced[1])  # what stands behind the closing fence is a remark
+        text = _without_margin(fenced[1])  # what stands behind the closing fence is a remark
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         text = text[1:-1]
     return text.strip() or Graded(Outcome.NO_ANSWER, "the answer is empty")
+
+
+def _without_margin(text: str) -> str:
+    """A text without blank space around it, and without the indentation that all its lines have."""
+    return (dedent(text) if text.lstrip("\n")[:1].isspace() else text).strip()
 
 
 def unwrapped(text: str) -> str:
