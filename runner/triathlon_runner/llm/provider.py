@@ -152,10 +152,8 @@ class ServerInfo:
 
     def lists(self, config: "ApiConfig") -> bool:
         """Returns whether it lists the row's model, or has no list; Google's has `models/` before each."""
-        names = [
-            f"{folder}{name}" for name in (config.model, *config.served_as) for folder in ("", "models/")
-        ]
-        same = {f"{name}{tag}" for name in names for tag in _SAME_MODEL}
+        names = (config.model, *config.served_as)
+        same = {f"{folder}{name}{tag}" for name in names for folder in ("", "models/") for tag in _SAME_MODEL}
         return not self.listed or bool(same & set(self.listed))
 
     @property

@@ -112,10 +112,9 @@ def split_reasoning(text: str) -> tuple[str, str]:
 
 def _end_in_open_fence(text: str, at: int, pair: int) -> re.Match[str] | None:
     """The end of reasoning that left a code block open, which seems to close where the answer's begins."""
-    for marker in REASONING_MARKERS.finditer(text, at):
-        if _number(marker) == pair and not _begins(marker) and _begins_line(text, marker.start()):
-            return marker
-    return None
+    markers = REASONING_MARKERS.finditer(text, at)
+    ends = (marker for marker in markers if _number(marker) == pair and not _begins(marker))
+    return next((end for end in ends if _begins_line(text, end.start())), None)
 
 
 def markers_in(text: str) -> list[str]:

@@ -33,8 +33,8 @@ from triathlon_runner.syntax import parse_expression
 _STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
 """What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
 answer's call has to fail the test where the question's own does."""
-
 _MASK_BEFORE: Final = re.compile(r"^`?\?\?`? ?==? ?", re.MULTILINE)
+"""A mask that an answer repeats in front of its value."""
 
 
 def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Filled] = fill) -> Filled:
