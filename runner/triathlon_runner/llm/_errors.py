@@ -57,7 +57,7 @@ class Failure:
     status: int
     """200 where an error in a good reply names none: only its text says what kind it is."""
     text: str
-    """Codes and message: all that can be matched against."""
+    """Codes and message, without addresses: all that can be matched against."""
     quote: str
     """The server's message as part of a sentence, or that it gave none."""
     param: str
@@ -68,7 +68,7 @@ class Failure:
 
 
 def read_failure(reply: HttpReply) -> Failure:
-    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
+    """Reads message, code and parameter of an error by OpenAI, Google, vLLM, FastAPI, MiniMax or a page."""
     status, text = reply.status, reply.body.decode("utf-8", "replace")
     try:
         body = parse_json(text)
@@ -76,20 +76,22 @@ def read_failure(reply: HttpReply) -> Failure:
         body = " ".join(text.split())
     if isinstance(body, list) and body:
         body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else body
+    error = body.get("error") or body.get("base_resp") or body if isinstance(body, dict) else body
     fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
-    message = str(fields.get("message") or fields.get("detail") or fields.get("msg") or text)
+    words = (fields.get(name) for name in ("message", "detail", "msg", "status_msg"))
+    message = str(next(filter(None, words), text))
     metadata = fields.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
         message = f"{message}: {metadata['raw']}"
     message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
     codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
+    codes += _DETAILS.findall(text)
     if status == 200:
         status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 200)
     quoted = repr(terminal.shortened(message, _SHOWN))
     return Failure(
         status,
-        text=" ".join((*codes, message)),
+        text=_ADDRESS.sub("", " ".join((*codes, message))),
         quote=f"the server said {quoted}" if message.strip() else "the server gave no reason",
         param=str(fields.get("param") or ""),
         wait=_wait(reply.headers, text),
@@ -97,10 +99,15 @@ def read_failure(reply: HttpReply) -> Failure:
     )
 
 
+_DETAILS: Final = re.compile(r"\"(?:quotaId|n_ctx|n_prompt_tokens)\": ?\"?[\w-]+")
+"""Fields beside Gemini's and llama.cpp's messages: which limit was met, and the numbers."""
+_ADDRESS: Final = re.compile(r"https?://[^\s\"'\\<>]+")
+"""Of a page about the error, whose name has words of other errors in it."""
 _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _WAIT: Final = re.compile(r"(\d{1,9}(?:\.\d+)?) ?(ms|h|m(?!illi)|s)")
 _WAIT_IN_TEXT: Final = re.compile(
-    rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
+    rf"(?:(?:(?:try again|retry) (?:in|after)|please wait) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)",
+    re.IGNORECASE,
 )
 
 
@@ -140,8 +147,9 @@ _NO_KEY: Final = (
 class Rule:
     """What an error means whose status and text, such as `401 invalid_api_key: …`, begin with a pattern."""
 
-    effect: Literal["stop", "refused", "throttled", "again", "question"]
-    """`stop`: no question can succeed; `refused`: the model's outcome; `question`: only this one fails."""
+    effect: Literal["stop", "refused", "length", "throttled", "again", "question"]
+    """`stop`: no question can succeed; `refused`, `length`: the model's outcome; `question`: only this one
+    fails."""
     pattern: str
     """A status of 200 is that of an error in a good reply that names none."""
     what: str = ""
@@ -170,7 +178,8 @@ RULES: Final = (
         r"(?:4..|200) .*(?:\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|"
         r"disabled|deactivated|terminated|banned|blocked|not active|restricted)|account_deactivated|"
         r"access_terminated|access was terminated|account is in good standing|arrearage|"
-        r"requires a subscription|has not been used in project|no endpoints found(?! for)|"
+        r"requires a subscription|has not been used in project|"
+        r"no endpoints (?:found|available)(?! for)|no allowed providers|"
         r"unsupported_country|country, region,? or territory|location is not supported|"
         r"(?:country|region|territory) (?:is )?not supported|"
         r"not available in your (?:country|region|location))",
@@ -179,9 +188,11 @@ RULES: Final = (
     ),
     Rule(
         "stop",
-        r"402 |(?:4..|200) .*(?:insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|"
+        r"402 |(?:4..|200) .*(?:(?:insufficient|not enough)[ _](?:quota|balance|credits?|funds)|"
+        r"balance is insufficient|any credits|exceeded_current_quota|free tier .{0,30}exhausted|"
+        r"billing_hard_limit|"
         r"billing hard limit|credit balance is too low|payment required|spend(?:ing)? limit|"
-        r"api usage limits|per-?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
+        r"api usage limits|per[-_]?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
         r"requires more credits|budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|"
         r"exceeded .{0,20}\bbudget)|"
         r"200 (?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
@@ -191,12 +202,20 @@ RULES: Final = (
         "question", r"(?:413|429) .*request too large for",
         "the request is larger than the provider's limit a minute", _SMALLER,
     ),
+    Rule(
+        "stop", r"400 .*max_tokens\W+must be greater than",
+        "the token limit leaves no room for the answer behind the reasoning that the row asks for",
+        "set `reasoning_max_tokens` in its api block to the tokens of that reasoning",
+    ),
+    # OpenAI's words where the limit ended the reasoning; the tokens are charged for.
+    Rule("length", r"400 .*could not finish the message because"),
     Rule("throttled", "429 "),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
     # be flagged, too, and a data policy can leave no provider.
     Rule(
         "refused",
-        r"(?:400|403|422) .*(?:content_filter|content management policy|content_policy_violation|"
+        r"(?:400|403|422) .*(?:content_filter|content management policy|content_?policy_?violation|"
+        r"content violates|unsafe or sensitive content|敏感内容|"
         r"content filtering policy|ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|"
         r"inappropriate content|rejected (?:by|as a result of) our safety system|"
         r"limited access to this content for safety|"
@@ -225,13 +244,17 @@ RULES: Final = (
     ),
     Rule(
         "stop",
-        r"(?:200|400|404|422) .*(?:model_not_found|unknown model|invalid model|"
-        r"model .{0,120}(?:does not exist|not found|not supported)|not a valid model|no such model|"
+        r"(?:200|400|404|410|422) .*(?:model_not_found|unknown model|invalid model|"
+        r"model .{0,120}(?:does not exist|not found|not supported|no longer (?:supported|available))|"
+        r"not a valid model|no such model|unable to access .{0,20}\bmodel\b|"
         r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|"
-        r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|404 .*\bmodel\b",
+        r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|4(?:04|10) .*\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
-    Rule("again", r"200 |5(?!01)\d\d |408 |409 |42[45] |49[89] "),
+    Rule(
+        "stop", "40[45] |200 .*unexpected endpoint", "nothing there: is the path of {url} right?", "{v1}",
+    ),
+    Rule("again", r"2\d\d |5(?!01)\d\d |408 |409 |42[45] |49[89] "),
     Rule(
         "stop", "3.. ", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
@@ -242,7 +265,6 @@ RULES: Final = (
         " NO_PROXY",
     ),
     Rule("stop", "403 ", "no access to {model}", "look at what the key and the account may use"),
-    Rule("stop", "40[45] ", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
 _REFUSED_SETTING: Final = re.compile(
@@ -284,8 +306,8 @@ def classify(
         if re.match(rule.pattern, error, re.IGNORECASE | re.DOTALL):
             return _follow(rule, failure, config, listed)
     if status in (400, 422):
-        is_refused = _REFUSED_SETTING.search(text)
-        named = [name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", text)]
+        # The first that is named is refused: another may be what the server wants in its place.
+        named = re.findall(rf"\b({'|'.join(_SETTINGS)})\b", text) if _REFUSED_SETTING.search(text) else []
         for setting in [failure.param, *named]:
             if advice := _SETTINGS.get(setting):
                 raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}; {failure.quote}")
@@ -296,8 +318,8 @@ def classify(
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
     """Returns the outcome that a rule means, or raises its error."""
-    if rule.effect == "refused":
-        return Finish.REFUSED
+    if rule.effect in ("refused", "length"):
+        return Finish(rule.effect)
     if rule.effect in ("throttled", "again"):
         kind = Throttled if rule.effect == "throttled" else Retryable
         raise kind(f"{failure.status}, {failure.quote}", failure.wait)
@@ -321,10 +343,11 @@ def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Fin
 
 _LENGTH: Final = re.compile(
     r"context[ _-]?(?:length|window|size|limit)(?!` for)|maximum context|max_model_len|"
-    r"prompt (?:is )?too long|input (?:is )?too long|input token count .*exceeds|input tokens exceed|"
+    r"prompt (?:is )?too long|input (?:is )?too long|input token count|input tokens exceed|"
     r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
-    r"longer than the model's context|range of input length|prompt exceeds max",
+    r"longer than the model's context|range of input length|prompt exceeds max|"
+    r"exceeded model token limit|too many tokens: size",
     re.IGNORECASE,
 )
 _CONTEXT_IS: Final = (
@@ -338,6 +361,7 @@ _CONTEXT_IS: Final = (
     r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
     r"n_ctx\"?: ?(\d+)",
     r"range of input length should be \[1, (\d+)",
+    r"(?:supports up to|max input tokens:|model token limit:|limit for this model is) (\d+)",
 )
 _PROMPT_IS: Final = (
     r"(\d+)(?: tokens)? (?:in|from|of) (?:the |your )?(?:messages|prompt|input|text input)",
@@ -358,7 +382,7 @@ _REPLY_WORDS: Final = re.compile(
 )
 _REPLY_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater)|"
-    r"maxOutputTokens value|at most \d+ completion tokens|"
+    r"maxOutputTokens value|at most \d+ completion tokens|maximum tokens you requested exceeds|"
     r"max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
     re.IGNORECASE,
 )

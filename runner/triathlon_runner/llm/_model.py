@@ -224,13 +224,14 @@ class OpenModel:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
         if reply.status == 200:
             body = json_object(reply)
-            is_error = not {"error", "detail", "message", "msg"}.isdisjoint(body)
+            is_error = not {"error", "detail", "message", "msg", "base_resp"}.isdisjoint(body)
             if body.get("choices") or body.get("type") == "message" or not is_error:
                 return await in_other_process(len(reply.body), self.config.read, request, body)
         failure = read_failure(reply)
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
-        return Answer(Reply(text="", finish=finish), Usage(requests=1), 0.0, self.config.model)
+        usage = Usage(requests=1, uncounted=int(finish is Finish.LENGTH))
+        return Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model)
 
     def _note_failure(self, request: Request, error: Retryable, slot: Slot, tries: Counter[str]) -> None:
         """Counts a failed try, and says when the next one is; raises where no question can succeed."""

@@ -40,7 +40,8 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _LOADING_SECONDS = 300.0
 """Longest wait while Ollama loads a model."""
 _VERSION = re.compile(
-    r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:latest|:free|@main)+$"
+    r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}(?:\d{2})?|-\d{3,8}"
+    r"|:(?:latest|free|nitro|floor|exacto)|@main)+$"
 )
 
 
@@ -94,7 +95,8 @@ class OpenAI(ApiConfig):
             check_model(self, served)
         choices = body.get("choices")
         if not (isinstance(choices, list) and choices and all(isinstance(each, dict) for each in choices)):
-            raise Malformed("a reply without choices")
+            shown = shortened(remove_keys(str(body)[:2000]), 200)
+            raise Malformed(f"a reply without choices, {shown!r}")
         choice = min(choices, key=lambda each: count(each.get("index")))
         usage = _usage(body.get("usage"))
         reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()

@@ -151,8 +151,9 @@ class ServerInfo:
         return " ".join((self.hosts or f"{self.server} {self.version}").split())
 
     def lists(self, config: "ApiConfig") -> bool:
-        """Returns whether it lists the row's model, or has no list."""
-        same = {f"{name}{tag}" for name in (config.model, *config.served_as) for tag in _SAME_MODEL}
+        """Returns whether it lists the row's model, or has no list; Google's has `models/` before each."""
+        names = (config.model, *config.served_as)
+        same = {f"{folder}{name}{tag}" for name in names for folder in ("", "models/") for tag in _SAME_MODEL}
         return not self.listed or bool(same & set(self.listed))
 
     @property

@@ -100,11 +100,21 @@ def split_reasoning(text: str) -> tuple[str, str]:
                 reasoning += [*answer, text[at:begin]]
                 answer, has_answer = [], False
         at = marker.end()
+    if open_pair is not None and (end := _end_in_open_fence(text, at, open_pair)):
+        reasoning.append(text[at : end.start()])
+        at, open_pair = end.end(), None
     if not (answer or reasoning):
         return text, ""
     (answer if open_pair is None else reasoning).append(text[at:])
     parts = [part.strip() for part in reasoning]
     return "".join(answer).strip("\n"), "\n".join(part for part in parts if part)
+
+
+def _end_in_open_fence(text: str, at: int, pair: int) -> re.Match[str] | None:
+    """The end of reasoning that left a code block open, which seems to close where the answer's begins."""
+    markers = REASONING_MARKERS.finditer(text, at)
+    ends = (marker for marker in markers if _number(marker) == pair and not _begins(marker))
+    return next((end for end in ends if _begins_line(text, end.start())), None)
 
 
 def markers_in(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from triathlon_runner import syntax
 
-_RUNS_THINGS = frozenset({"print", "unittest", "doctest", "pytest", "exit", "quit", "SystemExit"})
+_RUNS_THINGS = frozenset({"print", "unittest", "doctest", "pytest", "argparse", "exit", "quit", "SystemExit"})
 _EXITS = frozenset({"sys.exit", "sys.argv", "sys.stdin", "sys.stdout", "os._exit"})
 _TYPING = frozenset(typing.__all__)
 _DEFINITIONS = syntax.Function | ast.ClassDef | ast.Import | ast.ImportFrom
@@ -55,7 +55,7 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     """The program without what it runs after the function: prints, asserts, examples, exits, a main part.
 
     Set-up stays: statements in front of the function, and those that bind or change what a function or other
-    set-up uses. `total = total([1, 2])` behind the function is an example of it.
+    set-up uses. `total = total([1, 2])` behind the function is an example of it; an annotation alone is none.
     """
     body = syntax.statements(program)
     definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
@@ -85,7 +85,8 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     dropped: set[ast.stmt] = set()
     examples = {"input"}  # and names that an example binds: what follows from it is one
     for n, statement in enumerate(body):
-        is_example = not examples.isdisjoint(syntax.used_names(statement))
+        is_remark = isinstance(statement, ast.AnnAssign) and statement.value is None  # `Complexity: O(n)`
+        is_example = is_remark or not examples.isdisjoint(syntax.used_names(statement))
         if statement not in set_up and (
             is_example or (n > position and _is_demonstration(statement, relevant))
         ):

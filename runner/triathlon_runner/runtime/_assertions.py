@@ -90,14 +90,19 @@ def fill(question: Masked, answer: str) -> Filled:
 
 
 def _parsed(answer: str) -> ast.Module:
-    """An answer's tree; of an assertion on the first line with a remark behind it, that of the assertion."""
-    first, _, rest = answer.partition("\n")
+    """An answer's tree; where a remark stands behind it, that of what stands in front.
+
+    That is an assertion on the first line, or all in front of the first blank line.
+    """
     try:
         return parse(answer)
     except SyntaxError:
-        if first.startswith("assert") and not re.search(r"\bassert\b", rest):
-            with suppress(SyntaxError):
-                return parse(first)
+        for end in ("\n", "\n\n"):
+            front, _, remark = answer.partition(end)
+            is_front = front.startswith("assert") or end == "\n\n"
+            if is_front and not re.search(r"\bassert(\b|\w*\()", remark):
+                with suppress(SyntaxError):
+                    return parse(front)
         raise
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from textwrap import dedent
 from typing import Any, Final
 
 from triathlon_runner.concurrency import in_other_process
@@ -85,12 +86,17 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
         text = text[: closing.start()]
     elif reply.finish is Finish.LENGTH and not ended:
         return Graded(without, "the reply was cut at the token limit")
-    text = _PREFACE.sub("", _CUT_TAG.sub("", final_answer(text).strip()).strip())
+    text = _PREFACE.sub("", _CUT_TAG.sub("", _without_margin(final_answer(text))).strip())
     if fenced := _FENCE.match(text):
-        text = fenced[1].strip("\n")  # what stands behind the closing fence is a remark
+        text = _without_margin(fenced[1])  # what stands behind the closing fence is a remark
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         text = text[1:-1]
     return text.strip() or Graded(Outcome.NO_ANSWER, "the answer is empty")
+
+
+def _without_margin(text: str) -> str:
+    """A text without blank space around it, and without the indentation that all its lines have."""
+    return (dedent(text) if text.lstrip("\n")[:1].isspace() else text).strip()
 
 
 def unwrapped(text: str) -> str:
@@ -171,7 +177,11 @@ def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
 # Path
 
 _MINUS_ONE: Final = re.compile(r"[`'\"*\[]*-\s?1[`'\"*\]]*(?:\s*[.,:;(—-].*)?")
-_NUMBERED: Final = re.compile(r"(?:(?:line\s+|L)?\d+\s*[:.|)]|(?:line\s+)?\d+\s)\s*(?=\S)", re.IGNORECASE)
+_NUMBERED: Final = re.compile(
+    r"\**(?:(?:line\s+|L)?\d+\**\s*[:.|)]|(?:line\s+)?\d+\**\s)\**\s*(?=\S)", re.IGNORECASE
+)
+_IN_BRACKETS: Final = re.compile(r"\A\(`([^`]+)`\)\W*\Z")
+"""As the question writes a line behind its number: line 5 (`return total`)."""
 _IN_BACKTICKS: Final = re.compile(r"`([^`]+)`(?:\s[^`]*)?")
 """A line, and perhaps a remark behind it."""
 
@@ -197,7 +207,7 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
         return Graded(Outcome.NO_ANSWER, "no line")
     right = expected_path(program, question)
     number = _NUMBERED.match(line)
-    texts = [line, *([line[number.end() :]] if number else [])]
+    texts = [line, *([_IN_BRACKETS.sub(r"\1", line[number.end() :])] if number else [])]
     forms = [form for text in texts for form in (text, text.translate(TYPOGRAPHIC))]
     options = {_without_comment(option) for form in forms for option in (form, unwrapped(form))}
     return Graded.of("another line is next", right=not options.isdisjoint(map(_without_comment, right)))
@@ -213,8 +223,8 @@ def _without_comment(line: str) -> str:
 # State: answers of the form `value; type`
 
 _CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.<>]+)['\"]>")
-_VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
-_TYPE_LABEL: Final = re.compile(r"\A(?:type\s*[:=]|type |class )\s*", re.IGNORECASE)
+_VALUE_LABEL: Final = re.compile(r"\A\**value\**\s*[:=]\**\s*", re.IGNORECASE)
+_TYPE_LABEL: Final = re.compile(r"\A(?:type\**\s*[:=]\**|type |class )\s*", re.IGNORECASE)
 _MAX_TYPE: Final = 300
 """Characters; no type's name is longer, and patterns are not run over whole replies."""
 _REMARK: Final = re.compile(r"(?<=[\w\])}>`'\"*])\s+(?:\(.*\)|[#–—-].*)\Z", re.DOTALL)
@@ -231,14 +241,14 @@ _INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 def grade_state(question: StatementQuestion, answer: str) -> Graded:
     """Right where value and type both match one of those observed, or where `Nil` says that there is none.
 
-    The variable's own name may stand in front: `total = 5; int`.
+    The variable's own name may stand in front, `total = 5; int`, or a label, `Value: 5; Type: int`.
     """
-    unnamed = re.sub(rf"\A\s*{re.escape(question.variable)}\s*[=:](?!=)", "", answer)
+    unnamed = re.sub(rf"\A\s*[`*]*{re.escape(question.variable)}[`*]*\s*[=:](?!=)", "", answer)
     answers = [state for text in dict.fromkeys((answer, unnamed)) for state in read_states(text)]
     if any(matches(true, value, kind) for true in question.states for value, kind in answers):
         return Graded(Outcome.PASSED)
     # Behind `Nil` on the first line stands a remark.
-    first = answer.strip().partition("\n")[0].strip()
+    first = _VALUE_LABEL.sub("", unnamed.strip()).partition("\n")[0].strip()
     if is_nil(answer) or _NIL_BEFORE_REMARK.fullmatch(first) or any(is_nil(value) for value, _ in answers):
         without_value = not question.states or NO_VALUE in question.states
         return Graded.of("the variable has a value there", right=without_value)

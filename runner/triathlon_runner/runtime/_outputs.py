@@ -1,6 +1,7 @@
 """Grades what answers state for the masks of a test: executes the completed test with the program."""
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
@@ -32,19 +33,22 @@ from triathlon_runner.syntax import parse_expression
 _STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
 """What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
 answer's call has to fail the test where the question's own does."""
+_MASK_BEFORE: Final = re.compile(r"^`?\?\?`? ?==? ?", re.MULTILINE)
+"""A mask that an answer repeats in front of its value."""
 
 
 def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Filled] = fill) -> Filled:
     """The test with what an answer states for its masks.
 
     Where it cannot be read as it stands, it is read with Python's quotes for typographic ones, then also
-    without bold type around it, with `list` for the `<class 'list'>` of a `repr`, and its only code block.
+    without bold type around it, with `list` for the `<class 'list'>` of a `repr`, without masks in front of
+    values (`?? = 3`), and its only code block.
 
     Raises:
         InvalidAnswerError: it does not state what was asked, or says something else.
     """
     plain = answer.translate(TYPOGRAPHIC)
-    bare = unwrapped(plain) if plain.startswith("**") else plain
+    bare = _MASK_BEFORE.sub("", unwrapped(plain) if plain.startswith("**") else plain)
     blocks = code_blocks(plain) if "```" in plain and len(plain) <= MAX_TEXT else []
     in_block = [blocks[0].code] if len(blocks) == 1 else []
     *forms, last = dict.fromkeys((answer, plain, CLASS.sub(r"\1", bare), *in_block))
@@ -162,7 +166,7 @@ def read_arguments(question: Masked, answer: str) -> Filled:
         return ast.Name(name, ast.Load())
 
     with reading(answer):
-        parts = (answer, answer.partition("==")[0])
+        parts = (answer, answer.partition("==")[0], answer.partition("\n\n")[0])
         stated = (_call_in(part) or _call_in(f"{FUNCTION}({part}\n)") for part in parts)
         call = next(filter(None, stated), None)
         if call is None:

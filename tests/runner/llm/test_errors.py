@@ -64,6 +64,8 @@ ERRORS = [
     (400, "", "Your request was rejected as a result of our safety system.", "refused"),
     (400, "", "The prompt triggered Azure OpenAI's content management policy.", "refused"),
     (400, "invalid_type", "Invalid type for 'messages[0].content'.", "question", "messages"),
+    (400, "", "Could not finish the message because max_tokens or model output limit was reached. Please try"
+     " again with higher max_tokens.", "length"),
     (404, "", "This model is only supported in v1/responses and not in v1/chat/completions.", KIND, "model"),
     (400, "unsupported_value", "Unsupported value: 'messages[0].role' does not support 'system' with this"
      " model.", MERGE, "messages[0].role"),
@@ -79,6 +81,9 @@ ERRORS = [
      "`temperature` and `top_p` cannot both be specified for this model.", "unsupported: [temperature]"),
     (400, "invalid_request_error", "`temperature` may only be set to 1 when thinking is enabled.",
      "unsupported: [temperature]"),
+    (400, "invalid_request_error", "`max_tokens` must be greater than `thinking.budget_tokens`. Please"
+     " consult https://docs.claude.com/en/docs/extended-thinking#max-tokens-and-context-window-size",
+     "set `reasoning_max_tokens`"),
     (429, "rate_limit_error", "This would exceed your organization's rate limit per minute", "throttled"),
     # gemini
     (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", KEY),
@@ -88,6 +93,7 @@ ERRORS = [
     (404, "NOT_FOUND", "models/m is not found for API version v1beta", MODEL),
     (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check billing.", "throttled"),
     (429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: GenerateRequestsPerDayPerProject", QUOTA),
+    (429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: generate_requests_per_model_per_day", QUOTA),
     # deepseek
     (400, "invalid_request_error", "Content Exists Risk", "refused"),
     (400, "invalid_request_error", "Model Not Exist", MODEL),
@@ -98,6 +104,8 @@ ERRORS = [
     (400, "", "m is not a valid model ID", MODEL),
     (404, "", "No endpoints found for m.", MODEL),
     (404, "", "No endpoints found matching your data policy (Free model training).", "stop: "),
+    (404, "", "No endpoints available matching your guardrail restrictions and data policy.", ACCOUNT),
+    (404, "", "No allowed providers are available for the selected model.", ACCOUNT),
     (429, "", "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests", QUOTA),
     # vllm
     (400, "BadRequestError", "default chat template is no longer allowed, so you must provide one", KIND),
@@ -115,8 +123,11 @@ ERRORS = [
     (413, "", "<html><h1>413 Request Entity Too Large</h1><hr>nginx</html>", "question"),
     # litellm
     (400, "no_db_connection", "No connected db.", KEY),
+    (400, "400", "AzureException - Unsupported parameter: 'max_tokens' is not supported with this model. Use"
+     " 'max_completion_tokens' instead.", "max_tokens_field: max_completion_tokens", "None"),
     (401, "auth_error", "litellm.AuthenticationError: OpenAIException - Incorrect API key provided",
      "the key with which the server itself asks"),
+    (400, "400", "litellm.ContentPolicyViolationError: VertexAIException - blocked", "refused"),
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
     (400, "", "/chat/completions: Invalid model name passed in model=wrongname.", MODEL),
@@ -128,8 +139,22 @@ ERRORS = [
     (400, "", "ValidationException: This model doesn't support system messages.", MERGE),
     (400, "", "ValidationException: The provided model identifier is invalid.", MODEL),
     (400, "", "Invocation of model ID m with on-demand throughput isn’t supported.", MODEL),
+    # together, groq, nvidia
+    (400, "model_not_available", "Unable to access non-serverless model m. Please visit", MODEL),
+    (400, "model_decommissioned", "The model `m` has been decommissioned and is no longer supported.", MODEL),
+    (410, "", "The model 'm' has reached its end of life and is no longer available.", MODEL),
+    # novita, siliconflow, dashscope, moonshot
+    (403, "", "not enough balance", QUOTA),
+    (403, "30001", "Sorry, your account balance is insufficient", QUOTA),
+    (403, "AllocationQuota.FreeTierOnly", "The free tier of the model has been exhausted.", QUOTA),
+    (429, "exceeded_current_quota_error", "You exceeded your current token quota.", QUOTA),
     # xai
+    (403, "", "Your newly created team doesn't have any credits or licenses yet.", QUOTA),
     (400, "", "Argument not supported on this model: stop", "unsupported: [stop]"),
+    (403, "", "Content violates usage guidelines. Model: m, Failed check: SAFETY_CHECK_TYPE_BIO", "refused"),
+    # zhipu
+    (400, "1301", "System detected potentially unsafe or sensitive content in input.", "refused"),
+    (400, "1301", "系统检测到输入或生成内容可能包含不安全或敏感内容", "refused"),
     # moonshot
     (400, "", "invalid temperature: only 1 is allowed for this model", "unsupported: [temperature]"),
     # any server
@@ -157,9 +182,15 @@ def test_tried_again(status: int) -> None:
     assert meaning(status, "[" * 100_000).startswith("again")
 
 
+PER_DAY = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}
+N_CTX = {"message": "the request exceeds the available context size", "n_prompt_tokens": 5000, "n_ctx": 512}
 ODD_ERRORS = [
     # status, body, meaning
+    (202, "", "again: 202, the server gave no reason"),
+    (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}, "nothing there: is the path"),
+    (429, {"error": {"message": "Please retry in 37.59s.", "details": [PER_DAY]}}, QUOTA),
     (200, {"error": "Insufficient balance"}, QUOTA),
+    (402, {"error": None, "message": "Top up."}, "the server said 'Top up.'"),
     (200, {"detail": "The model m does not exist."}, MODEL),
     (200, {"error": {"message": "You have run out of credits"}}, QUOTA),
     (200, {"error": {"message": "slow down", "code": 429}}, "throttled"),
@@ -179,6 +210,11 @@ def test_odd_errors(status: int, body: Any, means: str) -> None:
     assert means in meaning(status, body)
 
 
+def test_numbers_beside_the_message() -> None:
+    """llama.cpp states them in fields of their own."""
+    assert "context of 512 tokens" in meaning(400, {"error": N_CTX}, LOCAL)
+
+
 def test_advice() -> None:
     """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
     assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", BARE)
@@ -196,6 +232,7 @@ def test_advice() -> None:
         ({}, '{"error": {"details": [{"retryDelay": "21s"}]}}', "21.0"),
         ({}, "Please retry after 9 seconds.", "9.0"),
         ({}, "Try again in 1 minute.", "60.0"),
+        ({}, "Rate limit exceeded. Please wait 41123 seconds before retrying.", "41123.0"),
         ({}, "Try again in 250 milliseconds.", "None"),
         ({"retry-after": "Sat, 01 Jan 2050 00:00:30 GMT", "date": "Sat, 01 Jan 2050 00:00 GMT"}, "", "30.0"),
         ({}, "", "None"),
@@ -250,6 +287,13 @@ LENGTHS = [
     (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
      None, 1048576),
     (400, "Range of input length should be [1, 30720]", None, 30720),
+    (400, "Unable to submit request because the input token count is 1200000 but model only supports up to"
+     " 1048576. Reduce the input token count and try again.", None, 1048576),
+    (400, "Too many input tokens. Max input tokens: 128000, request input token count: 131072", None, 128000),
+    (400, "Invalid request: Your request exceeded model token limit: 8192", None, 8192),
+    (400, "too many tokens: size limit exceeded by 3000 tokens. Try using shorter or fewer inputs. The limit"
+     " for this model is 128000 tokens.", None, 128000),
+    (400, "The maximum tokens you requested exceeds the model limit of 8192.", 0, None),
     (400, "Prompt exceeds max length", None, None),
     (400, "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
 ]

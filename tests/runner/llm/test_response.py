@@ -22,13 +22,13 @@ CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_a
 CHAT = Chat((Message("user", "q"),))
 
 
-def read(body: Any, prompt: Chat | Completion = CHAT, max_tokens: int = 8) -> Answer:
+def read(body: Any, prompt: Chat | Completion = CHAT, max_tokens: int = 8, status: int = 200) -> Answer:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     async def reading() -> Answer:
         model = model_behind(VirtualServer().send, CONFIG)
         request = model.request(prompt, Sampling(max_tokens, stop=("[/ANSWER]", "never")))
-        return await model.read_reply(request, HttpReply(200, raw, {}))
+        return await model.read_reply(request, HttpReply(status, raw, {}))
 
     return run_virtually(reading())[0]
 
@@ -137,6 +137,11 @@ def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish)
         (without_message("stop"), "without a message"),
         (chat("", "network_error"), "broke off the reply"),
         ({"object": "error", "message": "the engine is gone"}, "the server said 'the engine is gone'"),
+        (
+            {"choices": None, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
+            "used up",
+        ),
+        ({"choices": [], "why": "nothing left"}, "without choices, .*nothing left"),
         (b"event: message_start\ndata: {}\n\n", "streams its replies"),
         (b": PROCESSING\n\ndata: {}\n\n", "streams its replies"),
     ],
@@ -146,6 +151,13 @@ def test_what_is_no_reply(body: Any, why: str) -> None:
     """A choice without a message, a reply that broke off, an error of any form in words, a stream."""
     with pytest.raises((Retryable, EndpointError), match=why):
         read(body)
+
+
+def test_reasoning_that_met_the_limit_as_an_error() -> None:
+    """OpenAI replies with 400 then: the reply was cut, and what it cost is unknown, not nothing."""
+    error = {"error": {"message": "Could not finish the message because max_tokens was reached."}}
+    cut = read(error, status=400)
+    assert (cut.reply.finish, cut.usage.uncounted) == (Finish.LENGTH, 1)
 
 
 def test_a_completion_without_a_text_is_asked_again() -> None:
@@ -158,6 +170,8 @@ mistral-large-latest mistral-large-2411
 claude-sonnet-4-0 claude-sonnet-4-20250514
 Qwen/Qwen2.5-Coder-7B qwen2.5-coder-7b
 deepseek/deepseek-r1:free deepseek/deepseek-r1
+deepseek/deepseek-r1:nitro deepseek/deepseek-r1:floor
+command-r command-r-08-2024
 w/smol-hf w/smol-hf@main
 models/gemini-2.0-flash gemini-2.0-flash-001
 """

@@ -99,9 +99,10 @@ TWO = ["smol", "gem"]
         (TWO, {"served_as": ("smol",)}, to_any_name, 0, ""),
         (["m:latest"], {}, to_any_name, 0, ""),
         (["m@main"], {}, to_any_name, 0, ""),
+        (["models/m"], {}, to_any_name, 0, ""),
         (["m:7b"], {}, to_any_name, 1, "stop: the server does not list 'm'"),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 async def test_a_name_that_is_not_listed(
     names: list[str], row: dict[str, Any], script: Any, asked: int, says: str

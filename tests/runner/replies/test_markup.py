@@ -115,6 +115,7 @@ def test_markers_in_odd_places() -> None:
     draft = DRAFT.removesuffix("\n```")
     assert program(f"<think>\n{draft}\n</think>\n```python\n{ADD}```") == ADD
     assert program(f"<think>\n{draft}\n</think>\n{ADD}") == ADD
+    assert program(f"<think>\n{draft}\n</think>\n```\n{ADD}```") == ADD
     assert program(f"<think>\n{DRAFT}</think>\n{ADD}") == ADD
     assert program(f"<think>\n\n</think>\n{ADD}</think>") == ADD
     for name in ("analysis", "commentary"):

@@ -183,6 +183,11 @@ RIGHT = {
         GOOD.replace("add", "plus") + "\nassert plus(3, 1) == 3, 'no such thing'\n"
     ),
     "a lambda": fenced("def helper(a):\n    return a\n\nadd = lambda a, b: helper(a) + b\n"),
+    "a remark that Python reads as an annotation": f"{GOOD}\nComplexity: O(1)",
+    "such a remark in a block": fenced(f"Solution: linear\n{GOOD}\nOutput: n\n"),
+    "a command line behind it": fenced(
+        f"import argparse\n{GOOD}\nparser = argparse.ArgumentParser()\nargs = parser.parse_args()\n"
+    ),
     "a notebook": fenced(f"!pip install numpy\n%matplotlib inline\n{GOOD}"),
     "a pip line": fenced(f"pip install more-itertools\n\n{GOOD}"),
     "JSON": f'{{"code": {in_json(GOOD)}, "explanation": "Adds."}}',

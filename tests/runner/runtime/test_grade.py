@@ -27,6 +27,8 @@ DIRECT = {
     "[ANSWER]\n`x = 1`\n[/ANSWER]": "x = 1",
     "[ANSWER]\n```python\nx = 1\n[/ANSWER]": "x = 1",
     "````\n5; int\n````": "5; int",
+    "[ANSWER]\n    x = 1\n    y = 2\n[/ANSWER]": "x = 1\ny = 2",
+    "```python\n    x = 1\n    y = 2\n```": "x = 1\ny = 2",
     "[ANSWER]\n[1, 2]; list\n[/ANSWER]": "[1, 2]; list",
     "[ANSWER]\n[]; list": "[]; list",
     "[THOUGHT]\nwell\n[/THOUGHT]\n[ANSWER]\n-1\n[/ANSWER]": "-1",
@@ -152,6 +154,8 @@ LINE_5 = [
     "`if total > 3:`", "if total > 3:\nreturn total", "'if total > 3:'", "**if total > 3:**",
     "Line 5: `if total > 3:`", "line 5 if total > 3:", "L5: if total > 3:", "5) if total > 3:",
     "5 if total > 3:", "`if total > 3:` (line 5)", "if total > 3:",
+    "Line 5 (`if total > 3:`)", "line 5 (`if total > 3:`).", "**Line 5:** `if total > 3:`",
+    "**Line 5** (`if total > 3:`)",
 ]  # fmt: skip
 MINUS_ONE = ["-1", "- 1", "`-1`", "-1.", "'-1'", "−1", "**-1**", "-1 (it ends)", "[-1]: it ends",
              "–1", "‑1", "-1 — it ends"]  # fmt: skip
@@ -187,7 +191,8 @@ RIGHT = {
     ("5", "int"): ["5; int", "5;int", "5; <class 'int'>", "5; Integer", "5; `int`", "**5; int**",
         "**5**; **int**", "`5`; `int`", "'5; int'", "5; int.", "5; int;", "5; int (since x is 4)",
         "5; int\nbecause x is 4; it was 3", "Value: 5; Type: int", "5; class int",
-        "v = 5; int", "v=5; int", "v: 5; int", "5; int  # since x is 4", "5; int — x is 4"],
+        "v = 5; int", "v=5; int", "v: 5; int", "5; int  # since x is 4", "5; int — x is 4",
+        "`v` = 5; int", "**v**: `5`; `int`", "**Value:** 5; **Type:** int", "**Value**: 5; **Type**: int"],
     ("-5", "int"): ["-5; int", "−5; int", "‑5; int"],
     ("5.0", "float"): ["5.0; float", "5; float"],
     ("0.1", "float"): ["0.10000001; float"],
@@ -301,7 +306,8 @@ def test_wrong_states(state: tuple[str, str], answers: list[str]) -> None:
     "answer",
     ["Nil", "nil", "NIL", "[Nil]", "'Nil'", "Nil; Nil", "Nil; NoneType", "Nil\nIt is not executed; x is 4.",
      "Nil\nx = 5; int", "**Nil**\n\nIt is not reached.", "Nil (line 4 is not executed)", "Nil, it never runs",
-     "`Nil` - the loop is empty", "Nil.", "“Nil”"],
+     "`Nil` - the loop is empty", "Nil.", "“Nil”", "v = Nil", "`v`: Nil", "Value: Nil",
+     "**Value:** Nil (never reached)"],
 )  # fmt: skip
 def test_nil(answer: str) -> None:
     """Right where the line is not executed, or runs and leaves the variable without a value."""

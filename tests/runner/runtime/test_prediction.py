@@ -128,7 +128,7 @@ ANSWERS: list[tuple[CruxevalTask, Side, Outcome, list[str]]] = [
         f"assert {CALLED} == ['fig', 'kiwi']", "f(['kiwi', 'fig'], 9)", "['fig', 'kiwi', 'melon'], 2",
         "words=['kiwi', 'fig'], n=2", "f(*[['kiwi', 'fig'], 2])", "f(['k' + 'iwi', 'fig'], len('ab'))",
         "f(words=('fig', 'kiwi'), **{'n': 2})", f"assert ['fig', 'kiwi'] == {CALLED}",
-        f"The call is\n```python\n{CALLED}\n```",
+        f"The call is\n```python\n{CALLED}\n```", f"{CALLED}\n\nTwo are left, sorted by length.",
     ]),
     (SORTED, "input", Outcome.FAILED, [
         "f(['kiwi'], 2)", "assert f([], 0) == []", "f(['fig', 'kiwi'], 2), 1) or (1",
