@@ -77,6 +77,12 @@ async def test_an_exception_is_what_its_built_in_type_is(
     assert verdict.outcome is outcome
 
 
+async def test_tests_may_use_numpy(grader: CodeTestGrader) -> None:
+    """Whether the program uses it or not."""
+    tests = "import numpy as np\nassert evens(np.int64(5)) == [0, 2, 4]\n"
+    assert (await grader.grade(LIST, problem(tests))).outcome is P
+
+
 async def test_tests_by_themselves(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in translations: within their limits, and their end alone, without a call, is no pass."""
     monkeypatch.setattr("triathlon_runner.grading._code_tests.TEST_LIMITS", Limits(cpu_seconds=1))
