@@ -49,7 +49,7 @@ def _check_date(text: str) -> str:
 
 Date = Annotated[str, AfterValidator(_check_date)]
 """ISO 8601; empty where there is none."""
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class _Known(BaseModel):
