@@ -24,8 +24,8 @@ _DIGITS: Final = 16
 _MOST: Final = 2**53
 Count = Annotated[int, Field(ge=0, le=_MOST)]
 """Spreadsheets and scripts cannot read larger numbers exactly."""
-Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
-"""Thirty years: larger ones could have an infinite sum."""
+Amount = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+"""Seconds (thirty years) or dollars: larger ones could have an infinite sum."""
 
 
 class Strict(BaseModel):
@@ -209,7 +209,7 @@ class UnitRecord(Strict):
     """Hashes of what was asked and of how it was graded."""
     outcome: Outcome
     usage: Usage = Usage()
-    seconds: Seconds = 0.0
+    seconds: Amount = 0.0
     """Wall time of the unit; the only field that differs between two runs on the same replies."""
 
     def fault(self) -> str:
