@@ -3,7 +3,6 @@
 import ast
 import builtins
 import importlib.util
-import re
 import symtable
 import sys
 import warnings
@@ -133,12 +132,12 @@ def third_party(*programs: str) -> frozenset[str]:
     return frozenset(packages)
 
 
-_NUMPY = re.compile(r"^[ \t]*(import|from)[ \t]+numpy\b", re.MULTILINE)
-
-
 def chosen_libraries(program: str) -> frozenset[str]:
-    """The libraries that a program may choose to import, beside those that its problem names."""
-    return frozenset({"numpy"}) if "numpy" in program and _NUMPY.search(program) else frozenset()
+    """The libraries that a program may choose to import, beside those that its problem names.
+
+    A program that has the name anywhere may: `import math, numpy as np`, `__import__('numpy')`.
+    """
+    return frozenset({"numpy"} if "numpy" in program else ())
 
 
 def not_installed(packages: frozenset[str]) -> list[str]:

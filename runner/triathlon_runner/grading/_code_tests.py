@@ -75,7 +75,7 @@ async def grade_by_tests(
         SandboxError: our machinery failed.
     """
     tests = _with_check_call(tests, function, language)
-    libraries = chosen_libraries(program) if language is Language.PYTHON else frozenset()
+    libraries = chosen_libraries(program + tests) if language is Language.PYTHON else frozenset()
     run = await sandbox.examine(
         Job(tests, (), language, TEST_LIMITS, libraries, relayed=(function,)),
         Job(program, (), language, TEST_LIMITS, libraries),
@@ -185,7 +185,7 @@ class CodeTestGrader:
         name = problem.entry_point
         tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
         run = await self._sandbox.examine(
-            Job(tests, (), limits=TEST_LIMITS, relayed=(name,)),
+            Job(tests, (), limits=TEST_LIMITS, libraries=chosen_libraries(tests), relayed=(name,)),
             Job(f"def {name}(*_, **__): return None", (), limits=TEST_LIMITS),
         )
         if run.calls:

@@ -51,8 +51,14 @@ _ITEMS_OF_RESULTS = """
 def _triathlon_items_of(function):
     import builtins
 
+    names = builtins.globals()
+
     def call(*arguments):
-        result = function(*arguments)
+        names["ENTRY_POINT"] = function  # which may call itself
+        try:
+            result = function(*arguments)
+        finally:
+            names["ENTRY_POINT"] = call
         try:
             items = builtins.iter(result)
         except builtins.TypeError:

@@ -21,8 +21,11 @@ from pydantic import (
 
 SCHEMA_VERSION: Final = 1
 _DIGITS: Final = 16
-Count = Annotated[int, Field(ge=0, le=2**53)]
+_MOST: Final = 2**53
+Count = Annotated[int, Field(ge=0, le=_MOST)]
 """Spreadsheets and scripts cannot read larger numbers exactly."""
+Amount = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+"""Seconds (thirty years) or dollars: larger ones could have an infinite sum."""
 
 
 class Strict(BaseModel):
@@ -131,8 +134,13 @@ class Usage(Strict):
             fields.pop("uncounted", None)
         return fields
 
+    @classmethod
+    def of_sums(cls, sums: Mapping[str, int]) -> "Usage":
+        """Returns the usage of several units, whose sums may exceed the largest count."""
+        return cls(**{name: min(count, _MOST) for name, count in sums.items()})
+
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(**{name: count + getattr(other, name) for name, count in self})
+        return Usage.of_sums({name: count + getattr(other, name) for name, count in self})
 
 
 class Reply(Strict):
@@ -201,7 +209,7 @@ class UnitRecord(Strict):
     """Hashes of what was asked and of how it was graded."""
     outcome: Outcome
     usage: Usage = Usage()
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    seconds: Amount = 0.0
     """Wall time of the unit; the only field that differs between two runs on the same replies."""
 
     def fault(self) -> str:

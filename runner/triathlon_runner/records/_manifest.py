@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from triathlon_runner.foreign_files import in_words
-from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Protocol, Strict, Usage
+from triathlon_runner.records._base import SCHEMA_VERSION, Amount, Count, Outcome, Protocol, Strict, Usage
 
 
 def sampling_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +49,6 @@ def _check_date(text: str) -> str:
 
 Date = Annotated[str, AfterValidator(_check_date)]
 """ISO 8601; empty where there is none."""
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class _Known(BaseModel):

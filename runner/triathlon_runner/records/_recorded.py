@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records._base import Count, Outcome, Reply, Strict, UnitRecord, Usage
+from triathlon_runner.records._base import Amount, Count, Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import (
     AnswerRecord,
     EvolvedRecord,
@@ -24,7 +24,7 @@ from triathlon_runner.records._disciplines import (
     RuntimeRecord,
     StatementRecord,
 )
-from triathlon_runner.records._manifest import Amount, Manifest
+from triathlon_runner.records._manifest import Manifest
 
 RECORDED: Final = "recorded"
 """The grade of such results, and their folder inside the results folder."""

@@ -154,6 +154,8 @@ class Raised:
     type: str
     message: str
     line: int | None = None
+    builtin: str = ""
+    """In Python the built-in type that it is or is derived from: ValueError, of a JSONDecodeError."""
 
     def __str__(self) -> str:
         return f"{self.type}: {self.message}"

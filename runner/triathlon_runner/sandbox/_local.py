@@ -1,7 +1,6 @@
 """The sandbox of this machine: a bounded pool of template servers, and memory for the jobs in them."""
 
 import asyncio
-import math
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -63,10 +62,7 @@ class LocalSandbox:
             return await Run(fitted, worker, take).execute()
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        """Both children share one slot, since one of them always waits for the other.
-
-        The examiner is not counted as asleep while it waits; it ends with the candidate.
-        """
+        """Both children share one slot, since one of them always waits for the other."""
         calls: list[Call] = []
         results: list[Returned | Raised] = []
         answers: list[Returned | Raised] = []
@@ -95,9 +91,8 @@ class LocalSandbox:
             answering.finish()
             return execution
 
-        patient = replace(examiner, limits=replace(examiner.limits, wall_seconds=math.inf))
         async with (
-            self._slot(patient, candidate) as (fitted_examiner, fitted_candidate),
+            self._slot(examiner, candidate) as (fitted_examiner, fitted_candidate),
             self._worker(examiner) as first,
             self._worker(candidate) as second,
         ):

@@ -179,7 +179,12 @@ class Run:
         def stop() -> None:
             self.stop(Ended.TIMED_OUT, f"did nothing for {limit:g} s")
 
-        self._sleep = SleepWatch(process, limit, self._pipes.has_been_behind, stop)
+        self._sleep = SleepWatch(process, limit, self._waits_for_runner, self._pipes.has_been_behind, stop)
+
+    def _waits_for_runner(self) -> bool:
+        """Whether the child can do nothing before it is called once more, or its question is answered."""
+        has_no_call = self._is_loaded and self._arrived == self._expected and not self.is_finished
+        return self._is_asking or has_no_call
 
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
         """How it ended, and why; raises SandboxError where our machinery, or something outside, is why."""
@@ -207,23 +212,29 @@ class Run:
 class SleepWatch:
     """Measures how long one child sleeps, a few times a second, until that is too long.
 
-    A child that waits for a processor on a busy machine uses no CPU time either, nor does one that waits
-    until the runner reads its results: such time is no sleep.
+    A child that waits for a processor on a busy machine uses no CPU time either, nor does one that waits for
+    a call, an answer, or until the runner reads its results: such time is no sleep.
     """
 
     def __init__(
-        self, process: int, limit: float, has_been_behind: Callable[[], bool], on_limit: Callable[[], None]
+        self,
+        process: int,
+        limit: float,
+        waits_for_runner: Callable[[], bool],
+        has_been_behind: Callable[[], bool],
+        on_limit: Callable[[], None],
     ) -> None:
         """Takes ownership of a descriptor of the child's process (pidfd).
 
         Args:
             process: The descriptor.
             limit: Seconds.
+            waits_for_runner: Whether the child waits for a call or an answer now.
             has_been_behind: Whether the child may have waited until its results were read, since the last
                 call: then it did while this thread was occupied. A thread that sleeps has read all.
             on_limit: Called when the limit is reached.
         """
-        self._process, self._limit = process, limit
+        self._process, self._limit, self._waits_for_runner = process, limit, waits_for_runner
         self._has_been_behind, self._on_limit = has_been_behind, on_limit
         self._slept = self._counted = 0.0
         self._threads: dict[str, tuple[int, int]] = {}
@@ -257,7 +268,8 @@ class SleepWatch:
         if self._has_been_behind():
             waited += occupied - occupied_before
         used = max(0.0, cpu - cpu_before)  # nothing any more of a child that has ended meanwhile
-        idle = min(now - time_before, SLEEP_CHECK_SECONDS) - used / SLEEPING_SHARE
+        most = 0.0 if self._waits_for_runner() else SLEEP_CHECK_SECONDS
+        idle = min(now - time_before, most) - used / SLEEPING_SHARE
         slept = max(0.0, idle) - waited
         self._slept += max(slept, -self._counted)
         self._counted = max(0.0, slept)

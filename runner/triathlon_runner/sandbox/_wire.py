@@ -70,7 +70,7 @@ class Wire(NamedTuple):
     def answer(self, result: Returned | Raised) -> bytes:
         """The answer to a child's question; Python's views and queues go as the lists that tests expect."""
         if isinstance(result, Raised):
-            return self.frame(messages.ANSWER, [False, [result.type, result.message]])
+            return self.frame(messages.ANSWER, [False, [result.builtin or result.type, result.message]])
         value = result.value
         if isinstance(value, Tagged) and isinstance(value.value, list) and "." in value.type:
             value = value.value
@@ -89,14 +89,14 @@ class Wire(NamedTuple):
     def raised(self, payload: bytes) -> Raised:
         """Reads a child's report of an exception; any bytes give one, without lone surrogates."""
         try:
-            kind, message, line = self.loads(payload[:_REPORT_BYTES])
-            kind, message = (  # TypeError: one is no text
+            kind, message, line, *builtin = self.loads(payload[:_REPORT_BYTES])
+            kind, message, builtin = (  # TypeError: one is no text
                 str.encode(text, "utf-8", "backslashreplace").decode()
-                for text in (kind[:200], message[:2000])
+                for text in (kind[:200], message[:2000], "".join(builtin)[:200])
             )
         except (ValueError, KeyError, TypeError, RecursionError):
             return Raised("Unreadable", "the report of the exception can't be read")
-        return Raised(kind, message, line if type(line) is int else None)
+        return Raised(kind, message, line if type(line) is int else None, builtin)
 
 
 # Values of Python children

@@ -321,7 +321,7 @@ class ResultsFile(Generic[R]):
     @property
     def usage(self) -> Usage:
         """Requests and tokens of all lines."""
-        return Usage(**self._usage)
+        return Usage.of_sums(self._usage)
 
     def remove(self) -> None:
         """Removes a file without lines."""

@@ -348,7 +348,8 @@ def _usage_of(records: Sequence[UnitRecord], manifest: Manifest | None) -> Usage
     """The usage of all units together; of outcomes without texts the manifest says it."""
     if isinstance(manifest, RecordedManifest):
         return manifest.usage
-    return Usage(**{name: sum(getattr(one.usage, name) for one in records) for name in Usage.model_fields})
+    sums = {name: sum(getattr(one.usage, name) for one in records) for name in Usage.model_fields}
+    return Usage.of_sums(sums)
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:

@@ -56,6 +56,33 @@ async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcom
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
 
 
+@pytest.mark.parametrize(
+    ("caught", "raised", "outcome"),
+    [
+        ("ValueError", "ValueError", P),
+        ("ValueError", "json.JSONDecodeError('no number', '', 0)", P),
+        ("ValueError", "b'\\xff'.decode()", P),
+        ("ValueError", "type('Odd', (ValueError,), {})('odd')", P),
+        ("ZeroDivisionError", "decimal.Decimal(1) / 0", P),
+        ("RuntimeError", "type('Odd', (Exception,), {})('odd')", C),
+    ],
+)
+async def test_an_exception_is_what_its_built_in_type_is(
+    grader: CodeTestGrader, caught: str, raised: str, outcome: Outcome
+) -> None:
+    """Tests catch an exception of the program's own by the built-in type that it is derived from."""
+    tests = f"try:\n    evens(-1)\nexcept {caught}:\n    pass\nelse:\n    assert False\n"
+    body = f"import decimal, json\n{PROMPT}    raise {{}}\n"
+    verdict = await grader.grade(body.format(raised), problem(tests, body.format(caught)))
+    assert verdict.outcome is outcome
+
+
+async def test_tests_may_use_numpy(grader: CodeTestGrader) -> None:
+    """Whether the program uses it or not."""
+    tests = "import numpy as np\nassert evens(np.int64(5)) == [0, 2, 4]\n"
+    assert (await grader.grade(LIST, problem(tests))).outcome is P
+
+
 async def test_tests_by_themselves(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in translations: within their limits, and their end alone, without a call, is no pass."""
     monkeypatch.setattr("triathlon_runner.grading._code_tests.TEST_LIMITS", Limits(cpu_seconds=1))

@@ -9,7 +9,6 @@ from triathlon_runner.datasets import Comparison, Problem, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.syntax import chosen_libraries
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -81,11 +80,6 @@ async def test_a_reference_may_raise_or_be_opaque(grader: ProgramGrader) -> None
     assert (await grader.grade(matching, opaque)).outcome is P
 
 
-async def test_whether_a_program_imports_numpy_is_found_in_one_pass() -> None:
-    assert chosen_libraries("numpy" + "\n" * 100_000) == frozenset()
-    assert chosen_libraries("def f():\n    import numpy as np\n") == {"numpy"}
-
-
 ADD = "def add(a, b):\n"
 SUM = "    return a + b\n"
 PROGRAMS: dict[str, tuple[str, Outcome]] = {
@@ -115,6 +109,23 @@ PROGRAMS: dict[str, tuple[str, Outcome]] = {
     ),
     "the program behind it": (ADD + SUM, P),
     "a name beyond ASCII": (f"{ADD}    größe = a\n    return größe + b\n", P),
+    "NumPy, imported beside another module": (
+        f"import math, numpy as np\n{ADD}    return int(np.add(a, b))\n",
+        P,
+    ),
+    "NumPy, by its name": (f"np = __import__('numpy')\n{ADD}    return int(np.add(a, b))\n", P),
+    "another encoding of the output": (
+        f"import sys\nsys.stdout.reconfigure(encoding='utf-8')\n{ADD}{SUM}",
+        P,
+    ),
+    "a stream of its own over the output": (
+        f"import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\n{ADD}{SUM}",
+        P,
+    ),
+    "a copied file": (
+        f"import shutil\n{ADD}    open('a', 'w').write('1')\n    shutil.copy2('a', 'b')\n{SUM}",
+        P,
+    ),
     "a coding line": (f"# -*- coding: latin-1 -*-\n{ADD}{SUM}", P),
     "a form feed between lines": (f"import math\n\x0c\n{ADD}{SUM}", P),
 }
@@ -209,6 +220,15 @@ def by_the_formula(container: str) -> bool:
 async def test_every_container_as_by_evalplus_rule(container: str, grader: ProgramGrader) -> None:
     verdict = await grader.grade(returning(container), COMMON)
     assert (verdict.outcome is P) is by_the_formula(container), verdict
+
+
+async def test_a_function_gets_its_own_results(grader: ProgramGrader) -> None:
+    """One that calls itself gets the set that it returned, not the list of its items."""
+    recursive = (
+        "def common(first, second):\n    if not first:\n        return set()\n"
+        "    return {first[0]} & set(second) | common(first[1:], second)\n"
+    )
+    assert (await grader.grade(recursive, COMMON)).outcome is P
 
 
 async def test_names_of_the_program_do_not_matter(grader: ProgramGrader) -> None:

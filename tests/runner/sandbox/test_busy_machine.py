@@ -52,7 +52,7 @@ def process(code: str, *, idle: bool = False) -> Iterator[int]:
 
 def watch_of(process: int) -> _run.SleepWatch:
     """A watch that ends nothing."""
-    return _run.SleepWatch(process, math.inf, lambda: False, lambda: None)
+    return _run.SleepWatch(process, math.inf, lambda: False, lambda: False, lambda: None)
 
 
 SPIN, SLEEP = "while True: pass", "import time\ntime.sleep(1000)"

@@ -238,3 +238,27 @@ async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     quitter = Job("import os\ndef f(x):\n    os._exit(0)\n", ())
     run = await sandbox.examine(tests, quitter)
     assert run.candidate.ended is Ended.DIED and run.examiner.ended is not Ended.FINISHED
+
+
+SPIN = "import time\nend = time.process_time() + 1.5\nwhile time.process_time() < end: pass\n"
+SLEEP = "import time\ntime.sleep(1000)\n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "program", "ended"),
+    [
+        (f"{SPIN}assert f(1) == 1\n{SPIN}assert f(2) == 2\n", ECHO, (Ended.FINISHED, Ended.FINISHED)),
+        ("f(1)\n", f"def f(x):\n    exec({SPIN!r})\n", (Ended.FINISHED, Ended.FINISHED)),
+        ("f(1)\n", f"def f(x):\n    exec({SLEEP!r})\n", (Ended.STOPPED, Ended.TIMED_OUT)),
+        (f"f(1)\n{SLEEP}", ECHO, (Ended.TIMED_OUT, Ended.FINISHED)),
+    ],
+)
+async def test_who_waits_for_the_other_does_not_sleep(
+    sandbox: Sandbox, tests: str, program: str, ended: tuple[Ended, Ended]
+) -> None:
+    """Of tests and program only the one whose turn it is can sleep; on a busy machine a turn takes long."""
+    limits = Limits(cpu_seconds=10, wall_seconds=0.75)
+    run = await sandbox.examine(
+        Job(tests, (), limits=limits, relayed=("f",)), Job(program, (), limits=limits)
+    )
+    assert (run.examiner.ended, run.candidate.ended) == ended, run

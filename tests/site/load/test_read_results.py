@@ -16,6 +16,7 @@ from support.site import change, entries
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_runner.store import ResultsFile
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load import AggregateCache, Results, code_fingerprint, read_results
@@ -133,6 +134,7 @@ def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, manifest:
 SEEDS_ID, LOOP_ID, RUNTIME_ID = "evolved/core-seeds", "loop/core", "runtime/core"
 IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
     (LOOP_ID, "seconds", -1.0, "(seconds: expected a number greater than or equal to 0, got -1.0)"),
+    (LOOP_ID, "seconds", 1e308, "(seconds: expected a number less than or equal to 1000000000, got 1e+308)"),
     (LOOP_ID, "sample", -1, "(sample: expected a number greater than or equal to 0, got -1)"),
     (LOOP_ID, "usage.requests", -1, "(usage.requests: expected a number greater than or equal to 0"),
     (LOOP_ID, "sustained_loops", 99, "(sustained_loops: expected 0 to 10, got 99)"),
@@ -353,6 +355,19 @@ def test_a_row_a_unit_says_how_it_ended(tmp_path: Path) -> None:
     assert file.usage == sum((record.usage for record in records), Usage())
     assert file.seconds == pytest.approx(sum(record.seconds for record in records))
     assert sum(file.outcomes.values()) == len(file.tasks) == len(records)
+
+
+def test_the_largest_counts_have_a_sum(tmp_path: Path) -> None:
+    """Each line's are such as a line may have: together they end at the largest that is read exactly."""
+    (suite,) = entries(["loop/core"])
+    most = Usage(requests=2**53, input_tokens=2**53, output_tokens=2**53)
+    records = fake_records(MODEL, FakeSuite(suite, tasks=4))
+    path = made(tmp_path, [record.model_copy(update={"usage": most}) for record in records])
+    (file,) = read(tmp_path, suites=[suite]).files
+    assert file.usage == most == most + most
+    scanned = ResultsFile(path, suite.record)
+    scanned.scan()
+    assert scanned.usage == most
 
 
 def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) -> None:

@@ -118,14 +118,18 @@ def _question(stream: FrameStream, function: str) -> Callable[..., Any]:
             return value
         kind = getattr(builtins, value[0], None)
         if isinstance(kind, type) and issubclass(kind, BaseException):
-            raise kind(value[1])
+            try:
+                error = kind(value[1])
+            except TypeError:  # UnicodeDecodeError, for one, wants more than a message
+                error = kind.__new__(kind, value[1])
+            raise error
         raise RuntimeError(f"{value[0]}: {value[1]}")
 
     return ask
 
 
 def _describe(error: BaseException) -> bytes:
-    """Type, message and the program's line of an exception; its own methods may raise, too."""
+    """Type, message, the program's line and the built-in type of an exception; its own methods may raise."""
     try:
         message = str(error)[:2000]
     except BaseException:
@@ -138,11 +142,12 @@ def _describe(error: BaseException) -> bytes:
         trace = trace.tb_next
     if line is None and isinstance(error, SyntaxError):
         line = error.lineno
-    return _report(type(error).__name__[:200], message, line)
+    builtin = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    return _report(type(error).__name__[:200], message, line, builtin)
 
 
-def _report(kind: str, message: str, line: int | None = None) -> bytes:
-    return encode((kind, message, line), _REPORT_BYTES)
+def _report(kind: str, message: str, line: int | None = None, builtin: str = "") -> bytes:
+    return encode((kind, message, line, builtin), _REPORT_BYTES)
 
 
 class ValueTooLargeError(Exception):

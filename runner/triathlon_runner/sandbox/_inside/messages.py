@@ -42,5 +42,5 @@ ANSWER = b"A"  # True and value, or False and type and message: the answer to a 
 LOADED = b"L"  # the program was executed; empty
 NOT_LOADED = b"N"  # as RAISED
 VALUE = b"V"  # a value
-RAISED = b"E"  # type, message, line
+RAISED = b"E"  # type, message, line; from Python also the built-in type that it is or is derived from
 ASK = b"Q"  # function, arguments: a question to the runner, while a call runs

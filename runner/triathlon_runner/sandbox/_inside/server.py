@@ -75,12 +75,18 @@ def _warm(settings: Mapping[str, Any]) -> None:
     """Does once what every child would have to do otherwise: imports, and a first execution."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The streams of all children, over the numbers of each child's own descriptors. Lines are written at
-    # once, so that what was printed before a kill is not lost.
+    # once, so that what was printed before a kill is not lost. They are opened on a pipe, as children have:
+    # on the null device they would remember that they can seek, and could not be given another encoding.
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    pipe = os.pipe()
     for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(pipe[1], number)
         stream = open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+        os.dup2(0, number)
+    for descriptor in pipe:
+        os.close(descriptor)
     # The random module is seeded for good: by itself it would draw a new seed in every fork.
     register = os.register_at_fork
     os.register_at_fork = lambda **_: None

@@ -54,9 +54,12 @@ landlock_restrict_self 446 446, pidfd_open 434 434, sendmsg 46 211
 """
 """What only the server does, or a child before it is confined."""
 
-_PRETENDED_TABLE = "chmod 90 -, fchmod 91 52, fchmodat 268 53, utimensat 280 88, flock 73 32"
+_PRETENDED_TABLE = """
+chmod 90 -, fchmod 91 52, fchmodat 268 53, utimensat 280 88, listxattr 194 11, llistxattr 195 12, flock 73 32
+"""
 """Calls that seem to succeed and do nothing. Landlock does not cover modes and times: a child that runs as
-the calling user could make all of their files unreadable. Programs that copy a file or clean up set them.
+the calling user could make all of their files unreadable. Programs that copy a file or clean up set them, and
+`shutil.copy2` asks for the names of further attributes, of which there are none.
 A lock would be seen by other programs, and outlive its program on a file that is open elsewhere, too; in a
 process that can reach no other nothing is locked by anybody else, which is what SQLite wants to know."""
 _PRETENDED_TIMERS = "timer_create 222 107, timer_settime 223 110, timer_gettime 224 108, timer_delete 226 111"
