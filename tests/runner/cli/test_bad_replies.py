@@ -120,7 +120,7 @@ KEY_ENV = "`key_env: NAME` in the api block"
         ("long", ("set `context: 512` in the row if the model can do no more",)),
         ("other", (OTHER_NAME, f"other {NO_ROW}")),
         ("locked", (NO_KEY, KEY_ENV, "--key-env NAME", f"locked {NO_ROW}")),
-        ("empty --budget 0.00001", ("add --price INPUT,OUTPUT",)),
+        ("empty --budget 0.00001", ("say --price INPUT,OUTPUT",)),
     ],
 )
 def test_what_stops_a_model_without_a_row(
