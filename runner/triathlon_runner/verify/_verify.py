@@ -3,8 +3,9 @@
 import asyncio
 import itertools
 import math
+import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,7 @@ _NOT_EVIDENCE = {"usage", "seconds", "judge_usage"}
 """Cost and time of asking the model, which grading again cannot measure."""
 _IN_WORDS = {"detail", "why"}
 """Fields that a reader is told a fault in: exceptions' words and what was printed differ between Pythons."""
+_NO_MEMORY = re.compile("MemoryError|out of memory")
 _REPEATS = 2
 """How often a unit that differs is graded once more: a program may draw random numbers."""
 COUNTS_DIFFER: Final = "the manifest counts {stored}, its lines {expected}"
@@ -232,7 +234,8 @@ async def _graded_again(
         Mismatch(f"{name} {place}", *_short_pair(old, new), unit=unit)
         for place, old, new in _places("", evidence, _evidence(graded))
     )
-    return graded
+    met_other_limit = _evidence(graded) == evidence and graded.outcome is not record.outcome
+    return record if met_other_limit else graded
 
 
 def _evidence(record: UnitRecord) -> Any:
@@ -243,18 +246,31 @@ def _evidence(record: UnitRecord) -> Any:
 def _determined(value: Any) -> Any:
     """Returns a JSON value without what is told in words, and without how far a timed-out program came.
 
-    Of a failing case its index stays: values may be random, and sets are written in any order.
+    Of a failing case its index stays: values may be random, and sets are written in any order. A program that
+    takes ever more time and memory meets either limit first, as fast as the machine is: both are one outcome.
     """
     if isinstance(value, list):
         return [_determined(item) for item in value]
     if not isinstance(value, dict):
         return value
+    if _took_all_memory(value):
+        value = value | {"outcome": Outcome.TIMED_OUT}
     left_out = _IN_WORDS
     if value.get("outcome") == Outcome.TIMED_OUT and "failing" in value:
         left_out = _IN_WORDS | {"failing", "passed"}
     elif failing := value.get("failing"):
         value = value | {"failing": {"index": failing["index"]}}
     return {key: _determined(item) for key, item in value.items() if key not in left_out}
+
+
+def _took_all_memory(value: Mapping[str, Any]) -> bool:
+    """Whether an outcome is that of a program without memory: a verdict's, or that of what it decides."""
+    if value.get("outcome") != Outcome.CRASHED:
+        return False
+    if decides := value.get("verdict") or (value.get("loops") or [None])[-1]:
+        return _took_all_memory(decides)
+    words = value.get("detail"), value.get("why"), (value.get("failing") or {}).get("got")
+    return any(_NO_MEMORY.search(text) for text in words if text)
 
 
 def _places(place: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:

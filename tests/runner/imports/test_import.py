@@ -93,6 +93,24 @@ def test_how_far_a_stopped_program_came_is_no_evidence() -> None:
 
 
 @pytest.mark.parametrize(
+    "hold",
+    [
+        lambda verdict: verdict,
+        lambda verdict: {"verdict": verdict},
+        lambda verdict: {"loops": [{"verdict": verdict, **verdict}]},
+    ],
+)
+def test_the_machine_decides_which_limit_a_program_meets(hold: Any) -> None:
+    """One that takes ever more time and memory meets either first; any other crash is no limit."""
+    case = {"index": 1, "input": "", "expected": ""}
+    slow = {"outcome": "timed_out", "passed": 1, "total": 2, "detail": "", "failing": {**case, "got": "slow"}}
+    for got in ("MemoryError: ", "ValueError: "):
+        fast = slow | {"outcome": "crashed", "passed": 0, "failing": {**case, "index": 0, "got": got}}
+        one, other = ({**hold(verdict), "outcome": verdict["outcome"]} for verdict in (slow, fast))
+        assert (_determined(one) == _determined(other)) is (got == "MemoryError: ")
+
+
+@pytest.mark.parametrize(
     ("form", "name", "rows", "options", "says"),
     [
         ("evalplus", "s", [GOOD], ("--suite", "loop/core"), "asks in another way"),
