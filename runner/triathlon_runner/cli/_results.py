@@ -389,8 +389,7 @@ def _findings(
     except UnreadableManifestError:
         return []  # the file's row says that
     row, judge = listed.row(names[0]), None if listed.judge is None else listed.row(listed.judge)
-    judges = [] if judge is None else [DryRunModel(judge.id, judge.kind)]
-    works = [work_for(listed, row, [built], stand_in)[0] for stand_in in judges]
+    works = [] if judge is None else work_for(listed, row, [built], DryRunModel(judge.id, judge.kind))
     if judge is None or why_not(judge) is not None:  # a judge without its key outdates nothing that it judged
         works += work_for(listed, row, [built])
     differences = [differs(work, file, manifest) for work in works]

@@ -4,12 +4,11 @@ What it prints before and after is in `_report.py`.
 """
 
 import asyncio
-import contextlib
 import os
 import select
 import signal
 import sys
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -255,7 +254,7 @@ def _judge_of(listed: Registry, progress: ConsoleProgress) -> ModelRow | None:
 def _asks_judge(plan: RunPlan, folder: ResultsFolder) -> bool:
     """Whether a unit is open whose suite asks the judge."""
     for work in (work for works in plan.work.values() for work in works if work.settings.get("judge")):
-        with contextlib.suppress(UserError):  # the run says that of the file
+        with suppress(UserError):  # the run says that of the file
             if left_to_ask(work, folder)[0]:
                 return True
     return False

@@ -234,7 +234,7 @@ async def _graded_again(
         Mismatch(f"{name} {place}", *_short_pair(old, new), unit=unit)
         for place, old, new in _places("", evidence, _evidence(graded))
     )
-    met_other_limit = _evidence(graded) == evidence and graded.outcome is not record.outcome
+    met_other_limit = graded.outcome is not record.outcome and _evidence(graded) == evidence
     return record if met_other_limit else graded
 
 

@@ -146,9 +146,12 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
         for name, of in values.items()
     }
     sensitivity = comparison.sensitivity
-    every = (("rank as asked", sensitivity.baseline_ranks), ("mean rank", sensitivity.mean_ranks))
-    for name, ranks in every if len(comparison.baseline) >= FEWEST_RANKED else ():
-        columns[name] = {model: Value(f"{rank:g}", number=rank) for model, rank in ranks.items()}
+    if len(comparison.baseline) >= FEWEST_RANKED:
+        for name, ranks in (
+            ("rank as asked", sensitivity.baseline_ranks),
+            ("mean rank", sensitivity.mean_ranks),
+        ):
+            columns[name] = {model: Value(f"{rank:g}", number=rank) for model, rank in ranks.items()}
     about = f"{_about(comparison, models)} {OUR_WORDING.get(variants[0].kind, '')}".strip()
     return model_table(title, about, models, comparison.baseline, columns)
 
