@@ -73,7 +73,7 @@ def test_a_template_that_fails_with_its_values(tmp_path: Path, text: str) -> Non
     ("text", "suite", "said"),
     [
         ("Do {{ tsak }}.", "loop/core", "asks for 'tsak'; it may use task"),
-        ("Do {{ task }}.", "runtime/core", "expected --prompts with templates of runtime, which the suites of"),
+        ("Do {{ task }}.", "runtime/core", "expected --prompts with templates of runtime, which the suites"),
     ],
 )
 def test_a_set_that_cannot_be_asked_costs_nothing(tmp_path: Path, text: str, suite: str, said: str) -> None:
