@@ -178,18 +178,25 @@ def discipline(name: str) -> DisciplineEntry:
     return {entry.name: entry for entry in DISCIPLINES}[name]
 
 
-def check_prompts(folder: Path) -> None:
+def check_prompts(folder: Path, suites: Sequence[SuiteEntry] = ()) -> None:
     """Reads every template of a user's folder before a model is asked.
 
     Raises:
-        UserError: one is broken, or nothing in the folder would replace a prompt of ours.
+        UserError: one is broken, or nothing in the folder would replace a prompt of ours, or of these suites.
     """
     disciplines = {entry.name: entry.prompts for entry in DISCIPLINES if entry.prompts is not None}
-    replaced = [prompts(folder).name != OUR_PROMPTS for prompts in disciplines.values()]
+    replaced = {name for name, prompts in disciplines.items() if prompts(folder).name != OUR_PROMPTS}
     unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - disciplines.keys())
-    if unknown or not any(replaced):
+    if unknown or not replaced:
         got = f"the folder {unknown[0]!r}, no discipline" if unknown else "none"
         raise UserError(
             f"--prompts expects templates <discipline>/<name>.txt; {str(folder)!r} holds {got}. Disciplines:"
             f" {', '.join(disciplines)}."
+        )
+    asked = {suite.discipline for suite in suites}
+    if asked and replaced.isdisjoint(asked):
+        raise UserError(
+            f"expected --prompts with templates of {' or '.join(sorted(asked))}, which the suites of this run"
+            f" are of, got {str(folder)!r} with those of {' and '.join(sorted(replaced))}: nothing would be"
+            " asked by them; name other suites or another folder"
         )

@@ -69,13 +69,20 @@ def test_a_template_that_fails_with_its_values(tmp_path: Path, text: str) -> Non
         load_prompts("loop", template(tmp_path / "mine", "loop/generate", text)).render("generate", task="x")
 
 
-def test_a_broken_set_costs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "suite", "said"),
+    [
+        ("Do {{ tsak }}.", "loop/core", "asks for 'tsak'; it may use task"),
+        ("Do {{ task }}.", "runtime/core", "expected --prompts with templates of runtime, which the suites"),
+    ],
+)
+def test_a_set_that_cannot_be_asked_costs_nothing(tmp_path: Path, text: str, suite: str, said: str) -> None:
     """The command refuses it before anything is asked of a server, which here is away."""
     api = "{base_url: 'http://127.0.0.1:9/v1', model: m}"
     (tmp_path / "models.yaml").write_text(f"models: [{{id: m, name: M, api: {api}}}]\n")
-    template(tmp_path / "mine", "loop/generate", "Do {{ tsak }}.")
-    result = SmallRun(tmp_path).call("run", "--suites", "loop/core", "--prompts", "mine")
-    assert "asks for 'tsak'; it may use task" in str(result.exception)
+    template(tmp_path / "mine", "loop/generate", text)
+    result = SmallRun(tmp_path).call("run", "--suites", suite, "--prompts", "mine")
+    assert said in str(result.exception)
 
 
 def test_a_set_of_nothing_or_of_no_text_is_refused(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ class Session:
         """Checks models, suites, prices, prompts and folder before data is read or money is spent."""
         listed, wanted = self.listed, self.wanted
         rows = listed.select(wanted.models)
-        wanted.catalogue.select(wanted.suites, wanted.variants)
+        suites = wanted.entries(rows)
         if not rows:
             raise UserError(
                 "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
@@ -88,7 +88,7 @@ class Session:
             check_prices([row for row in rows if row.id not in reasons])
             check_prices([listed.row(listed.judge)] if listed.judge else [])
         if wanted.prompts is not None:
-            catalogue.check_prompts(wanted.prompts)
+            catalogue.check_prompts(wanted.prompts, suites)
         if wanted.asks:
             self.folder.check_writable()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from math import isnan, nan
 from statistics import fmean, stdev
@@ -256,8 +257,12 @@ def curve_columns(board: Board) -> list[ColumnScores]:
     return points if len(points) >= FEWEST_POINTS else []
 
 
+@lru_cache(maxsize=4096)
 def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
-    """Share of tasks, in per cent, that sustain 1…M loops; empty where it is not known."""
+    """Share of tasks, in per cent, that sustain 1…M loops; empty where it is not known.
+
+    Cached, because the page of every model draws the curves of all.
+    """
     shares = [share_of_maximum(column, model) for column in curve_columns(board)]
     known = tuple(share for share in shares if share is not None)
     return known if len(known) == len(shares) else ()
