@@ -202,13 +202,13 @@ def example_assertion(task_id: str, prompt: str, test: str, entry_point: str) ->
         match node:
             case ast.Assert(
                 test=ast.Compare(
-                    left=ast.Call(func=ast.Name(id="candidate"), args=arguments),
+                    left=ast.Call(func=ast.Name(id="candidate"), args=arguments, keywords=named),
                     ops=[operator, *_],
                     comparators=[wanted, *_],
                 )
-            ) if all(map(syntax.is_literal, [*arguments, wanted])):
+            ) if all(map(syntax.is_literal, [*arguments, *(each.value for each in named), wanted])):
                 sign = "is" if isinstance(operator, ast.Is) else "=="
-                call = ", ".join(map(ast.unparse, arguments))
+                call = ", ".join(map(ast.unparse, [*arguments, *named]))
                 return f"assert {entry_point}({call}) {sign} {ast.unparse(wanted)}"
     return ""
 

@@ -99,7 +99,8 @@ async def grade_by_tests(
     failing = None
     if run.calls:  # the last one's result is what the tests did not accept
         call = run.calls[-1]
-        arguments = ", ".join(map(shown, call.arguments)) if isinstance(call.arguments, tuple) else ""
+        values = map(shown, call.arguments) if isinstance(call.arguments, tuple) else ()
+        arguments = ", ".join([*values, *(f"{name}={shown(value)}" for name, value in call.named.items())])
         failing = FailingCase(
             index=len(run.calls) - 1,
             input=shorten(f"{call.function}({arguments})"),

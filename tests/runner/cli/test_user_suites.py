@@ -207,6 +207,12 @@ def test_the_loop_wants_an_example(place: Place) -> None:
     output = " ".join(place.run("--models", "good", code=2).split())
     assert "mine.jsonl, line 1, task 'mine/total': the loop expects an example" in output
     place.call("run", "--models", "good", "--suites", "evolved/mine,runtime/mine")
+    test = "def check(candidate):\n    assert candidate(title='One') == 'one'\n"
+    write_problems(place.root / "mine.jsonl", {**SLUG, "prompt": "def slug(title):\n", "test": test})
+    place.call("results", "archive", "--outdated")
+    place.call("run", "--models", "good", "--suites", "loop/mine")
+    (line,) = place.lines("good", "loop/mine")
+    assert "assert slug(title='One') == 'one'" in json.dumps(line)
 
 
 @pytest.mark.parametrize(

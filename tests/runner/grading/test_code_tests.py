@@ -77,6 +77,18 @@ async def test_an_exception_is_what_its_built_in_type_is(
     assert verdict.outcome is outcome
 
 
+async def test_tests_may_name_arguments(grader: CodeTestGrader) -> None:
+    """From their first call on; a verdict shows them."""
+    tests = "assert evens(n=3) == [0, 2]\nassert evens(4, first=2) == [2]\n"
+    reference = "def evens(n, first=0):\n    return list(range(first, n, 2))\n"
+    assert (await grader.grade(reference, problem(tests, reference))).outcome is P
+    wrong = await grader.grade("def evens(n, first=0):\n    return [0, 2]", problem(tests, reference))
+    assert wrong.outcome is F and wrong.failing is not None
+    assert wrong.failing.input == "evens(4, first=2)"
+    other = await grader.grade("def evens(m):\n    return [0, 2]", problem(tests, reference))
+    assert (other.outcome, "unexpected keyword argument 'n'" in other.detail) == (C, True)
+
+
 async def test_tests_may_use_numpy(grader: CodeTestGrader) -> None:
     """Whether the program uses it or not."""
     tests = "import numpy as np\nassert evens(np.int64(5)) == [0, 2, 4]\n"
