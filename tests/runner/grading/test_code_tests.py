@@ -116,10 +116,14 @@ async def test_tests_by_themselves(sandbox: Sandbox, monkeypatch: pytest.MonkeyP
         "def test_evens():\n    assert evens(2) == [0]\n",
         "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        evens(2)\n",
         "def check(candidate):\n    assert nothing_of_this_name\n    candidate(2)\n",
+        "def check(candidate):\n    candidate(2)\n    assert candidate(3) or True\n",
     ],
-    ids=["empty", "remark", "data", "empty check", "check of nothing", "pytest", "unittest", "fails before"],
+    ids=[
+        *("empty", "remark", "data", "empty check", "check of nothing", "pytest", "unittest"),
+        *("fails before", "asserts nothing"),
+    ],
 )
-async def test_tests_without_a_call_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
+async def test_tests_that_prove_nothing_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
     """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 prove nothing: .*'evens'"):
         await grader.grade(program, problem(tests))
