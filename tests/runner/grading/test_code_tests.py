@@ -85,6 +85,7 @@ async def test_tests_may_name_arguments(grader: CodeTestGrader) -> None:
     wrong = await grader.grade("def evens(n, first=0):\n    return [0, 2]", problem(tests, reference))
     assert wrong.outcome is F and wrong.failing is not None
     assert wrong.failing.input == "evens(4, first=2)"
+    assert wrong.failing.expected == "assert evens(4, first=2) == [2] (AssertionError: )"
     other = await grader.grade("def evens(m):\n    return [0, 2]", problem(tests, reference))
     assert (other.outcome, "unexpected keyword argument 'n'" in other.detail) == (C, True)
 
@@ -293,6 +294,14 @@ async def test_values_that_no_float_is_near_to(class_grader: ClassGrader, value:
     program = TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @")
     verdict = await class_grader.grade(program, ClassProblem("test/near", "Tally", TALLY, test))
     assert verdict.outcome in (F, C) and verdict.failing and verdict.failing.got
+
+
+async def test_functions_beside_the_class_are_called_there(class_grader: ClassGrader) -> None:
+    """And modules that the reference imports are the tests' own."""
+    reference = f"import math\n{TALLY}\n\ndef half(n):\n    return math.floor(n / 2)\n"
+    test = f"{TEST}\n    def test_half(self):\n        self.assertEqual(half(2 * math.pi), 3)\n"
+    verdict = await class_grader.grade(reference, ClassProblem("test/half", "Tally", reference, test))
+    assert (verdict.outcome, verdict.total) == (P, 4)
 
 
 async def test_core_classes_pass(class_grader: ClassGrader) -> None:
