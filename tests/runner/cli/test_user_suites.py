@@ -160,7 +160,10 @@ NO_CALL = RUNS | {"task_id": 4, "test_list": ["assert 1"]}
         (SLUG | {"task_id": 5}, "mine.jsonl, line 2: expected 'task_id' to be text (in quotes), got 5"),
         (NO_TEXT, "mine.jsonl, line 2: expected 'test' to be text"),
         (NO_LIST, "line 2: expected 'test_list' to be a list"),
-        (SLUG | {"inputs": ["'a'", "title='a'"]}, "line 2: expected 'inputs' to hold arguments as they stand"),
+        (
+            SLUG | {"inputs": ["'a'", "title='a'"]},
+            "line 2: expected 'inputs' to hold arguments as they stand",
+        ),
         (SLUG | {"inputs": ["("]}, "line 2: expected 'inputs' to hold arguments as they stand"),
         (NO_CALL, "the tests call none of the functions runs"),
     ],
