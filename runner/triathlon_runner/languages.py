@@ -67,13 +67,17 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
     Language.PHP: LanguageSpec(
         title="PHP",
         fence_labels=frozenset({"php"}),
-        version_program="<?php function version() { return PHP_VERSION; }",
+        version_program="""<?php function version() {
+            $lacks = ', without mbstring: programs that call mb_strlen and its like crash; on Debian: '
+                . 'apt-get install php-mbstring';
+            return PHP_VERSION . (extension_loaded('mbstring') ? '' : $lacks);
+        }""",
         definition=r"\bfunction\s+&?{name}\b",
         opening="function {name}({variables}) {{\n",
         command=("php", "-d", "display_errors=stderr", "-d", "memory_limit=-1", "-d", "opcache.enable_cli=0"),
         harness="harness.php",
         libraries=("/usr/lib/php", "/etc/php", "/usr/share/php"),
-        package="php-cli",
+        package="php-cli php-mbstring",
         last_line=r".*[}>]",
         file_tag="<?php",
         lists_are_maps=True,

@@ -56,5 +56,7 @@ def test_the_container_gets_every_program(tmp_path: Path) -> None:
     done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert done.returncode == 127 and "python3" in done.stderr  # nothing was installed by the stub
     assert re.search(
-        r"^install .*python3-venv perl php-cli ruby nodejs$", (tmp_path / "asked").read_text(), re.M
+        r"^install .*python3-venv perl php-cli php-mbstring ruby nodejs$",
+        (tmp_path / "asked").read_text(),
+        re.M,
     )

@@ -237,7 +237,7 @@ def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
     if not all(isinstance(name, str | None) for name in row.get("parents", ())):
         raise UserError(f"{place}: expected task_ids in 'parents', got {row['parents']!r:.80}; fix the line")
     try:
-        return _problem_of_row(row, name)
+        problem = _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise UserError(
@@ -245,6 +245,15 @@ def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
             "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs), `triathlon evolve` (inputs,"
             f" reference) or ClassEval (class_name, solution_code, test), got {row!r:.80} ({why})"
         ) from None
+    for text in problem.inputs if isinstance(problem, Problem) and "inputs" in row else ():
+        match parse_or_none(text):
+            case ast.Module(body=[ast.Expr(value=ast.Tuple())]):
+                continue
+        raise UserError(
+            f"{place}: expected 'inputs' to hold arguments as they stand in a call, such as"
+            f" \"[1, 2], 'a'\", got {text[1:-2]!r:.80}; fix the line"
+        )
+    return problem
 
 
 def _problem_of_row(row: rows.Row, name: str) -> AnyProblem:

@@ -99,7 +99,8 @@ async def grade_by_tests(
     failing = None
     if run.calls:  # the last one's result is what the tests did not accept
         call = run.calls[-1]
-        arguments = ", ".join(map(shown, call.arguments)) if isinstance(call.arguments, tuple) else ""
+        values = map(shown, call.arguments) if isinstance(call.arguments, tuple) else ()
+        arguments = ", ".join([*values, *(f"{name}={shown(value)}" for name, value in call.named.items())])
         failing = FailingCase(
             index=len(run.calls) - 1,
             input=shorten(f"{call.function}({arguments})"),
@@ -177,17 +178,21 @@ class CodeTestGrader:
         return tests, verdict
 
     async def _find_refusal(self, problem: TestedProblem) -> str:
-        """Why a problem's tests prove nothing: they never call the function, and would pass any program.
+        """Why a problem's tests prove nothing: they never call the function, or pass whatever it returns.
 
         They run without the program, so that nothing in it decides whether they get to their first call.
-        Empty where they call it.
+        Empty where they can fail.
         """
         name = problem.entry_point
         tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
-        run = await self._sandbox.examine(
-            Job(tests, (), limits=TEST_LIMITS, libraries=chosen_libraries(tests), relayed=(name,)),
-            Job(f"def {name}(*_, **__): return None", (), limits=TEST_LIMITS),
-        )
+        examiner = Job(tests, (), limits=TEST_LIMITS, libraries=chosen_libraries(tests), relayed=(name,))
+        for result in ("None", "'?'"):
+            stub = Job(f"def {name}(*_, **__): return {result}", (), limits=TEST_LIMITS)
+            run = await self._sandbox.examine(examiner, stub)
+            if not run.calls or run.examiner.ended is not Ended.FINISHED:
+                break
+        else:
+            return f"the tests of {problem.task_id} prove nothing: they pass, whatever {name!r} returns"
         if run.calls:
             return ""
         if run.examiner.ended is Ended.FINISHED:

@@ -10,7 +10,7 @@ import cmath
 import math
 import operator
 import re
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterator, Set, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass
@@ -174,7 +174,8 @@ def _same(left: Any, right: Any) -> bool:  # noqa: PLR0911 (one for each kind of
     if isinstance(left, Named):
         return left.name == right.name and _same(left.content, right.content)
     if isinstance(left, dict):
-        pairs = _pairs(left, right)
+        is_ordered = isinstance(left, OrderedDict)
+        pairs = zip(left, right, strict=False) if is_ordered else _pairs(left, right)
         return len(left) == len(right) and all(_same(a, b) and _same(left[a], right[b]) for a, b in pairs)
     if isinstance(left, set | frozenset):
         return len(left) == len(right) and all(_same(a, b) for a, b in _pairs(left, right))

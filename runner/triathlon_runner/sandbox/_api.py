@@ -114,6 +114,8 @@ class Call:
 
     function: str
     arguments: tuple[Any, ...] | Source
+    named: dict[str, Any] = field(default_factory=dict)
+    """Arguments with their names, for Python programs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ class Wire(NamedTuple):
             if not self.takes_source:
                 raise SandboxError("arguments as source text are for Python programs only")
             return self.frame(messages.CALL, (call.function, None, call.arguments.text))
-        return self.frame(messages.CALL, (call.function, call.arguments, None))
+        named = [call.named] if call.named else []
+        return self.frame(messages.CALL, (call.function, call.arguments, None, *named))
 
     def answer(self, result: Returned | Raised) -> bytes:
         """The answer to a child's question; Python's views and queues go as the lists that tests expect."""
@@ -84,6 +85,8 @@ class Wire(NamedTuple):
         match self.loads(payload):
             case [str(function), list(arguments)]:
                 return Call(function, tuple(arguments))
+            case [str(function), list(arguments), dict(named)]:
+                return Call(function, tuple(arguments), named)
         raise MalformedError("expected a call, got another message")
 
     def raised(self, payload: bytes) -> Raised:

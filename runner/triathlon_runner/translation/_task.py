@@ -257,6 +257,8 @@ _LARGEST_FLOAT: Final = int(sys.float_info.max)
 """The largest float: a larger whole number is near no expected value."""
 _RELATIVE: Final = 1e-9
 """Relative error that a float may have after another language wrote it (Perl writes 15 digits)."""
+_EXACT_FLOAT: Final = 10**15
+"""Below it each language writes a float that is a whole number exactly."""
 
 
 def plain(value: Any) -> Any:
@@ -293,7 +295,7 @@ def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) ->
         return got is expected or (not spec.has_truth_values and meant)
     if isinstance(expected, int | float):
         number = _number(got, spec)
-        return number is not None and abs(expected - number) <= tolerance + _RELATIVE * abs(expected)
+        return number is not None and abs(expected - number) <= tolerance + _rounding(expected, number)
     if isinstance(expected, str):
         is_number = isinstance(got, int) and not isinstance(got, bool)
         digits = _text(got) if is_number and not spec.has_number_type else ""
@@ -312,6 +314,12 @@ def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) ->
         and len(got) == len(expected)
         and all(same(left, right, language, tolerance) for left, right in zip(expected, got, strict=True))
     )
+
+
+def _rounding(expected: float, number: float) -> float:
+    """How far a number may be off; a whole one that was written exactly is the value or another."""
+    is_exact = isinstance(number, int) or (number.is_integer() and abs(expected) < _EXACT_FLOAT)
+    return 0.0 if isinstance(expected, int) and is_exact else _RELATIVE * abs(expected)
 
 
 def _number(got: Any, spec: LanguageSpec) -> float | None:

@@ -160,6 +160,11 @@ NO_CALL = RUNS | {"task_id": 4, "test_list": ["assert 1"]}
         (SLUG | {"task_id": 5}, "mine.jsonl, line 2: expected 'task_id' to be text (in quotes), got 5"),
         (NO_TEXT, "mine.jsonl, line 2: expected 'test' to be text"),
         (NO_LIST, "line 2: expected 'test_list' to be a list"),
+        (
+            SLUG | {"inputs": ["'a'", "title='a'"]},
+            "line 2: expected 'inputs' to hold arguments as they stand",
+        ),
+        (SLUG | {"inputs": ["("]}, "line 2: expected 'inputs' to hold arguments as they stand"),
         (NO_CALL, "the tests call none of the functions runs"),
     ],
 )
@@ -207,6 +212,12 @@ def test_the_loop_wants_an_example(place: Place) -> None:
     output = " ".join(place.run("--models", "good", code=2).split())
     assert "mine.jsonl, line 1, task 'mine/total': the loop expects an example" in output
     place.call("run", "--models", "good", "--suites", "evolved/mine,runtime/mine")
+    test = "def check(candidate):\n    assert candidate(title='One') == 'one'\n"
+    write_problems(place.root / "mine.jsonl", {**SLUG, "prompt": "def slug(title):\n", "test": test})
+    place.call("results", "archive", "--outdated")
+    place.call("run", "--models", "good", "--suites", "loop/mine")
+    (line,) = place.lines("good", "loop/mine")
+    assert "assert slug(title='One') == 'one'" in json.dumps(line)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
-"""Arguments become source text that gives the same values back."""
+"""Arguments become source text that gives the same values back; examples become assertions."""
 
 import math
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.datasets._problem import arguments_source
+from triathlon_runner.datasets.rows import example_assertion
 
 _PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -29,3 +31,21 @@ def test_not_a_number() -> None:
     inf, minus, (nan,), text = eval(arguments_source([math.inf, -math.inf, [math.nan], "nan, inf"]))
     assert (inf, minus, text) == (math.inf, -math.inf, "nan, inf")
     assert math.isnan(nan)
+
+
+@pytest.mark.parametrize(
+    ("example", "test", "assertion"),
+    [
+        (">>> f(1)\n    2\n    ", "", "f(1) == 2"),
+        (">>> f(1)\n    2", "", "f(1) == 2"),
+        ('>>> f(1)\n    "it\'s"\n    ', "", 'f(1) == "it\'s"'),
+        (">>> f(1) == 2\n    True\n    ", "", "(f(1) == 2) == True"),
+        ("", "assert candidate(1, b=2) == 3", "f(1, b=2) == 3"),
+        ("", "assert candidate(b=object()) == 3\n    assert candidate(b=2) is None", "f(b=2) is None"),
+    ],
+)
+def test_the_first_example(example: str, test: str, assertion: str) -> None:
+    """Of a docstring, whatever quotes its value has; else of the tests, with the names of arguments."""
+    prompt = f'def f(a=0, b=0):\n    """Says something.\n\n    {example}"""\n'
+    check = f"def check(candidate):\n    {test or 'pass'}\n"
+    assert example_assertion("mine/1", prompt, check, "f") == f"assert {assertion}"

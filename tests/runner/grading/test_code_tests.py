@@ -77,6 +77,19 @@ async def test_an_exception_is_what_its_built_in_type_is(
     assert verdict.outcome is outcome
 
 
+async def test_tests_may_name_arguments(grader: CodeTestGrader) -> None:
+    """From their first call on; a verdict shows them."""
+    tests = "assert evens(n=3) == [0, 2]\nassert evens(4, first=2) == [2]\n"
+    reference = "def evens(n, first=0):\n    return list(range(first, n, 2))\n"
+    assert (await grader.grade(reference, problem(tests, reference))).outcome is P
+    wrong = await grader.grade("def evens(n, first=0):\n    return [0, 2]", problem(tests, reference))
+    assert wrong.outcome is F and wrong.failing is not None
+    assert wrong.failing.input == "evens(4, first=2)"
+    assert wrong.failing.expected == "assert evens(4, first=2) == [2] (AssertionError: )"
+    other = await grader.grade("def evens(m):\n    return [0, 2]", problem(tests, reference))
+    assert (other.outcome, "unexpected keyword argument 'n'" in other.detail) == (C, True)
+
+
 async def test_tests_may_use_numpy(grader: CodeTestGrader) -> None:
     """Whether the program uses it or not."""
     tests = "import numpy as np\nassert evens(np.int64(5)) == [0, 2, 4]\n"
@@ -104,10 +117,14 @@ async def test_tests_by_themselves(sandbox: Sandbox, monkeypatch: pytest.MonkeyP
         "def test_evens():\n    assert evens(2) == [0]\n",
         "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        evens(2)\n",
         "def check(candidate):\n    assert nothing_of_this_name\n    candidate(2)\n",
+        "def check(candidate):\n    candidate(2)\n    assert candidate(3) or True\n",
     ],
-    ids=["empty", "remark", "data", "empty check", "check of nothing", "pytest", "unittest", "fails before"],
+    ids=[
+        *("empty", "remark", "data", "empty check", "check of nothing", "pytest", "unittest"),
+        *("fails before", "asserts nothing"),
+    ],
 )
-async def test_tests_without_a_call_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
+async def test_tests_that_prove_nothing_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
     """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 prove nothing: .*'evens'"):
         await grader.grade(program, problem(tests))
@@ -277,6 +294,14 @@ async def test_values_that_no_float_is_near_to(class_grader: ClassGrader, value:
     program = TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @")
     verdict = await class_grader.grade(program, ClassProblem("test/near", "Tally", TALLY, test))
     assert verdict.outcome in (F, C) and verdict.failing and verdict.failing.got
+
+
+async def test_functions_beside_the_class_are_called_there(class_grader: ClassGrader) -> None:
+    """And modules that the reference imports are the tests' own."""
+    reference = f"import math\n{TALLY}\n\ndef half(n):\n    return math.floor(n / 2)\n"
+    test = f"{TEST}\n    def test_half(self):\n        self.assertEqual(half(2 * math.pi), 3)\n"
+    verdict = await class_grader.grade(reference, ClassProblem("test/half", "Tally", reference, test))
+    assert (verdict.outcome, verdict.total) == (P, 4)
 
 
 async def test_core_classes_pass(class_grader: ClassGrader) -> None:

@@ -171,6 +171,8 @@ CELLS = [[1, 0], [1, 1]]
         ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 0), (1, 1)], True),
         ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 1)], False),
         ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [], False),
+        ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(1, 0), (1, 1)], False),
+        ("evoeval-creative-30", (CELLS, (0, 0), (1, 1)), [(0, 0)], [(0, 0), (1, 0)], False),
         ("evoeval-creative-69", ([2, 2, 5, 5], 10), (0, 2), (1, 3), True),
         ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (3, 2), False),
         ("evoeval-creative-69", ([2, 3, 4, 5], 20), (2, 3), (-2, -1), False),

@@ -47,7 +47,8 @@ SAME = [
 """Floats to 1e-6 at any depth, not a number equal to itself; the ways in which one value is written."""
 DIFFERENT = [
     ("1", "1.1"), ("1.0", "1.00001"), ("[1]", "[1, 1]"), ("{'a': 1}", "{'a': 2}"), ("{1}", "{1, 2}"),
-    ("Counter({'a': 2})", "OrderedDict({'a': 2})"), ("Color.RED", "Color.BLUE"),
+    ("Counter({'a': 2})", "OrderedDict({'a': 2})"),
+    ("OrderedDict({1: 2, 3: 4})", "OrderedDict([(3, 4), (1, 2)])"), ("Color.RED", "Color.BLUE"),
     ("Point(x=1)", "Point(x=2)"), ("Point(x=1)", "1"), ("nan", "1.0"), ("inf", "-inf"),
     (str(10**400), "1.5"), ("{True}", "{1}"), ("{1: 2}", "{True: 2}"), ("{1.0000001}", "{'a'}"),
 ]  # fmt: skip

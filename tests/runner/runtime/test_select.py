@@ -13,6 +13,7 @@ from triathlon_runner.runtime._sandboxed.select import (
     functions,
     watches,
 )
+from triathlon_runner.runtime._sandboxed.tracer import questions
 
 
 def block_lines(body: str) -> list[list[int]]:
@@ -164,6 +165,9 @@ def test_a_constant_return_borrows_from_another_method_only_what_it_has_itself()
         """
     assert (9, "self.stock[name]") in pairs(program)
     assert (10, "self.stock[name]") in pairs(program)
+    run = {"function": "f", "arguments": "()"}
+    asked = questions(textwrap.dedent(program).strip("\n"), run, [], 0)["statements"]
+    assert [[state["text"] for state in one["states"]] for one in asked if one["line"] == 9] == [["1"]]
 
 
 def test_a_bare_expression_is_asked_for_what_it_changed() -> None:

@@ -1,5 +1,6 @@
 """The library of hostile programs against the live engine; what is refused where the kernel lacks a layer."""
 
+import asyncio
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from support.attacks import Attack, attack, library
 from triathlon_runner.errors import UserError
-from triathlon_runner.sandbox import SandboxError, doctor, open_sandbox
+from triathlon_runner.sandbox import Language, SandboxError, doctor, open_sandbox
 from triathlon_runner.sandbox._inside import system
 
 FAST = {
@@ -52,11 +53,18 @@ async def test_what_gets_out_is_noticed() -> None:
 
 
 async def test_doctor_names_level_and_languages() -> None:
-    """The doctor tries what there is: a level, and every language with a version or what is missing."""
+    """The doctor tries what there is: a level, and every language with a version or what is missing.
+
+    Of PHP also the extension that many programs use.
+    """
     health = await doctor()
     assert health.level in ("namespaces", "lite")
     assert len(health.languages) == 5
     assert all(bool(one.version) != bool(one.fault) for one in health.languages)
+    php = next(one for one in health.languages if one.language is Language.PHP)
+    if php.version:
+        listed = await asyncio.to_thread(subprocess.check_output, ["php", "-m"], text=True)
+        assert ("apt-get install php-mbstring" in php.version) == ("mbstring" not in listed.split())
 
 
 WITHOUT_LANDLOCK = """

@@ -127,12 +127,15 @@ SAME: list[tuple[Any, Any, Language]] = [
     *((None, None, RUBY), (None, UNDEFINED, JAVASCRIPT), ("a", "a", RUBY), (3, "3", PERL), ("3", 3, PERL)),
     *(([1, 2], [1, 2], RUBY), ([1, 2], (1, 2), PYTHON), ({}, [], PHP), ({"0": "a"}, ["a"], PHP)),
     *(({"1": "a"}, {1: "a"}, PHP), ({"a": [True]}, {"a": [1]}, PERL)),
+    *((2 * 10**9, 2e9, PHP), (2**53, 9.00719925474099e15, PERL), (3, 3 - 1e-12, JAVASCRIPT)),
 ]
 DIFFERENT: list[tuple[Any, Any, Language]] = [
     *((1, True, PYTHON), (True, 1, PHP), (False, None, RUBY), (True, 2, PERL), (True, [1], PERL)),
     *((None, FUNCTION, JAVASCRIPT), (None, 0, PERL), (3, "3", PHP), (3, "three", PERL), ("3", 3, RUBY)),
     *(("03", 3, PERL), ("", None, PERL), ("", [], PERL), ("", 1.5, PERL), ("ab", ["a", "b"], RUBY)),
     *((0.3, 0.31, PERL), (1.5, float("nan"), PHP), (1.5, "9" * 5000, PERL), ([], None, PERL)),
+    *((2 * 10**9, 2 * 10**9 + 1, RUBY), (2 * 10**9, 2e9 + 1, JAVASCRIPT), (2 * 10**9, "2000000001", PERL)),
+    (10**15, 10**15 + 1, PHP),
     *(([1, 2], [2, 1], RUBY), ([1, 2], [1], RUBY), ({}, [], RUBY), ({"a": 1}, {"a": 1, "b": 2}, RUBY)),
 ]
 

@@ -139,9 +139,10 @@ def _prompt(front: str, function: ast.FunctionDef, docstring: str) -> str:
     return f"{front}\n\n\n{text}" if front else text
 
 
-def with_docstring(draft: Draft, prose: str, examples: str) -> Draft:
-    """The same problem with another docstring: words without examples, and examples."""
+def with_docstring(draft: Draft, docstring: str, examples: str) -> Draft:
+    """The same problem with the words of a docstring, and these examples."""
     front = "\n".join(draft.prompt.split("\n")[: draft.function.lineno - 1]).strip("\n")
+    prose = without_examples(docstring)
     docstring = f"{prose}\n\n{examples}" if examples else prose
     return replace(draft, prompt=_prompt(front, draft.function, docstring))
 

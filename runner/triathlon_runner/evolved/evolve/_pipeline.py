@@ -1,7 +1,7 @@
 """One job: from its seeds to problems on which two solutions agree (EvoEval, section 2), or to a reason."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -194,15 +194,16 @@ class Pipeline:
             self.round = number
             first, values = await self._solve_on_inputs(draft)
             # The model rewrites the prose; the examples are put in here, so that they are true.
-            examples = _draft.doctest_of(
-                draft.entry_point, {text: each.value for text, each in values.items()}
-            )
+            examples = _examples(draft, values)
             draft = await self._rewrite(draft, "evolve-examples", examples=examples)
-            draft = _draft.with_docstring(draft, _draft.without_examples(draft.docstring), examples)
+            draft = _draft.with_docstring(draft, draft.docstring, examples)
             second = await self._solve(draft, 2 * number + 1)
             results = await self._execute(second, draft.entry_point, list(values))
             differences = _differing(values, values.values(), results)
             if not differences:
+                # The second is the reference: a float of the first's may be another in its last digits.
+                examples = _examples(draft, dict(zip(values, results, strict=True)))
+                draft = _draft.with_docstring(draft, draft.docstring, examples)
                 return await self._add_inputs(draft, first, second, list(values))
             disagreements = "\n".join(
                 f"- {call_text(draft.entry_point, text)} gives {_shown(left)} to the one and {_shown(right)}"
@@ -311,13 +312,19 @@ class Pipeline:
         raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
 
+def _examples(draft: _draft.Draft, results: Mapping[str, Result]) -> str:
+    """Examples of a docstring, of what a solution returned on each input."""
+    values = {text: each.value for text, each in results.items() if isinstance(each, Returned)}
+    return _draft.doctest_of(draft.entry_point, values)
+
+
 def _with_seeds_examples(draft: _draft.Draft, seed: Problem) -> _draft.Draft:
     """The new words around the seed's own signature and examples: nothing else may change."""
     old = _draft.Draft(seed.entry_point, seed.prompt)
     if draft.parameters != old.parameters:
         raise DroppedError(f"the parameters {draft.parameters} are not the seed's {old.parameters}")
     examples = old.docstring[len(_draft.without_examples(old.docstring)) :].strip("\n")
-    return _draft.with_docstring(old, _draft.without_examples(draft.docstring), examples)
+    return _draft.with_docstring(old, draft.docstring, examples)
 
 
 def _result(result: Returned | Raised) -> Result:

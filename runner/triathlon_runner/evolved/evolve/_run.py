@@ -192,8 +192,8 @@ class Workspace:
 
     @property
     def _sets(self) -> list[Path]:
-        """The files of problems."""
-        return sorted(self.root.glob("*.jsonl"))
+        """The files of problems: a person's copy under another name is none."""
+        return sorted(path for path in self.root.glob("*.jsonl") if path.stem in TRANSFORMATIONS)
 
     def decisions(self) -> dict[Path, Counter[bool | None]]:
         """By file of problems, how many are accepted, refused and await a decision (None).

@@ -84,18 +84,23 @@ def serve(source: int, sink: int) -> None:
         return
     stream.send(messages.LOADED)
     while (call := stream.receive()) is not None:
-        function, arguments, text = call
-        stream.send(*_answer(module.__dict__, function, arguments, text, result_bytes))
+        function, arguments, text, *named = call
+        stream.send(*_answer(module.__dict__, function, arguments, text, result_bytes, dict(*named)))
 
 
 def _answer(
-    names: dict[str, Any], function: str, arguments: tuple[Any, ...] | None, text: str | None, limit: int
+    names: dict[str, Any],
+    function: str,
+    arguments: tuple[Any, ...] | None,
+    text: str | None,
+    limit: int,
+    named: dict[str, Any],
 ) -> tuple[bytes, bytes]:
     """Makes one call and encodes what it gave."""
     try:
         if text is not None:
             arguments = eval(text, {})  # noqa: S307 (in the sandbox)
-        value = names[function](*arguments)  # type: ignore[misc]
+        value = names[function](*arguments, **named)  # type: ignore[misc]
         return messages.VALUE, encode(value, limit)
     except ValueTooLargeError:
         return messages.RAISED, _report("ResultTooLarge", f"encoded, the result exceeds {limit} bytes")
@@ -108,8 +113,8 @@ def _answer(
 def _question(stream: FrameStream, function: str) -> Callable[..., Any]:
     """Returns a function whose calls are made in another process: plain data come back, or an exception."""
 
-    def ask(*arguments: Any) -> Any:
-        stream.send(messages.ASK, encode([function, list(arguments)], _QUESTION_BYTES))
+    def ask(*arguments: Any, **named: Any) -> Any:
+        stream.send(messages.ASK, encode([function, list(arguments), named], _QUESTION_BYTES))
         answer = stream.receive()
         if answer is None:  # the runner has closed the pipe
             os._exit(1)

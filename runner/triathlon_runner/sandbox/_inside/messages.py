@@ -35,7 +35,7 @@ MEMORY = struct.Struct("<Q")
 
 # Frames to the child, marshalled (in other languages: JSON).
 PROGRAM = b"P"  # program, most bytes of a result, names of relayed functions
-CALL = b"C"  # function, arguments or None, source text or None
+CALL = b"C"  # function, arguments or None, source text or None; perhaps named arguments
 ANSWER = b"A"  # True and value, or False and type and message: the answer to a question of the child
 
 # Frames from the child, encoded by `child.encode` (in other languages: JSON).
@@ -43,4 +43,4 @@ LOADED = b"L"  # the program was executed; empty
 NOT_LOADED = b"N"  # as RAISED
 VALUE = b"V"  # a value
 RAISED = b"E"  # type, message, line; from Python also the built-in type that it is or is derived from
-ASK = b"Q"  # function, arguments: a question to the runner, while a call runs
+ASK = b"Q"  # function, arguments, named ones in Python: a question to the runner, while a call runs

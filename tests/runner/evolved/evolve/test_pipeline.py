@@ -86,6 +86,12 @@ async def test_good_problem(sandbox: Sandbox) -> None:
     other = fenced(better.replace("numbers: list[int]", "xs: list[int]"))
     written, _ = await _evolve({**GOOD, "examples": other}, sandbox)
     assert "each different number once" not in written.draft.prompt
+    # Two solutions whose floats are equal but for rounding: the reference passes its own examples.
+    floats: Says = [
+        fenced(SOLUTION.replace("return ", f"return {part} + ")) for part in ("0.1", "0.1000000000001")
+    ]
+    written, _ = await _evolve({**GOOD, "solve": floats}, sandbox)
+    assert ">>> add_even([1, 2])\n    2.1000000000001\n" in written.draft.prompt
 
 
 async def test_solutions_that_differ(sandbox: Sandbox) -> None:
