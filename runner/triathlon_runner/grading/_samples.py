@@ -26,6 +26,7 @@ _TASK_FOLDER: Final = re.compile(r".+_\d+")
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)
 _POSITION: Final = re.compile(r"position (\d{1,6})")
 _WORD: Final = re.compile(r"\w+")
+_CALLED: Final = re.compile(r"\b(\w+)[ \t]*\(")
 _DEFINED: Final = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _PASSED: Final = frozenset({"pass", "success"})
 """EvalPlus' and EvoEval's words for it, in their versions."""
@@ -280,7 +281,8 @@ class TaskNames:
         """Returns the id of the task that a name stands for; where there is none, nothing and the reason.
 
         A number is the task's own (MBPP's 2 is `Mbpp/2`) only where the sample is about that task: programs
-        number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks.
+        number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks. A
+        prompt can show other tasks as examples: it is about the last whose function is called in it.
 
         Args:
             name: An id, a folder with `_` for `/`, a number, or `position 3`, from 0.
@@ -300,11 +302,13 @@ class TaskNames:
             folder = self._folders.get(name.replace("/", "_"), self._folders.get(name.rpartition("/")[2], ""))
             return folder, "" if folder else UNKNOWN
         function = self._functions[numbered]
-        if function in _WORD.findall(f"{about}\n{text}"):
+        functions = set(self._functions.values())
+        asked = [word for word in _CALLED.findall(about) if word in functions][-1:]
+        if asked == [function] or (not asked and function in _WORD.findall(f"{about}\n{text}")):
             return numbered, ""
         # Where a number stands for an id, and nothing else tells what the task is, it counts unless the
         # program defines another task's function in place of this one.
         is_id = not about and not position
-        if is_id and set(_DEFINED.findall(text)).isdisjoint(self._functions.values()):
+        if is_id and functions.isdisjoint(_DEFINED.findall(text)):
             return numbered, ""
-        return "", f"{name!r} is no id of {numbered!r}: the sample does not name {function!r}"
+        return "", f"{name!r} is no id of {numbered!r}: the sample is not about {function!r}"
