@@ -240,6 +240,17 @@ def test_a_loop_that_we_judge_longer_is_left_out(place: ImportPlace, tmp_path: P
 
 
 @pytest.mark.slow
+def test_a_loop_is_no_single_reply(place: ImportPlace, tmp_path: Path) -> None:
+    """Of replies without a loop those that fail would count as loops of 0, and the others be left out."""
+    row: dict[str, Any] = {"sample_id": FIRST.task_id, "output": {"raw": [WRONG]}}
+    said = place.bring("every-eval-ever", write_lines(tmp_path / "one.jsonl", row), *TO_LOOP, "one", code=1)
+    assert f"left out {FIRST.task_id}: it is no loop, and 'loop/core' asks otherwise" in said
+    told = [{"role": "user", "content": "x"}, {"role": "assistant", "content": WRONG}]
+    row = {"sample_id": FIRST.task_id, "interaction_type": "multi_turn", "messages": told}
+    said = place.bring("every-eval-ever", write_lines(tmp_path / "two.jsonl", row), *TO_SUITE, "two", code=1)
+    assert f"left out {FIRST.task_id}: it is a loop, and '{SUITE}' asks otherwise" in said
+
+
 def test_reval(place: ImportPlace, tmp_path: Path) -> None:
     """REval's four logs are joined to units; our questions about them get their answers and our judgement."""
     with model_server_process("support.server_scripts:echo") as url:
