@@ -1,9 +1,9 @@
 """Samples made elsewhere, as `grade` and `import` read them: folders of programs, and files in JSON.
 
-A folder holds `<task>/<n>.py`; a file holds a line a sample, an array of samples, EvalPlus' results, or a
-list of programs for each task (bigcode's generations.json). What is wrong with a sample is reported about
-that sample and never ends the command. Which task it is about is found by its id, its folder, its number or
-its position.
+A folder holds `<task>/<n>.py`, and EvalPlus' `eval_results.json` with its verdicts beside them; a file holds
+a line a sample, an array of samples, EvalPlus' results, or a list of programs for each task (bigcode's
+generations.json). What is wrong with a sample is reported about that sample and never ends the command.
+Which task it is about is found by its id, its folder, its number or its position.
 """
 
 import re
@@ -203,10 +203,13 @@ def _in_folder(folder: Path) -> Iterator[SampleRow]:
         raise UserError(
             f"expected the samples of one model in {str(folder)!r}, got {names}; name one of them"
         )
+    results = [row for path in files_below(folder, "eval_results.json") for row in sample_rows(path)]
+    graded = {(row.task_id.replace("/", "_"), row.text): row.fields for row in results}
     for file in files:
         task_id = file.parent.relative_to(folder).as_posix()
         try:
-            yield SampleRow(task_id, read_file(file).decode())
+            text = read_file(file).decode()
+            yield SampleRow(task_id, text, fields=graded.get((file.parent.name, text), {}))
         except UnicodeDecodeError as error:
             yield SampleRow(task_id, "", fault=f"not UTF-8: {error}")
 
