@@ -92,6 +92,13 @@ QUESTIONS: Final = ("coverage", "state", "path", "output")
 """REval's four kinds of question."""
 
 
+def ended_in_error(task_id: str, error: Any) -> ForeignSample:
+    """Returns a sample without a reply, with the first line of the error that ended it."""
+    message = str(error.get("message") if isinstance(error, dict) else error)
+    first_line = message.partition("\n")[0]
+    return ForeignSample(task_id, "", error=f"it ended in an error: {first_line:.200}")
+
+
 def task_name(value: Any) -> str | None:
     """Returns a task's id or number as a text; None for no id."""
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else None
