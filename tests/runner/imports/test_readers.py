@@ -39,6 +39,7 @@ def read(form: str, path: Path) -> list[Any]:
         ("every-eval-ever", {"sample_id": "a", "metadata": "x"}, "line 1, metadata: expected a JSON object"),
         ("every-eval-ever", LOOPS, "line 1, messages: expected a JSON object"),
         ("evalplus", {"results": {}}, "one JSON document with the keys results"),
+        ("evalplus", {"eval": {"task_id": "a"}, "samples": []}, "JSON document with the keys eval, samples"),
     ],
     ids=str,
 )
@@ -139,6 +140,13 @@ def test_evalplus_folder_of_programs(tmp_path: Path) -> None:
 def test_a_log_names_its_model(tmp_path: Path, form: str, content: dict[str, Any], model: str) -> None:
     """These call their files by the time or at random: no id of a model. Without a name the file's counts."""
     assert model_of(FORMATS[form], write_json(tmp_path / "log.json", content)) == model
+
+
+def test_a_folder_of_an_eval_set(tmp_path: Path) -> None:
+    """inspect_ai lists its logs in files beside them."""
+    for name in ("eval-set.json", "logs.json", "log.json"):
+        write_json(tmp_path / name, {})
+    assert [log.name for log in logs_at(FORMATS["inspect"], [tmp_path])] == ["log.json"]
 
 
 def test_a_log_of_inspect_without_end(tmp_path: Path) -> None:
