@@ -116,6 +116,8 @@ FORMATS = {
 _SOURCES: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
+_SAMPLES: Final = {"lm-eval": "samples_*", "every-eval-ever": "*_samples.jsonl*"}
+"""Which files below a folder are logs, in formats whose scores lie beside their samples."""
 _NO_LOGS: Final = frozenset({"eval-set.json", "logs.json"})
 """What inspect_ai writes beside logs."""
 _RESULTS: Final = re.compile(r"(_eval_results|\.eval_results|\.jsonl_results)$", re.IGNORECASE)
@@ -153,8 +155,8 @@ def _logs_at(log_format: Format, path: Path) -> list[Path]:
     of_programs = log_format.read is read_evalplus
     if log_format.is_folder or (of_programs and any(file.suffix == ".py" for file in files)):
         return [path]
-    if log_format.name == "lm-eval":
-        logs = [log for log in files if log.name.startswith("samples_")]
+    if pattern := _SAMPLES.get(log_format.name):
+        logs = [log for log in files if log.match(pattern)]
     else:
         logs = [log for log in files if log.parent == path and log.name.endswith(_ENDINGS)]
         logs = [log for log in logs if log.name not in _NO_LOGS]

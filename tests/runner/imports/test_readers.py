@@ -142,18 +142,28 @@ def test_a_log_names_its_model(tmp_path: Path, form: str, content: dict[str, Any
     assert model_of(FORMATS[form], write_json(tmp_path / "log.json", content)) == model
 
 
-def test_a_folder_of_an_eval_set(tmp_path: Path) -> None:
-    """inspect_ai lists its logs in files beside them."""
-    for name in ("eval-set.json", "logs.json", "log.json"):
+@pytest.mark.parametrize(
+    ("form", "log", "others"),
+    [
+        ("inspect", "log.json", ("eval-set.json", "logs.json")),
+        ("every-eval-ever", "data/suite/a_samples.jsonl", ("data/suite/a.json",)),
+    ],
+)
+def test_what_lies_beside_logs(tmp_path: Path, form: str, log: str, others: tuple[str, ...]) -> None:
+    """inspect_ai lists its logs in other files, and Every Eval Ever's scores lie beside its samples."""
+    for name in (log, *others):
         write_json(tmp_path / name, {})
-    assert [log.name for log in logs_at(FORMATS["inspect"], [tmp_path])] == ["log.json"]
+    assert logs_at(FORMATS[form], [tmp_path]) == [tmp_path / log]
 
 
 def test_a_log_of_inspect_without_end(tmp_path: Path) -> None:
     """Its header is missing, and what it wrote at its start names the model."""
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("_journal/start.json", json.dumps({"eval": {"model": "a/b"}}))
+        archive.writestr("summaries.json", "[]")
     form = FORMATS["inspect"]
+    with pytest.raises(UserError, match="`triathlon import inspect` reads"):
+        read("evalplus", tmp_path / "log.eval")
     assert (model_of(form, tmp_path / "log.eval"), form.status(tmp_path / "log.eval")) == ("a__b", "started")
 
 
