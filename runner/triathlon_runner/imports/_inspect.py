@@ -40,7 +40,8 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
                 text = "".join(str(each.get("text", "")) for each in parts if each.get("type") == "text")
             cut = (output["choices"][0].get("stop_reason") or output.get("stop_reason")) in _CUT
             prompt, theirs = _prompt(sample.get("input")), _score(sample.get("scores"))
-            yield ForeignSample(task, text, prompt, theirs=theirs, cut=cut)
+            about = f"{prompt}\n{_prompt(sample.get('target'))}"  # MBPP's tests are its target alone
+            yield ForeignSample(task, text, prompt, about=about, theirs=theirs, cut=cut)
 
 
 def inspect_status(path: Path) -> str:
@@ -67,9 +68,9 @@ def _header(path: Path) -> dict[str, Any]:
 
 
 def _prompt(asked: Any) -> str:
-    """Returns the text of an input, which may be a list of messages."""
-    messages = asked if isinstance(asked, list) else [{"content": asked}]
-    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    """Returns the text of an input or a target, which may be a list of messages or texts."""
+    messages = asked if isinstance(asked, list) else [asked]
+    contents = [message.get("content") if isinstance(message, dict) else message for message in messages]
     return "\n".join(content for content in contents if isinstance(content, str))
 
 

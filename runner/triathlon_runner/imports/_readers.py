@@ -258,9 +258,10 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
             tasks.setdefault(unit, task_id)
             answers.setdefault(unit, {}).setdefault(str(metadata["question"]), []).extend(replies)
         else:
-            prompt = object_of(row.get("input"), f"{where}, input").get("raw")
-            prompt = prompt if isinstance(prompt, str) else ""
-            yield from (ForeignSample(task_id, reply, prompt) for reply in replies)
+            asked = object_of(row.get("input"), f"{where}, input")
+            prompt = asked["raw"] if isinstance(asked.get("raw"), str) else ""
+            about = f"{prompt}\n{asked.get('reference')}"
+            yield from (ForeignSample(task_id, reply, prompt, about=about) for reply in replies)
     for unit, of_unit in answers.items():
         yield ForeignAnswers(tasks[unit], of_unit)
 

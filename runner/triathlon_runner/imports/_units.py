@@ -52,7 +52,7 @@ class ForeignSample:
     completes: bool = False
     """Whether the program continues the problem's prompt, and is executed behind it."""
     about: str = ""
-    """What the log has of the task beside the prompt, such as its row of the data set."""
+    """What the log has of the task, such as its row of the data set; empty where that is the prompt."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
     theirs: TheirVerdict = NO_VERDICT

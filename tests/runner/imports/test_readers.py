@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 from support.import_place import FIRST, GOOD, inspect_sample, lm_eval_row, said, write_json, write_lines
+from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import TaskNames
 from triathlon_runner.imports import FORMATS, logs_at, model_of, read_livecodebench
 
 Pack = Callable[[Path, list[dict[str, Any]]], Path]
@@ -274,6 +276,17 @@ def test_inspects_samples(tmp_path: Path, pack: Pack) -> None:
     no_choices = "it has no reply: its output has no choices (it met its limit: message)"
     invalid = "the log calls it invalid: wrong prompt"
     assert [unit.error for unit in units] == ["", "", "", no_choices, "it ended in an error: x", invalid]
+
+
+@pytest.mark.parametrize("form", ["inspect", "every-eval-ever"])
+def test_numbered_tasks(tmp_path: Path, form: str) -> None:
+    """MBPP's tests, which name the function, are the target: an empty reply to its prompt is about it."""
+    tests = ["assert c(1)", "assert c(2)"]
+    row = line("", sample_id="2", input={"raw": "Write it.", "reference": tests})
+    log = as_json(tmp_path / "log", [inspect_sample(2, "", input="Write it.", target=tests)])
+    (unit,) = read(form, log if form == "inspect" else write_lines(tmp_path / "s.jsonl", row))
+    problems = [Problem("Mbpp/2", "c", "", "", ("()",))]
+    assert TaskNames(problems).find(unit.task_id, "", unit.about or unit.prompt) == ("Mbpp/2", "")
 
 
 @pytest.mark.parametrize("pack", [as_stored_zip, as_zip, as_zstd])
