@@ -295,6 +295,8 @@ def _only_member(file: BytesIO) -> _Stream:
     infos = [info for info in archive.infolist() if not info.is_dir()]
     if len(infos) != 1:
         names = ", ".join(info.filename for info in infos[:5])
+        if infos and infos[0].filename == "_journal/start.json":
+            raise UnreadableFileError("it is a log of inspect_ai, which `triathlon import inspect` reads")
         raise UnreadableFileError(
             f"it is a zip of {len(infos)} files ({names}); unpack it, and name the folder"
         )

@@ -200,9 +200,9 @@ def _read(submission: Submission, lines: Path, check: FileCheck) -> tuple[Manife
         check.refuse(str(error))
         return None
     check.units = len(records)
-    _check_counts(check, records)
     for fault in _faults_of_manifest(manifest) if manifest is not None else ():
         check.refuse(fault, manifest=True)
+    _check_counts(check, records)
     return None if manifest is None or (check.problems and not records) else (manifest, records)
 
 

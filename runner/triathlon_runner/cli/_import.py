@@ -48,7 +48,9 @@ def import_command(
     ],
     paths: Annotated[list[Path], Argument(metavar="FILE…", help="Logs, or folders of them.")],
     suite: Annotated[str | None, Option(help="The suite that the log is about.")] = None,
-    model: Annotated[str | None, Option(help="Id to file it under; left out: the file's name.")] = None,
+    model: Annotated[
+        str | None, Option(help="Id to file it under; left out: as the log or its file is named.")
+    ] = None,
     kind: Annotated[ModelKind, Option(help="How the model was asked.")] = "instruct",
     recorded: Annotated[
         str | None, Option(metavar="SOURCE", help="File outcomes alone, in results/recorded/SOURCE/.")
@@ -80,7 +82,7 @@ def import_command(
         return
     log_format = imports.with_filter(imports.FORMATS[format_name], log_filter)
     source = imports.read_source(results, recorded) if recorded is not None else None
-    logs = _logs(imports.logs_at(log_format, paths), model, kind, source)
+    logs = _logs(log_format, imports.logs_at(log_format, paths), model, kind, source)
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
     entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))
@@ -119,9 +121,13 @@ def _show_reported(outputs: imports.GradedOutputs, path: Path) -> None:
 
 
 def _logs(
-    paths: Sequence[Path], model: str | None, kind: ModelKind, source: imports.Source | None
+    log_format: imports.Format,
+    paths: Sequence[Path],
+    model: str | None,
+    kind: ModelKind,
+    source: imports.Source | None,
 ) -> list[_Log]:
-    """Returns each log with the model that its file's name, or --model, stands for; refuses two of one.
+    """Returns each log with the model that it or its file's name names, or --model; refuses two of one.
 
     Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
     """
@@ -134,7 +140,7 @@ def _logs(
     logs: dict[tuple[str, str | None], _Log] = {}
     for path in paths:
         of_source = imports.cruxeval_model_and_suite(path) if source else None
-        name, suite = of_source or (imports.model_of(path), None)
+        name, suite = of_source or (model or imports.model_of(log_format, path), None)
         model_id = model or (source.models.get(name, name) if source is not None else name)
         try:
             log = _Log(path, row_without_server(model_id, kind), suite)

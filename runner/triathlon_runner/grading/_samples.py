@@ -1,9 +1,9 @@
 """Samples made elsewhere, as `grade` and `import` read them: folders of programs, and files in JSON.
 
-A folder holds `<task>/<n>.py`; a file holds a line a sample, an array of samples, EvalPlus' results, or a
-list of programs for each task (bigcode's generations.json). What is wrong with a sample is reported about
-that sample and never ends the command. Which task it is about is found by its id, its folder, its number or
-its position.
+A folder holds `<task>/<n>.py`, and EvalPlus' `eval_results.json` with its verdicts beside them; a file holds
+a line a sample, an array of samples, EvalPlus' results, or a list of programs for each task (bigcode's
+generations.json). What is wrong with a sample is reported about that sample and never ends the command.
+Which task it is about is found by its id, its folder, its number or its position.
 """
 
 import re
@@ -26,6 +26,7 @@ _TASK_FOLDER: Final = re.compile(r".+_\d+")
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)
 _POSITION: Final = re.compile(r"position (\d{1,6})")
 _WORD: Final = re.compile(r"\w+")
+_CALLED: Final = re.compile(r"\b(\w+)[ \t]*\(")
 _DEFINED: Final = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
 _PASSED: Final = frozenset({"pass", "success"})
 """EvalPlus' and EvoEval's words for it, in their versions."""
@@ -202,10 +203,13 @@ def _in_folder(folder: Path) -> Iterator[SampleRow]:
         raise UserError(
             f"expected the samples of one model in {str(folder)!r}, got {names}; name one of them"
         )
+    results = [row for path in files_below(folder, "eval_results.json") for row in sample_rows(path)]
+    graded = {(row.task_id.replace("/", "_"), row.text): row.fields for row in results}
     for file in files:
         task_id = file.parent.relative_to(folder).as_posix()
         try:
-            yield SampleRow(task_id, read_file(file).decode())
+            text = read_file(file).decode()
+            yield SampleRow(task_id, text, fields=graded.get((file.parent.name, text), {}))
         except UnicodeDecodeError as error:
             yield SampleRow(task_id, "", fault=f"not UTF-8: {error}")
 
@@ -214,8 +218,10 @@ def _in_file(path: Path) -> Iterator[tuple[str, Any]]:
     """Yields the objects of a file, each behind the words for its place; of a line that is none the error."""
     content = read_file(path)
     document = json_document(content)
-    if isinstance(document, dict) and isinstance(document.get("eval"), dict):
-        for task, found in document["eval"].items():
+    results = document.get("eval") if isinstance(document, dict) else None
+    # of EvalPlus; a log of inspect_ai has other things of this name
+    if isinstance(results, dict) and all(isinstance(found, list | dict) for found in results.values()):
+        for task, found in results.items():
             for row in found if isinstance(found, list) else [found]:
                 yield f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row
     elif isinstance(document, dict) and "task_id" in document:
@@ -280,7 +286,8 @@ class TaskNames:
         """Returns the id of the task that a name stands for; where there is none, nothing and the reason.
 
         A number is the task's own (MBPP's 2 is `Mbpp/2`) only where the sample is about that task: programs
-        number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks.
+        number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks. A
+        prompt can show other tasks as examples: it is about the last whose function is called in it.
 
         Args:
             name: An id, a folder with `_` for `/`, a number, or `position 3`, from 0.
@@ -300,11 +307,13 @@ class TaskNames:
             folder = self._folders.get(name.replace("/", "_"), self._folders.get(name.rpartition("/")[2], ""))
             return folder, "" if folder else UNKNOWN
         function = self._functions[numbered]
-        if function in _WORD.findall(f"{about}\n{text}"):
+        functions = set(self._functions.values())
+        asked = [word for word in _CALLED.findall(about) if word in functions][-1:]
+        if asked == [function] or (not asked and function in _WORD.findall(f"{about}\n{text}")):
             return numbered, ""
         # Where a number stands for an id, and nothing else tells what the task is, it counts unless the
         # program defines another task's function in place of this one.
         is_id = not about and not position
-        if is_id and set(_DEFINED.findall(text)).isdisjoint(self._functions.values()):
+        if is_id and functions.isdisjoint(_DEFINED.findall(text)):
             return numbered, ""
-        return "", f"{name!r} is no id of {numbered!r}: the sample does not name {function!r}"
+        return "", f"{name!r} is no id of {numbered!r}: the sample is not about {function!r}"

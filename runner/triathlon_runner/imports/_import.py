@@ -31,6 +31,7 @@ from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import (
     DataSetRecord,
+    LoopRecord,
     Manifest,
     Outcome,
     PredictionRecord,
@@ -224,7 +225,7 @@ async def _grade_all(
     samples: Counter[str] = Counter()
     limit, done = asyncio.Semaphore(_AT_ONCE), itertools.count(1)
     position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
-    suite = work.built.suite
+    suite, asks_loops = work.built.suite, work.built.entry.record is LoopRecord
     names = TaskNames(suite.functions() if isinstance(suite, Programs) else ())
 
     async def grade_one(unit: Foreign, sample: int) -> list[_Graded]:
@@ -249,7 +250,10 @@ async def _grade_all(
             task_id, why_not = found or unit.task_id, why_not or UNKNOWN
         sample = samples[task_id]
         samples[task_id] += 1
-        if task_id in position:
+        if isinstance(unit, ForeignLoop) != asks_loops:
+            why_not = f"it is {'no' if asks_loops else 'a'} loop, and {work.suite_id!r} asks otherwise"
+            report.left_out[_name(task_id, sample)] = why_not
+        elif task_id in position:
             grading = grade_one(replace(unit, task_id=task_id), sample)
             gradings.append((position[task_id], sample, grading))
         else:

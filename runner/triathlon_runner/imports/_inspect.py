@@ -7,12 +7,10 @@ from typing import Any, Final
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import as_object, members, object_of, read_file, read_members
 from triathlon_runner.grading import NO_VERDICT, TheirVerdict
-from triathlon_runner.imports._units import Foreign, ForeignSample, part, task_name
+from triathlon_runner.imports._units import Foreign, ForeignSample, ended_in_error, part, task_name
 
-_SHOWN: Final = 200
-"""Characters of an error's message that are shown."""
-_VERDICTS: Final = {"C": True, 1: True, "I": False, 0: False}
-"""By the value of a score."""
+_VERDICTS: Final = {"C": True, 1: True, "I": False, "N": False, 0: False}
+"""By the value of a score; other values, such as the number of lines, are none."""
 _CUT: Final = ("max_tokens", "model_length")
 """Reasons to stop that are a limit of tokens."""
 
@@ -27,9 +25,10 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
         task, error = task_name(sample.get("id")) or "", sample.get("error")
         output = object_of(sample.get("output"), f"{where}, output")
         if error is not None:
-            message = str(error.get("message") if isinstance(error, dict) else error)
-            first_line = message.partition("\n")[0][:_SHOWN]
-            yield ForeignSample(task, "", error=f"it ended in an error: {first_line}")
+            yield ended_in_error(task, error)
+        elif isinstance(sample.get("invalidation"), dict):
+            why = sample["invalidation"].get("reason") or "no reason is given"
+            yield ForeignSample(task, "", error=f"the log calls it invalid: {why}")
         elif not output.get("choices"):
             limit = sample.get("limit")
             met = f" (it met its limit: {limit.get('type')})" if isinstance(limit, dict) else ""
@@ -41,35 +40,47 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
                 text = "".join(str(each.get("text", "")) for each in parts if each.get("type") == "text")
             cut = (output["choices"][0].get("stop_reason") or output.get("stop_reason")) in _CUT
             prompt, theirs = _prompt(sample.get("input")), _score(sample.get("scores"))
-            yield ForeignSample(task, text, prompt, theirs=theirs, cut=cut)
+            about = f"{prompt}\n{_prompt(sample.get('target'))}"  # MBPP's tests are its target alone
+            yield ForeignSample(task, text, prompt, about=about, theirs=theirs, cut=cut)
 
 
 def inspect_status(path: Path) -> str:
     """Returns the status of a log that is no `success`, such as `cancelled`; empty for one that is."""
-    names = members(path)
-    if names is None:
-        header = as_object(read_file(path), str(path))
-    elif "header.json" in names:
-        (content,) = read_members(path, ["header.json"])
-        header = as_object(content, f"{path}, header.json")
-    else:
-        return "started"  # the header is written last
-    status = header.get("status")
+    status = _header(path).get("status", "started")  # written last
     return status if isinstance(status, str) and status != "success" else ""
 
 
+def inspect_model(path: Path) -> str:
+    """Returns the model that was asked, such as `openai/gpt-5`; empty where the log does not say."""
+    asked = _header(path).get("eval")
+    model = asked.get("model") if isinstance(asked, dict) else None
+    return model if isinstance(model, str) else ""
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """Returns what a log says of itself at its end; of one without end, what it said at its start."""
+    names = members(path)
+    if names is None:
+        return as_object(read_file(path), str(path))
+    name = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+    contents = read_members(path, [name] if name else [])
+    return next((as_object(content, f"{path}, {name}") for content in contents), {})
+
+
 def _prompt(asked: Any) -> str:
-    """Returns the text of an input, which may be a list of messages."""
-    messages = asked if isinstance(asked, list) else [{"content": asked}]
-    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    """Returns the text of an input or a target, which may be a list of messages or texts."""
+    messages = asked if isinstance(asked, list) else [asked]
+    contents = [message.get("content") if isinstance(message, dict) else message for message in messages]
     return "\n".join(content for content in contents if isinstance(content, str))
 
 
 def _score(scores: Any) -> TheirVerdict:
-    """Returns what the scorers of a sample say, where they agree."""
+    """Returns what the scorers of a sample say that give verdicts, where they agree."""
     of_scorers = scores.values() if isinstance(scores, dict) else ()
     values = [score.get("value") for score in of_scorers if isinstance(score, dict)]
-    verdicts = {_VERDICTS.get(value) if isinstance(value, str | float | int) else None for value in values}
+    verdicts = {
+        _VERDICTS[value] for value in values if isinstance(value, str | float | int) and value in _VERDICTS
+    }
     return TheirVerdict(verdicts.pop()) if len(verdicts) == 1 else NO_VERDICT
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -17,6 +18,7 @@ from triathlon_runner.imports._units import (
     ForeignLoop,
     ForeignSample,
     are_texts,
+    ended_in_error,
     part,
     task_name,
 )
@@ -28,6 +30,10 @@ _CRUXEVAL_NAME: Final = re.compile(
     r"(?P<model>.+?)(?P<cot>\+cot)?_temp[\d.]+_(?P<side>output|input)\.json(?:\.gz)?"
 )
 """How CRUXEval's authors call a file of graded answers."""
+_ONLY_AN_OUTCOME: Final = (
+    "expected the model's reply; a line that has only an outcome cannot be graded here: its figure is a"
+    " reported one, for a table in results/published/"
+)
 REPORTED: Final = {
     "livecodebench": "LiveCodeBench: an eval_all file (question_id, code_list or output_list, graded_list)"
 }
@@ -73,7 +79,8 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
         programs, replies = _texts(row.get("filtered_resps")), _texts(row.get("resps")) or []
         if programs is None:
             got = row.get("filtered_resps")
-            raise UserError(f"{where}: expected programs in filtered_resps, got {got!r:.80}")
+            yield ForeignSample(task_id, "", error=f"expected programs in filtered_resps, got {got!r:.80}")
+            continue
         if chosen is None and name != filters[0]:
             why = (
                 f"it is of the filter {name!r}; {filters[0]!r}, the first of the log, is read, and"
@@ -226,39 +233,64 @@ def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> 
 def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
     """Yields a reply or a loop for each sample, and all answers to one (program, input) of runtime together.
 
+    A line without a reply is left out: it ended in an error, or has an outcome alone.
+
     Raises:
-        UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
+        UserError: a line of another shape.
     """
     answers: dict[str, dict[str, list[str]]] = {}
     tasks: dict[str, str] = {}
     rows, broken = _rows(path)
     yield from broken
-    for where, row in rows:
-        metadata = object_of(row.get("metadata"), f"{where}, metadata")
+    for where, row, metadata in _interactions(rows):
         # without the metadata's task id, the sample's id without the sample's number
         task_id = task_name(metadata.get("task_id")) or part(row, where, "sample_id").partition("#")[0]
-        if "question" in metadata:
+        if row.get("interaction_type") == "multi_turn":
+            yield _conversation(row, task_id, where)
+            continue
+        replies = object_of(row.get("output"), f"{where}, output").get("raw")
+        if row.get("error") and not (are_texts(replies) and any(replies)):
+            yield ended_in_error(task_id, row["error"])
+        elif not are_texts(replies) or not replies:
+            yield ForeignSample(task_id, "", error=f"got {replies!r:.80} in output.raw, {_ONLY_AN_OUTCOME}")
+        elif "question" in metadata:
             unit = part(row, where, "sample_id").rpartition("#")[0]
             tasks.setdefault(unit, task_id)
-            of_unit = answers.setdefault(unit, {})
-            of_unit.setdefault(str(metadata["question"]), []).append(_last_reply(row, where))
-        elif row.get("interaction_type") == "multi_turn":
-            yield _conversation(row, task_id, where)
+            answers.setdefault(unit, {}).setdefault(str(metadata["question"]), []).extend(replies)
         else:
-            prompt = object_of(row.get("input"), f"{where}, input").get("raw")
-            yield ForeignSample(task_id, _last_reply(row, where), prompt if isinstance(prompt, str) else "")
-    for unit, replies in answers.items():
-        yield ForeignAnswers(tasks[unit], replies)
+            asked = object_of(row.get("input"), f"{where}, input")
+            prompt = asked["raw"] if isinstance(asked.get("raw"), str) else ""
+            about = f"{prompt}\n{asked.get('reference')}"
+            yield from (ForeignSample(task_id, reply, prompt, about=about) for reply in replies)
+    for unit, of_unit in answers.items():
+        yield ForeignAnswers(tasks[unit], of_unit)
 
 
-def _last_reply(row: dict[str, Any], where: str) -> str:
-    replies = object_of(row.get("output"), f"{where}, output").get("raw")
-    if not are_texts(replies) or not replies:
-        raise UserError(
-            f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
-            " outcome cannot be graded here: its figure is a reported one, for a table in results/published/"
-        )
-    return replies[-1]
+def every_eval_ever_model(path: Path) -> str:
+    """Returns the model that a file of samples names; empty where it names none, or more than one."""
+    models = {str(row.get("model_id") or "") for _, row in json_lines(path, broken=[])}
+    return models.pop() if len(models) == 1 else ""
+
+
+def _interactions(
+    rows: Sequence[tuple[str, dict[str, Any]]],
+) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Yields the first line of each sample, with its place and metadata.
+
+    A file has a line for each sample and each score (`evaluation_result_id`): lines of one score with one
+    question are samples of one task, numbered by `epoch` or counted.
+    """
+    counts: Counter[tuple[str, ...]] = Counter()
+    seen = set()
+    for where, row in rows:
+        metadata = object_of(row.get("metadata"), f"{where}, metadata")
+        sample = str(row.get("sample_id")), str(row.get("input"))
+        score = *sample, str(row.get("evaluation_result_id") or row.get("evaluation_name"))
+        counts[score] += 1
+        interaction = *sample, str(metadata.get("epoch") or counts[score])
+        if interaction not in seen:
+            seen.add(interaction)
+            yield where, row, metadata
 
 
 def _conversation(row: dict[str, Any], task_id: str, where: str) -> ForeignLoop:

@@ -52,7 +52,7 @@ class ForeignSample:
     completes: bool = False
     """Whether the program continues the problem's prompt, and is executed behind it."""
     about: str = ""
-    """What the log has of the task beside the prompt, such as its row of the data set."""
+    """What the log has of the task, such as its row of the data set; empty where that is the prompt."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
     theirs: TheirVerdict = NO_VERDICT
@@ -90,6 +90,13 @@ WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "human-eval", "bigcode", "lm-
 """Formats whose samples are programs to be graded as they are, not replies."""
 QUESTIONS: Final = ("coverage", "state", "path", "output")
 """REval's four kinds of question."""
+
+
+def ended_in_error(task_id: str, error: Any) -> ForeignSample:
+    """Returns a sample without a reply, with the first line of the error that ended it."""
+    message = str(error.get("message") if isinstance(error, dict) else error)
+    first_line = message.partition("\n")[0]
+    return ForeignSample(task_id, "", error=f"it ended in an error: {first_line:.200}")
 
 
 def task_name(value: Any) -> str | None:

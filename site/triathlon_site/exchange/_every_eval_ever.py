@@ -235,11 +235,11 @@ def _evaluation(outcome: Outcome, turns: int | None = None) -> _Row:
 
 def _single(question: Question) -> _Row:
     """One question, one reply, and what was taken out of it."""
-    text, reasoning = question.reply.text, question.reply.reasoning
+    raw, reasoning = [] if question is _WITHOUT_TEXTS else [question.reply.text], question.reply.reasoning
     return {
         "interaction_type": "single_turn",
         "input": {"raw": question.text, "reference": list(question.expected)},
-        "output": {"raw": [text] if text else [], "reasoning_trace": [reasoning] if reasoning else None},
+        "output": {"raw": raw, "reasoning_trace": [reasoning] if reasoning else None},
         "messages": None,
         "answer_attribution": _attribution(question.extracted, "output.raw"),
     }

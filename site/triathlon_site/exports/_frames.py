@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import Any, Final
 
@@ -74,11 +74,12 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def imported_records(boards: Sequence[Board], models: Models) -> list[dict[str, Any]]:
-    """Returns the scores of imported results: without ranks, and with the number of the suites' tasks."""
+    """Returns the scores of imported results: by name, without ranks, with the tasks of their suites."""
     unranked = dict.fromkeys((*_rank_fields(None), "tier", "rank_shift", "rank_shift_significant"))
     rows = []
     for board in boards:
-        for row in records(score_frame([board], models)):
+        by_name = replace(board, models=tuple(sorted(board.models)))
+        for row in records(score_frame([by_name], models)):
             files = [file for file in board.files[row["model"]] if file.suite in row["suites"]]
             tasks_in_suite = sum(file.task_counts[1] for file in files)
             rows.append(row | unranked | {"grade": "imported", "tasks_in_suite": tasks_in_suite})

@@ -224,6 +224,15 @@ def test_what_no_run_of_this_version_gives_is_refused(
     assert code == 1 and said in problems(document, SEEDS)
 
 
+def test_an_import_is_named_before_its_lines(place: SmallRun) -> None:
+    """Each line lacks requests, which only the first ten problems would say, and that is no remedy."""
+    lines = [line | {"usage": NOW | {"requests": 0}} for line in place.records(SEEDS)]
+    write_results(place, SEEDS, lines, origin={"format": "evalplus", "file": "f", "sha256": "0"})
+    _, document = check(place)
+    texts = problems(document, SEEDS)
+    assert texts.index("got an import") < texts.index("usage.requests")
+
+
 @pytest.mark.parametrize("kind", ["a link", "a link to a folder", "a pipe"])
 def test_nothing_is_read_through_a_link(place: SmallRun, kind: str) -> None:
     lines = place.lines(SEEDS)

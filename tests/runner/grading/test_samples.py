@@ -110,13 +110,15 @@ def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, p
         ("position 1", "", "", ""),
         ("2", "def x(): pass", "Write `c`.", "Mbpp/2"),
         ("2", "def x(): pass", "Write `other`.", ""),
+        ("2", "def c(x): return 1", "assert c(1)\nassert d(1)", ""),
+        ("3", "def x(): pass", "assert c(1)\nassert d(1)", "Mbpp/3"),
         ("7", "def x(): pass", "Write `e`.", "7"),
         ("7", "def x(): pass", "Write `other`.", ""),
         ("7", "def x(): pass", "", "7"),
     ],
 )
 def test_a_number_is_a_task_only_by_its_program(name: str, program: str, about: str, task: str) -> None:
-    """MBPP's tasks have numbers; automatic ones stand beside programs or prompts of other tasks."""
+    """Automatic ids stand beside programs or prompts of other tasks, and examples before the task."""
     tasks = (("Mbpp/2", "c"), ("Mbpp/3", "d"), ("7", "e"))
     problems = [Problem(task_id, function, "", "", ("()",)) for task_id, function in tasks]
     found, why_not = TaskNames(problems).find(name, program, about)

@@ -36,6 +36,7 @@ ANSWERS = [FIRST.reference, SECOND.reference, WRONG]
 RIGHT = [Outcome.PASSED, Outcome.PASSED, Outcome.CRASHED]
 """How the answers end: the third task's program defines another task's function."""
 SOLUTIONS = [{"task_id": one.task_id, "solution": text} for one, text in zip(PROBLEMS, ANSWERS, strict=True)]
+LENGTH = {"length": {"value": 613}}
 TO_SUITE = ("--suite", SUITE, "--model")
 TO_LOOP = ("--suite", "loop/core", "--model")
 
@@ -188,20 +189,20 @@ def test_bigcodes_generations(place: ImportPlace, tmp_path: Path) -> None:
 
 
 def test_inspects_scores_and_status(place: ImportPlace, tmp_path: Path) -> None:
-    """Scorers that differ have no verdict; a cut reply is truncated; automatic ids name no task."""
+    """Scorers that differ have no verdict, a length is none; a cut reply is truncated; 3 is no task."""
     samples = [
         inspect_sample(FIRST.task_id, scores={"verify": {"value": value}, **more})
-        for value, more in (("C", {}), ("I", {}), (1.0, {}), ("C", {"other": {"value": "I"}}))
+        for value, more in (("C", {}), ("I", {}), (1.0, {}), ("C", {"other": {"value": "I"}}), ("N", LENGTH))
     ]
     text = f"```python\ndef {SECOND.entry_point}(a):\n    for"
     cut = {"choices": [{"message": {"content": text}, "stop_reason": "max_tokens"}]}
     samples += [inspect_sample(SECOND.task_id, output=cut), inspect_sample(THIRD.task_id, output={})]
     log = inspect_log(tmp_path / "cut.json", [*samples, inspect_sample(3)], "cancelled")
     shown = place.bring("inspect", log, "--suite", SUITE, code=1)
-    assert f"equal in 2 of 3; {FIRST.task_id} #1: theirs failed, ours passed" in shown
-    assert f"left out {THIRD.task_id}, sample 6 of the log: it has no reply" in shown
+    assert f"equal in 2 of 4; {FIRST.task_id} #1: theirs failed, ours passed" in shown
+    assert f"left out {THIRD.task_id}, sample 7 of the log: it has no reply" in shown
     assert "left out 3: the suite has no such task" in shown
-    assert place.outcomes("cut") == [Outcome.PASSED] * 4 + [Outcome.TRUNCATED]
+    assert place.outcomes("cut") == [Outcome.PASSED] * 5 + [Outcome.TRUNCATED]
     assert "the log says of itself: cancelled" in shown
     assert place.origin("cut")["status"] == "cancelled"
 
@@ -237,6 +238,17 @@ def test_a_loop_that_we_judge_longer_is_left_out(place: ImportPlace, tmp_path: P
     assert f"left out {SECOND.task_id}: passes here, failed there; the log has no further reply" in said
     assert "1 of 1 unit left out, as listed above" in said and "nothing was imported" in said
     assert not place.imported("longer", "loop/core").exists()
+
+
+def test_a_loop_is_no_single_reply(place: ImportPlace, tmp_path: Path) -> None:
+    """Of replies without a loop those that fail would count as loops of 0, and the others be left out."""
+    row: dict[str, Any] = {"sample_id": FIRST.task_id, "output": {"raw": [WRONG]}}
+    said = place.bring("every-eval-ever", write_lines(tmp_path / "one.jsonl", row), *TO_LOOP, "one", code=1)
+    assert f"left out {FIRST.task_id}: it is no loop, and 'loop/core' asks otherwise" in said
+    told = [{"role": "user", "content": "x"}, {"role": "assistant", "content": WRONG}]
+    row = {"sample_id": FIRST.task_id, "interaction_type": "multi_turn", "messages": told}
+    said = place.bring("every-eval-ever", write_lines(tmp_path / "two.jsonl", row), *TO_SUITE, "two", code=1)
+    assert f"left out {FIRST.task_id}: it is a loop, and '{SUITE}' asks otherwise" in said
 
 
 @pytest.mark.slow

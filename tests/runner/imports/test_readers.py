@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 from support.import_place import FIRST, GOOD, inspect_sample, lm_eval_row, said, write_json, write_lines
+from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import TaskNames
 from triathlon_runner.imports import FORMATS, logs_at, model_of, read_livecodebench
 
 Pack = Callable[[Path, list[dict[str, Any]]], Path]
@@ -38,8 +40,8 @@ def read(form: str, path: Path) -> list[Any]:
         ("inspect", {"samples": [INSPECT | {"output": said(3)}]}, "message.content (str | list), got 3"),
         ("every-eval-ever", {"sample_id": "a", "metadata": "x"}, "line 1, metadata: expected a JSON object"),
         ("every-eval-ever", LOOPS, "line 1, messages: expected a JSON object"),
-        ("every-eval-ever", {"sample_id": "a#0", "output": {"raw": []}}, "a reported one"),
         ("evalplus", {"results": {}}, "one JSON document with the keys results"),
+        ("evalplus", {"eval": {"task_id": "a"}, "samples": []}, "JSON document with the keys eval, samples"),
     ],
     ids=str,
 )
@@ -86,6 +88,13 @@ def test_lm_evals_programs(tmp_path: Path, row: dict[str, Any], program: str) ->
     assert (unit.text.strip(), unit.is_program) == (program.strip(), True)
 
 
+def test_lm_evals_row_without_programs(tmp_path: Path) -> None:
+    """It is left out, and the others count."""
+    rows = lm_eval_row("", filtered_resps=[None]), lm_eval_row(FIRST.reference)
+    empty, whole = read("lm-eval", write_lines(tmp_path / "s.jsonl", *rows))
+    assert empty.error == "expected programs in filtered_resps, got [None]" and not whole.error
+
+
 @pytest.mark.parametrize("form", ["lm-eval", "every-eval-ever"])
 def test_a_torn_line_is_left_out(tmp_path: Path, form: str) -> None:
     """With its place, and the others count; a log without any line that can be read is refused."""
@@ -104,10 +113,102 @@ def test_evalplus_folder_of_files(tmp_path: Path) -> None:
     """Of the samples, their raw replies and their results the last alone is read, under the samples' name."""
     for name in ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl", "other.jsonl"):
         write_lines(tmp_path / name, GOOD)
-    graded = tmp_path / "m_temp_0.0_eval_results.json"
+    graded, form = tmp_path / "m_temp_0.0_eval_results.json", FORMATS["evalplus"]
     write_json(graded, {"eval": {FIRST.task_id: [GOOD]}})
-    found = [(log.name, model_of(log)) for log in logs_at(FORMATS["evalplus"], [tmp_path])]
+    found = [(log.name, model_of(form, log)) for log in logs_at(form, [tmp_path])]
     assert found == [(graded.name, "m_temp_0.0"), ("other.jsonl", "other")]
+
+
+def test_evalplus_folder_of_programs(tmp_path: Path) -> None:
+    """`eval_results.json` in it has their verdicts; a program that was changed since then has none."""
+    name = FIRST.task_id.replace("/", "_")
+    graded = [{**GOOD, "base_status": "pass"}, {**GOOD, "solution": "x = 1", "base_status": "fail"}]
+    write_json(tmp_path / "eval_results.json", {"eval": {FIRST.task_id: graded}})
+    for number, text in enumerate((FIRST.reference, "x = 1", "x = 2")):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / f"{number}.py").write_text(text)
+    assert [unit.theirs.base for unit in read("evalplus", tmp_path)] == [True, False, None]
+
+
+@pytest.mark.parametrize(
+    ("form", "content", "model"),
+    [
+        ("inspect", {"eval": {"model": "openai/GPT-5:x"}}, "openai__gpt-5-x"),
+        ("inspect", {"eval": {}}, "log"),
+        ("every-eval-ever", {"model_id": "Org/M"}, "org__m"),
+        ("every-eval-ever", {}, "log"),
+    ],
+)
+def test_a_log_names_its_model(tmp_path: Path, form: str, content: dict[str, Any], model: str) -> None:
+    """These call their files by the time or at random: no id of a model. Without a name the file's counts."""
+    assert model_of(FORMATS[form], write_json(tmp_path / "log.json", content)) == model
+
+
+@pytest.mark.parametrize(
+    ("form", "log", "others"),
+    [
+        ("inspect", "log.json", ("eval-set.json", "logs.json")),
+        ("every-eval-ever", "data/suite/a_samples.jsonl", ("data/suite/a.json",)),
+    ],
+)
+def test_what_lies_beside_logs(tmp_path: Path, form: str, log: str, others: tuple[str, ...]) -> None:
+    """inspect_ai lists its logs in other files, and Every Eval Ever's scores lie beside its samples."""
+    for name in (log, *others):
+        write_json(tmp_path / name, {})
+    assert logs_at(FORMATS[form], [tmp_path]) == [tmp_path / log]
+
+
+def test_a_log_of_inspect_without_end(tmp_path: Path) -> None:
+    """Its header is missing, and what it wrote at its start names the model."""
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps({"eval": {"model": "a/b"}}))
+        archive.writestr("summaries.json", "[]")
+    form = FORMATS["inspect"]
+    with pytest.raises(UserError, match="`triathlon import inspect` reads"):
+        read("evalplus", tmp_path / "log.eval")
+    assert (model_of(form, tmp_path / "log.eval"), form.status(tmp_path / "log.eval")) == ("a__b", "started")
+
+
+# Every Eval Ever
+
+
+def line(text: str, score: str = "a", **more: Any) -> dict[str, Any]:
+    row = {"sample_id": "t", "evaluation_result_id": score, "input": {"raw": "asked"}}
+    return {**row, "output": {"raw": [text]}, **more}
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ([line("x"), line("x", "b"), line("y"), line("y", "b")], ["x", "y"]),
+        ([line("x", metadata={"epoch": epoch}) for epoch in "1122"], ["x", "x"]),
+        ([line("x"), line("z", input={"raw": "asked otherwise"})], ["x", "z"]),
+        ([line("", output={"raw": ["x", "y"]})], ["x", "y"]),
+    ],
+    ids=["a line a score", "epochs", "another question", "several replies"],
+)
+def test_every_eval_evers_samples(tmp_path: Path, rows: list[dict[str, Any]], texts: list[str]) -> None:
+    """A sample has a line for each score that it counts in, and is one sample all the same."""
+    assert [unit.text for unit in read("every-eval-ever", write_lines(tmp_path / "s.jsonl", *rows))] == texts
+
+
+def test_every_eval_evers_lines_without_reply(tmp_path: Path) -> None:
+    """They are left out: an error and an outcome alone are no answer of the model; an empty reply is one."""
+    rows = [
+        line("", error="RuntimeError\nat 1"),
+        line("", output={"raw": []}),
+        line(""),
+        line("no", error="x"),
+    ]
+    units = read("every-eval-ever", write_lines(tmp_path / "s.jsonl", *rows))
+    assert [(unit.text, bool(unit.error)) for unit in units] == [
+        ("", True),
+        ("", True),
+        ("", False),
+        ("no", False),
+    ]
+    assert units[0].error == "it ended in an error: RuntimeError"
+    assert "got [] in output.raw" in units[1].error and "a reported one" in units[1].error
 
 
 # inspect_ai
@@ -165,13 +266,27 @@ def test_inspects_samples(tmp_path: Path, pack: Pack) -> None:
         inspect_sample("c", output=cut),
         inspect_sample("d", output={"choices": []}, limit={"type": "message"}),
         {"id": "e", "error": {"message": "x"}, "output": None},
+        inspect_sample("f", invalidation={"author": "x", "reason": "wrong prompt"}),
     ]
     units = read("inspect", pack(tmp_path / "log", samples))
     assert [(unit.task_id, unit.text, unit.cut) for unit in units] == [
-        *(("a", whole, False), ("b", whole, False), ("c", "def", True), ("d", "", False), ("e", "", False))
+        *(("a", whole, False), ("b", whole, False), ("c", "def", True)),
+        *((task, "", False) for task in "def"),
     ]
     no_choices = "it has no reply: its output has no choices (it met its limit: message)"
-    assert [unit.error for unit in units] == ["", "", "", no_choices, "it ended in an error: x"]
+    invalid = "the log calls it invalid: wrong prompt"
+    assert [unit.error for unit in units] == ["", "", "", no_choices, "it ended in an error: x", invalid]
+
+
+@pytest.mark.parametrize("form", ["inspect", "every-eval-ever"])
+def test_numbered_tasks(tmp_path: Path, form: str) -> None:
+    """MBPP's tests, which name the function, are the target: an empty reply to its prompt is about it."""
+    tests = ["assert c(1)", "assert c(2)"]
+    row = line("", sample_id="2", input={"raw": "Write it.", "reference": tests})
+    log = as_json(tmp_path / "log", [inspect_sample(2, "", input="Write it.", target=tests)])
+    (unit,) = read(form, log if form == "inspect" else write_lines(tmp_path / "s.jsonl", row))
+    problems = [Problem("Mbpp/2", "c", "", "", ("()",))]
+    assert TaskNames(problems).find(unit.task_id, "", unit.about or unit.prompt) == ("Mbpp/2", "")
 
 
 @pytest.mark.parametrize("pack", [as_stored_zip, as_zip, as_zstd])

@@ -139,6 +139,18 @@ def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
     assert all(row["input"]["reference"] for row in rows)
 
 
+def test_an_empty_reply_is_a_reply(results: Path, tmp_path: Path) -> None:
+    """Without it, as without texts, `import` would leave the sample out instead of calling it no answer."""
+    own = tmp_path / "results"
+    shutil.copytree(results, own)
+    lines = own / "runs/strong/evolved/core-seeds.jsonl"
+    records = [json.loads(text) for text in lines.read_text().splitlines()]
+    records[0]["reply"]["text"] = ""
+    lines.write_text("".join(json.dumps(record) + "\n" for record in records))
+    export("every-eval-ever", own, tmp_path / "out", Wanted(["strong"], ["evolved/core-seeds"]))
+    assert [row["output"]["raw"] for row in samples(tmp_path / "out")].count([""]) == 1
+
+
 def test_recorded_results_have_no_texts(tmp_path: Path) -> None:
     """Outcomes and the receipt of the recording are handed on; prompts and replies are others' work."""
     own = tmp_path / "results/recorded"
