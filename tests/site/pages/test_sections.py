@@ -17,6 +17,7 @@ from support.site import (
     results_on,
     rich_results,
     small_results,
+    write_lines,
 )
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price
@@ -101,6 +102,25 @@ def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str
         if setting == "sampled":
             assert all(row[-1].text == "3" and row[2].small.startswith("± ") for row in rest)
     assert "Four questions about a program that really ran" in rich_pages["runtime.html"]
+
+
+def test_the_most_that_ic_could_be_is_no_less_than_it_is(tmp_path: Path) -> None:
+    """A right answer in place of a cut one behind a wrong one would spoil a chain: it need not be right."""
+    path = results_on(tmp_path, [FakeModel("one")], "runtime/core", tasks=1) / "runs/one/runtime/core.jsonl"
+    (unit,) = json_lines(path)
+    right, wrong, cut = "passed", "failed", "truncated"
+    chains = (right, wrong, cut), (right, cut, wrong), (right, right, right)
+    answers = [(unit["output"], wrong)]
+    for one, chain in zip(unit["statements"], chains, strict=True):
+        answers += zip((one["coverage"], one["state"], one["path"]), chain, strict=True)
+    for answer, outcome in answers:
+        answer.update(outcome=outcome, correct=outcome == right)
+    write_lines(path, [unit | {"outcome": "failed"}])
+    section = sections(gather(tmp_path, None, cache=tmp_path / "cache"), "runtime-core")[
+        "How wrong outputs are wrong"
+    ]
+    most = section.rows[0][-1]
+    assert most.number == pytest.approx(100 * (1 / 8 + 1 / 4 + 1 / 2) / 3) and most.text == "at most +4.2"
 
 
 def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
