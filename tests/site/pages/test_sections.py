@@ -65,6 +65,26 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
         assert points == pytest.approx(row[1].number, abs=0.1)
 
 
+def test_ranks_under_settings_go_by_the_middles_of_ranges(tmp_path: Path) -> None:
+    """As on the board: without a judge a model stands as if every similarity were one half."""
+    suites = "loop/core", "loop/core@prompt-detailed"
+    judged = {"none": None, "most": 0.6, "much": 0.4, "some": 0.2, "least": 0.0}
+    results_on(tmp_path, [FakeModel(name, 3.0, 0.5) for name in judged], *suites, tasks=6)
+    for suite in suites:
+        units = json_lines(tmp_path / f"runs/most/{suite}.jsonl")
+        for name, value in judged.items():
+            own = {"model": name, "similarity": value}
+            lines = [
+                unit | own if 0 < unit["sustained_loops"] < 10 else unit | {"model": name} for unit in units
+            ]
+            write_lines(tmp_path / f"runs/{name}/{suite}.jsonl", lines)
+    section = sections(gather(tmp_path, None), "loop-core")["Other summary prompts"]
+    place = section.head.index("rank as asked")
+    assert {row[0].text: row[place].number for row in section.rows} == dict(
+        zip(("most", "none", "much", "some", "least"), range(1, 6), strict=True)
+    )
+
+
 def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:
     """Its CSV has a line a row, and what stood in small print; the page links it."""
     name = "data/loop-core-attacks-on-the-first-prompt.csv"

@@ -139,12 +139,13 @@ def _titled(variant: Variant) -> str:
 def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: Models) -> Section:
     """The headline as asked and under each setting, on the tasks that all models have, with the ranks."""
     headline = board.plan.headline
-    comparison, values = _compared(board, variants, headline.parts[0][1].id)
-    upper = _compared(board, variants, headline.upper[0][1].id)[1] if headline.upper else values
+    ends = headline.parts[0][1].id, (headline.upper or headline.parts)[0][1].id
+    lower, upper = (_compared(board, variants, end)[1] for end in ends)
     columns: dict[str, Cells] = {
         name: {model: range_cell(value, upper[name][model], headline.maximum) for model, value in of.items()}
-        for name, of in values.items()
+        for name, of in lower.items()
     }
+    comparison, _ = _compared(board, variants, *ends)
     sensitivity = comparison.sensitivity
     if len(comparison.baseline) >= FEWEST_RANKED:
         for name, ranks in (
@@ -157,11 +158,19 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
 
 
 def _compared(
-    board: Board, variants: Sequence[Variant], metric: str
+    board: Board, variants: Sequence[Variant], *metrics: str
 ) -> tuple[Comparison, dict[str, Mapping[str, float]]]:
-    """The comparison, and the scores as asked and under each setting, by model."""
-    settings = {_titled(v): task_scores(board.of_suite(v.entry.id), metric) for v in variants}
-    comparison = compare(task_scores(board.of_suite(variants[0].plain.id), metric), settings)
+    """The comparison by the mean of some metrics; the scores as asked and under each setting, by model."""
+
+    def scores(suite: str) -> dict[str, dict[str, float]]:
+        first, *others = (task_scores(board.of_suite(suite), metric) for metric in metrics)
+        return {
+            model: {task: fmean([score, *(of[model][task] for of in others)]) for task, score in own.items()}
+            for model, own in first.items()
+        }
+
+    settings = {_titled(variant): scores(variant.entry.id) for variant in variants}
+    comparison = compare(scores(variants[0].plain.id), settings)
     return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
 
 
