@@ -1,6 +1,7 @@
 """Tables and figures below a ranking, and the pages of tasks and models, on results with every variant."""
 
 import re
+import shutil
 from pathlib import Path
 from statistics import fmean
 from xml.etree import ElementTree
@@ -28,7 +29,7 @@ from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import view_of
 from triathlon_site.pages.board.evolved import share
 from triathlon_site.pages.model import drops_of
-from triathlon_site.render import Figure, Section
+from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, total
 
 MOST_BARS, MOST_MUTED = 12, 200
@@ -41,6 +42,12 @@ def sections(site: Gathered, name: str) -> dict[str, Section]:
 
 def cells(section: Section) -> dict[str, tuple[str, ...]]:
     return {row[0].text: tuple(cell.text for cell in row[1:]) for row in section.rows}
+
+
+def rows_of_drops(results: Path) -> dict[str, tuple[Value, ...]]:
+    """By model, its cells in the table of drops on our own problems."""
+    section = sections(gather(results, None), "evolved-core")["Drops"]
+    return {row[0].text: tuple(row[1:]) for row in section.rows}
 
 
 def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None:
@@ -83,6 +90,19 @@ def test_ranks_under_settings_go_by_the_middles_of_ranges(tmp_path: Path) -> Non
     assert {row[0].text: row[place].number for row in section.rows} == dict(
         zip(("most", "none", "much", "some", "least"), range(1, 6), strict=True)
     )
+
+
+def test_equal_models_have_equal_drops_whichever_others_there_are(tmp_path: Path) -> None:
+    """With their intervals: neither the place in the table nor another model's results change them."""
+    suites = "evolved/core-seeds", "evolved/core-subtle"
+    results_on(tmp_path, [FakeModel("first"), FakeModel("other", 2.0), FakeModel("third")], *suites, tasks=20)
+    for suite in suites:
+        lines = json_lines(tmp_path / f"runs/first/{suite}.jsonl")
+        write_lines(tmp_path / f"runs/third/{suite}.jsonl", [line | {"model": "third"} for line in lines])
+    several = rows_of_drops(tmp_path)
+    assert several["first"] == several["third"] != several["other"]
+    shutil.rmtree(tmp_path / "runs/other")
+    assert rows_of_drops(tmp_path)["first"] == several["first"]
 
 
 def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:

@@ -141,7 +141,9 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
     def drawn(entry: SuiteEntry) -> np.ndarray:
         metric = next(metric for metric in entry.metrics if metric.headline)
         # also of other protocols: a model is compared with itself alone
-        return draw(sample_of(entry.id, metric, own_files(board, entry.id), order))
+        sample = sample_of(entry.id, metric, own_files(board, entry.id), order)
+        # one by one, so that equal models have equal intervals, whichever others there are
+        return np.hstack([draw(sample.of_models([row])) for row in range(len(order))])
 
     before, after = (drawn(analyses.sets[each]) for each in (seed, name))
     low, high = central(100 * (before - after) / before)
