@@ -155,13 +155,6 @@ class Board:
         files = self.files[model]
         return sum(file.open_units for file in files if suites is None or file.suite in suites)
 
-    def part_run(self, model: str) -> str:
-        """`20 of 142`: tasks that have a line, over all its suites; empty where that is all of them."""
-        counts = [file.task_counts for file in self.files[model] if file.manifest]
-        if all(done >= whole for done, whole in counts):
-            return ""
-        return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
-
     def samples_run(self, model: str) -> str:
         """`1 of 5 samples`: samples a task where its paper takes several; empty where that is all of them."""
         wanted = {suite.id: suite.default_samples for suite in self.plan.suites}
@@ -312,6 +305,14 @@ def _column_scores(
     scores = _scores(column, drawn, by_suite, models, fields)
     no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
     return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)
+
+
+def part_run(files: Iterable[FileAggregate]) -> str:
+    """`20 of 142`: tasks that have a line, over all these files; empty where that is all of them."""
+    counts = [file.task_counts for file in files if file.manifest]
+    if all(done >= whole for done, whole in counts):
+        return ""
+    return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
 
 
 def first_boards(boards: Sequence[Board]) -> list[Board]:

@@ -105,6 +105,17 @@ def test_equal_models_have_equal_drops_whichever_others_there_are(tmp_path: Path
     assert rows_of_drops(tmp_path)["first"] == several["first"]
 
 
+def test_a_part_of_the_tasks_is_counted_over_all_boards(tmp_path: Path) -> None:
+    """As the open units beside it; an answer is a unit, and what too few sets cannot give has no column."""
+    suites = "loop/core", "runtime/core", "evolved/core-seeds", "evolved/core-subtle"
+    results_on(tmp_path, [FakeModel("one", 9.0)], *suites, tasks=6, planned=4, open_units=1, samples=2)
+    pages = rendered_texts(gather(tmp_path, None))
+    assert '<span class="flag">16 of 24</span> <span class="flag">4 open</span>' in pages["index.html"]
+    assert (
+        "One unit a problem" not in pages["evolved.html"] and "EvoEval average" not in pages["evolved.html"]
+    )
+
+
 def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:
     """Its CSV has a line a row, and what stood in small print; the page links it."""
     name = "data/loop-core-attacks-on-the-first-prompt.csv"

@@ -94,14 +94,10 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         return
     columns: dict[str, Cells] = {set_title(name): _drops_of(board, analyses, name) for name in sets}
     means = [_mean_cell(-analyses.changes[name].change, analyses.changes[name].models) for name in sets]
-    if board.plan.family != "added":
-        drops = analyses.drops
-        over_sets = (drops.of_five_sets, drops.per_model) if drops else ({}, {})
-        for title, of in zip(OVER_SETS, over_sets, strict=True):
+    if board.plan.family != "added" and (drops := analyses.drops):
+        for title, of in zip(OVER_SETS, (drops.of_five_sets, drops.per_model), strict=True):
             columns[title] = {model: _drop_cell(drop) for model, drop in of.items()}
-        if drops:
-            means += [_mean_cell(drops.overall, drops.models)]
-            means += [_mean_cell(fmean(drops.per_model.values()), drops.models)]
+            means.append(_mean_cell(fmean(of.values()), drops.models))
     ranges = [_range_cell(c.number for c in of.values() if c.number is not None) for of in columns.values()]
     same_seeds = [_same_seeds_cell(analyses.pairs.get(name, {}).values()) for name in sets]
     others = "; ".join(
@@ -301,7 +297,7 @@ def share(part: int, whole: int) -> Value:
 EVOLVED = DisciplineView(
     in_words="solving new and changed problems",
     figures_title="Set by set",
-    endings="One unit a problem, over all sets that the board shows.",
+    endings="A unit is one answer to a problem, over all sets that the board shows.",
     sections=evolved_sections,
     articles={EvolvedRecord: Article("board/evolved_unit")},
     about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",
