@@ -63,7 +63,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def _fall(value: float) -> str:
     """A drop in per cent, with a minus sign where more is solved."""
-    return formats.change(value).removeprefix("+")
+    return formats.signed(value, 100).removeprefix("+")
 
 
 def _drop_cell(drop: float) -> Value:
@@ -192,7 +192,7 @@ def changes_by_kind(changes: Mapping[str, Mapping[str, analysis.Change]]) -> Ite
     rows = [
         (
             Value(f"{title}, {kind} models"),
-            Value(formats.change(change.change), number=change.change),
+            Value(formats.signed(change.change, 100), number=change.change),
             count_cell(change.models),
         )
         for title, of_set in changes.items()

@@ -121,9 +121,9 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
     cells = {title: {m: repeats_cell(of[m], loops) for m in of} for title, of in scores.items()}
     yield model_table(
         "Loops sustained",
-        "Loops that a task sustains on average, as asked and sampled at other temperatures (mean and standard"
-        " deviation over repeats); ASL where every similarity is 1; and that over the tasks alone that the"
-        " model solves at first.",
+        "Loops that a task sustains on average, as asked and at each temperature that a column names (mean"
+        " and standard deviation over repeats); ASL where every similarity is 1; and that over the tasks"
+        " alone that the model solves at first.",
         models,
         order,
         cells,
