@@ -12,6 +12,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import (
     board_of,
     build_small,
+    change,
     json_lines,
     registry_of,
     rendered_texts,
@@ -114,6 +115,22 @@ def test_a_part_of_the_tasks_is_counted_over_all_boards(tmp_path: Path) -> None:
     assert (
         "One unit a problem" not in pages["evolved.html"] and "EvoEval average" not in pages["evolved.html"]
     )
+
+
+def test_sets_with_open_units_are_in_no_drop_and_no_test(tmp_path: Path) -> None:
+    """As in no ranking: what is missing may be what the model fails; its complete sets count."""
+    models, suites = [FakeModel("one", 1.0), FakeModel("two")], ("evolved/core-seeds", "evolved/core-verbose")
+    results_on(tmp_path, models, *suites, "evolved/core-subtle", tasks=20)
+    change(tmp_path / "runs/two/evolved/core-subtle.manifest.json", open_units=2)
+    found = sections(gather(tmp_path, None), "evolved-core")
+    assert cells(found["Drops"])["two"] == ("–",) != cells(found["Drops"])["one"]
+    assert found["Drops"].rows[0][1].small == "1 model"
+    pairs = found["Seed against change, problem by problem"]
+    assert pairs.head == ("Model", "subtle", "verbose")
+    assert [(row[0].text, row[1].text == "–", row[2].text == "–") for row in pairs.rows] == [
+        ("one", False, False),
+        ("two", True, False),
+    ]
 
 
 def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:

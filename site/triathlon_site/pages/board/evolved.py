@@ -34,7 +34,10 @@ OVER_SETS: Final = ("mean of the five", "to the average")
 
 def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     """A section for each analysis that has results."""
-    units = {m: {file.suite: file.tasks for file in board.files[m] if file.units} for m in board.models}
+    units = {  # what is missing of a file with open units may be what the model failed
+        model: {file.suite: file.tasks for file in board.files[model] if file.units and not file.open_units}
+        for model in board.models
+    }
     kinds: dict[str, ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
