@@ -133,6 +133,14 @@ def test_sets_with_open_units_are_in_no_drop_and_no_test(tmp_path: Path) -> None
     ]
 
 
+def test_a_model_that_leads_alone_may_not_be_the_only_one_measured(tmp_path: Path) -> None:
+    """The other has open units: the sentence says that nothing is compared, not that nothing was measured."""
+    results_on(tmp_path, [FakeModel("one", 1.0), FakeModel("two")], "loop/core", tasks=9)
+    change(tmp_path / "runs/two/loop/core.manifest.json", open_units=2)
+    page = " ".join(rendered_texts(gather(tmp_path, None))["loop.html"].split())
+    assert "No other model has a complete score of the same protocol." in page and "was measured" not in page
+
+
 def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:
     """Its CSV has a line a row, and what stood in small print; the page links it."""
     name = "data/loop-core-attacks-on-the-first-prompt.csv"
@@ -329,7 +337,11 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
     assert "<svg" not in pages["evolved.html"].partition("</table>")[2]
     alone = gather(small_results(tmp_path / "one", [FakeModel("only")], tasks=4), None)
     front = " ".join(rendered_texts(alone)["index.html"].split())
-    assert "</a> has ASL" in front and "No other model was measured." in front and "leads with" not in front
+    assert (
+        "</a> has ASL" in front
+        and "No other model has a complete score" in front
+        and "leads with" not in front
+    )
 
 
 def test_who_solves_what_names_every_model_once_a_task(rich_pages: dict[str, str]) -> None:
