@@ -40,7 +40,7 @@ from triathlon_site.uncertainty import (
     Sample,
     differences,
     draw,
-    rounded,
+    mean_scores,
     score_intervals,
 )
 
@@ -168,10 +168,13 @@ class _Drawn:
     """Scores in a metric, or in the mean of several, with draws of them."""
 
     samples: tuple[Sample, ...]
-    values: NDArray[np.float64]
     draws: Draws
     upper: "_Drawn | None" = None
     """Of the upper ends, where scores are only known as ranges; `values` are the lower ends."""
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        return mean_scores(self.samples)
 
     @cached_property
     def ranked(self) -> DrawnRanks:
@@ -180,7 +183,7 @@ class _Drawn:
     @property
     def middles(self) -> NDArray[np.float64]:
         """What models are ordered by: the middles of ranges."""
-        return self.values if self.upper is None else rounded((self.values + self.upper.values) / 2)
+        return mean_scores((*self.samples, *(self.upper.samples if self.upper else ())))
 
     def intervals(self) -> list[Interval]:
         """An interval for each model; of a range, one that holds those of both ends."""
@@ -236,13 +239,12 @@ def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[s
         for suite, metric in of_column:
             if (suite, metric.id) not in parts:
                 sample = sample_of(suite, metric, by_suite[suite], models)
-                parts[suite, metric.id] = _Drawn((sample,), sample.scores(), draw(sample))
+                parts[suite, metric.id] = _Drawn((sample,), draw(sample))
         drawn = [parts[suite, metric.id] for suite, metric in of_column]
         if len(drawn) == 1:
             return drawn[0]
-        values = rounded(np.mean([part.values for part in drawn], axis=0))
         draws = sum((part.draws for part in drawn[1:]), drawn[0].draws) / len(drawn)
-        return _Drawn(tuple(sample for part in drawn for sample in part.samples), values, draws)
+        return _Drawn(tuple(sample for part in drawn for sample in part.samples), draws)
 
     for column in columns:
         low = mean(column.parts)

@@ -28,6 +28,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Sample,
     generator,
     mean_denominator,
+    mean_scores,
     pseudo_tasks,
     rounded,
     task_weights,
@@ -220,7 +221,7 @@ def _block(
 
     Which of two models wins which pseudo-task is arbitrary: the moments are the means of both choices.
     """
-    scores = np.mean([part.scores() for part in parts], axis=0)
+    scores = mean_scores(parts)
     won, lost = _ends(parts, draws) / parts[0].maximum
     means = won.mean(axis=1), lost.mean(axis=1)
     won, lost = (ends - mean[:, None] for ends, mean in zip((won, lost), means, strict=True))
