@@ -64,7 +64,7 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     assert float(cells(loops)["fair"][2]) >= float(cells(loops)["fair"][1])
     prompts = found["Other summary prompts"]
     assert prompts.head == ("Model", "as asked", "detailed", "upper case")
-    assert "4 models, on the 10 tasks" in prompts.text and "Spearman" in prompts.text
+    assert "4 models, on 10 tasks" in prompts.text and "Spearman" in prompts.text
     attacks = found["Attacks on the first prompt"]
     assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
     arrows = re.findall(r'class="arrow" d="M([\d.]+) [\d.]+H([\d.]+)"', attacks.figures[0].svg)

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Final
 
 from triathlon_runner.records import LoopRecord
+from triathlon_runner.terminal import counted
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
 from triathlon_site.agreement import Comparison, compare
@@ -176,8 +177,8 @@ def _compared(
 
 def _about(comparison: Comparison, models: Models) -> str:
     parts = [
-        f"{len(comparison.baseline)} models, on the {comparison.tasks} tasks that all of them have under"
-        " each setting."
+        f"{counted(len(comparison.baseline), 'model')}, on {counted(comparison.tasks, 'task')} that every one"
+        " has under each setting."
     ]
     if (found := comparison.sensitivity.correlation).n > 2:
         ends = (formats.coefficient(end) for end in (found.spearman_low, found.spearman_high))
