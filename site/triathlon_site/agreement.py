@@ -225,7 +225,7 @@ def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
     tasks = [set(by_model[model]) for by_model in tables for model in models]
     shared = set.intersection(*tasks) if tasks else set()
     before, *after = (
-        {model: fmean(by_model[model][task] for task in shared) for model in models if shared}
+        {model: round(fmean(by_model[model][task] for task in shared), DIGITS) for model in models if shared}
         for by_model in tables
     )
     varied = dict(zip(run, after, strict=True))

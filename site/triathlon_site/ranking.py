@@ -1,8 +1,8 @@
 """Ranks with ties, rank intervals, tiers, the order over all disciplines; the frontier of score and cost.
 
 A model is dominated where another one costs no more, scores no less, and is better in one of the two
-(Pareto's order). Scores are uncertain, so the frontier is computed in each of many joint draws of all scores;
-a model's share is the part of the draws in which it is not dominated. Costs are taken as known.
+(Pareto's order). Scores are uncertain: joint draws of all of them say which models cannot be told apart.
+Costs are taken as known.
 """
 
 from collections import Counter
@@ -265,17 +265,10 @@ _SMALLEST: Final = 1e-3
 
 
 def undominated(scores: Array, costs: Array) -> NDArray[np.bool_]:
-    """Whether each model is on the frontier, in each draw: `scores` are draws × models, or a row of them."""
-    order = np.argsort(costs, kind="stable")
-    sorted_costs, sorted_scores = costs[order], scores[..., order]
-    best = np.maximum.accumulate(sorted_scores, axis=-1)
-    nothing = np.full((*scores.shape[:-1], 1), -np.inf)
-    best_before = np.concatenate([nothing, best], axis=-1)
-    cheaper = best_before[..., np.searchsorted(sorted_costs, sorted_costs, "left")]
-    as_cheap = best_before[..., np.searchsorted(sorted_costs, sorted_costs, "right")]
-    found = np.empty(scores.shape, dtype=bool)
-    found[..., order] = (sorted_scores > cheaper) & (sorted_scores >= as_cheap)
-    return found
+    """Whether each model is on the frontier."""
+    no_worse = (costs[:, None] <= costs) & (scores[:, None] >= scores)
+    is_better = (costs[:, None] < costs) | (scores[:, None] > scores)
+    return np.asarray(~(no_worse & is_better).any(axis=0))
 
 
 def interval_draws(

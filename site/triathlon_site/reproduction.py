@@ -21,6 +21,7 @@ from triathlon_site.uncertainty import (
     Difference,
     Interval,
     independent_difference,
+    mean_scores,
     rounded,
     score_intervals,
     share_interval,
@@ -207,7 +208,7 @@ def _scores(
     samples = [
         sample_of(suite, metric, {m: files[suite][m] for m in models}, models) for suite, metric in parts
     ]
-    values = rounded(times * np.mean([sample.scores() for sample in samples], axis=0))
+    values = rounded(times * mean_scores(samples))
     spans = [Interval(times * span.low, times * span.high) for span in score_intervals(samples)]
     tasks = np.sum([[files[suite][m].tasks_answered for m in models] for suite, _ in parts], axis=0)
     return values, spans, tasks

@@ -17,6 +17,7 @@ from triathlon_runner.datasets import core
 from triathlon_site.build import build
 from triathlon_site.exports import DATA_SCHEMA, FIELDS, core_file, csv_file, latex_table, table_files
 from triathlon_site.figures import badge
+from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Section, Value
 
 
@@ -62,6 +63,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "number": (int, float), "integer": (int,)}
 TYPES |= {"boolean": (bool,), "list of string": (list,), "null": (type(None),)}
+
+
+def test_the_fields_say_when_there_is_no_rank() -> None:
+    """In a board and in an overall ranking: also among too few models."""
+    for kind in ("board", "overall"):
+        (about,) = (field["about"] for field in FIELDS[kind] if field["field"] == "rank")
+        assert f"fewer than {FEWEST_RANKED}" in about
 
 
 def test_every_data_file_has_the_documented_fields(site: Path) -> None:

@@ -112,14 +112,12 @@ def by_definition(scores: np.ndarray, costs: np.ndarray) -> list[bool]:
 
 
 def test_undominated_follows_the_definition() -> None:
-    """On random tables with many ties, the frontier is that of the definition, draw by draw."""
+    """On random tables with many ties, the frontier is that of the definition."""
     random = np.random.default_rng(1)
     for models in (1, 2, 7, 12):
         costs = random.integers(1, 5, models).astype(float)
-        scores = random.integers(0, 6, (40, models)).astype(float)
-        found = ranking.undominated(scores, costs)
-        assert [row.tolist() for row in found] == [by_definition(row, costs) for row in scores]
-        assert ranking.undominated(scores[0], costs).tolist() == found[0].tolist()
+        for scores in random.integers(0, 6, (40, models)).astype(float):
+            assert ranking.undominated(scores, costs).tolist() == by_definition(scores, costs)
 
 
 def test_draws_follow_their_interval() -> None:

@@ -53,6 +53,15 @@ def test_an_interval_follows_the_spread_that_was_seen() -> None:
     assert other.low < one.low and other.high > one.high
 
 
+def test_ranges_differ_by_their_middles() -> None:
+    """As models are ordered: one known as 3.3 to 3.7 stands above one with 3.4, so it is no 0.1 below it."""
+    lower = sample_of({"range": [0.3, 0.36] * 20, "judged": [0.34] * 40})
+    upper = sample_of({"range": [0.34, 0.4] * 20, "judged": [0.34] * 40})
+    found = differences((lower,), (upper,)).of(0, 1)
+    assert found and found.value == pytest.approx(0.01)
+    assert found.interval.low < -0.01 and found.interval.high > 0.03 and not found.sure
+
+
 def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
     """Each is standard exponential; tasks of one seed share it, one of two seeds shares half with each."""
     weights = task_weights((("a",), ("b",), ("a",), ("a", "b"), ("c",)), 20_000)

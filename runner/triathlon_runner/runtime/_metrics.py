@@ -73,14 +73,20 @@ _ARE_RIGHT: Final = attrgetter("coverage.correct", "state.correct", "path.correc
 
 
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
-    """The mean of the four accuracies: output questions, being fewer, weigh as much in all as the others."""
+    """The mean of the four accuracies: output questions, being fewer, weigh as much in all as the others.
+
+    Statements that a unit has beyond the mean, or lacks, count as the outputs are right on average. In all
+    they are none; without them the number of statements would move a program's part in the output's accuracy,
+    and intervals, which are made of the programs' parts, would be too wide.
+    """
     units = _units(records)
     weight = sum(len(unit.statements) for unit in units) / len(units) if units else 0.0
+    outputs = sum(unit.output.correct for unit in units) / len(units) if units else 0.0
     contributions = []
     for unit in units:
         right = sum(map(sum, map(_ARE_RIGHT, unit.statements)))
-        share = (right + weight * unit.output.correct) / 4.0
-        contributions.append(Contribution(unit.program_id, share, len(unit.statements)))
+        of_output = weight * unit.output.correct + outputs * (len(unit.statements) - weight)
+        contributions.append(Contribution(unit.program_id, (right + of_output) / 4.0, len(unit.statements)))
     return contributions
 
 

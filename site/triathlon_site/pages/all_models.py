@@ -14,7 +14,7 @@ from triathlon_site.pages._scores import REPORTED, Place, ShownScore, place_besi
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
-from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
+from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores, part_run
 
 IN_INDEX: Final = tuple(column for column in CORRELATED if column.in_index)
 """Columns of the index; the page of agreement has all of CORRELATED."""
@@ -188,7 +188,7 @@ def _score(
     if score is None or score.apart == UNITS_ARE_OPEN:
         return None
     date = site.newest(model, set(scores.column.suites))
-    part = board.part_run(model) if scores is board.headline else ""
+    part = part_run(board.files[model]) if scores is board.headline else ""
     regraded = "graded again here" if score.judged_again else ""
     note = ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks")))
     # problems made from one seed count once

@@ -8,7 +8,7 @@ from triathlon_site.pages._scores import cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import finding, view_of
 from triathlon_site.render import Draft
-from triathlon_site.scores import Overall, OverallRow
+from triathlon_site.scores import Overall, OverallRow, part_run
 
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
 
@@ -40,7 +40,7 @@ def _line(site: Gathered, overall: Overall, row: OverallRow) -> dict[str, Any]:
         "row": row,
         "cells": [cell(board.headline, row.model) for board in overall.boards],
         "open_units": sum(board.open_units(row.model) for board in boards),
-        "tasks_done": list(filter(None, (board.part_run(row.model) for board in boards))),
+        "part": part_run(files),
         # USD over the boards' files; None where the cost of one of them is not known
         "cost": run_cost(files, site.models[row.model].price).cost_usd,
         # day of its newest result

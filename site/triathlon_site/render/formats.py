@@ -68,11 +68,6 @@ def rank_span(value: Rank | None) -> str:
     return str(value.low) if value.low == value.high else f"{value.low}–{value.high}"
 
 
-def change(value: float) -> str:
-    """A change in per cent: `+1.2`, `−0.4`, `+0.0`."""
-    return f"{round(value, 1) + 0.0:+.1f}".replace("-", MINUS)
-
-
 def shift(value: int) -> str:
     """`+2`, `−3`, `0`, with a true minus sign."""
     return f"{value:+d}".replace("-", MINUS) if value else "0"

@@ -29,5 +29,6 @@ from triathlon_site.scores._ranked_board import (
     first_boards,
     known_share,
     middle,
+    part_run,
     score_board,
 )

@@ -40,7 +40,7 @@ from triathlon_site.uncertainty import (
     Sample,
     differences,
     draw,
-    rounded,
+    mean_scores,
     score_intervals,
 )
 
@@ -155,13 +155,6 @@ class Board:
         files = self.files[model]
         return sum(file.open_units for file in files if suites is None or file.suite in suites)
 
-    def part_run(self, model: str) -> str:
-        """`20 of 142`: tasks that have a line, over all its suites; empty where that is all of them."""
-        counts = [file.task_counts for file in self.files[model] if file.manifest]
-        if all(done >= whole for done, whole in counts):
-            return ""
-        return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
-
     def samples_run(self, model: str) -> str:
         """`1 of 5 samples`: samples a task where its paper takes several; empty where that is all of them."""
         wanted = {suite.id: suite.default_samples for suite in self.plan.suites}
@@ -175,10 +168,13 @@ class _Drawn:
     """Scores in a metric, or in the mean of several, with draws of them."""
 
     samples: tuple[Sample, ...]
-    values: NDArray[np.float64]
     draws: Draws
     upper: "_Drawn | None" = None
     """Of the upper ends, where scores are only known as ranges; `values` are the lower ends."""
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        return mean_scores(self.samples)
 
     @cached_property
     def ranked(self) -> DrawnRanks:
@@ -187,7 +183,7 @@ class _Drawn:
     @property
     def middles(self) -> NDArray[np.float64]:
         """What models are ordered by: the middles of ranges."""
-        return self.values if self.upper is None else rounded((self.values + self.upper.values) / 2)
+        return mean_scores((*self.samples, *(self.upper.samples if self.upper else ())))
 
     def intervals(self) -> list[Interval]:
         """An interval for each model; of a range, one that holds those of both ends."""
@@ -243,13 +239,12 @@ def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[s
         for suite, metric in of_column:
             if (suite, metric.id) not in parts:
                 sample = sample_of(suite, metric, by_suite[suite], models)
-                parts[suite, metric.id] = _Drawn((sample,), sample.scores(), draw(sample))
+                parts[suite, metric.id] = _Drawn((sample,), draw(sample))
         drawn = [parts[suite, metric.id] for suite, metric in of_column]
         if len(drawn) == 1:
             return drawn[0]
-        values = rounded(np.mean([part.values for part in drawn], axis=0))
         draws = sum((part.draws for part in drawn[1:]), drawn[0].draws) / len(drawn)
-        return _Drawn(tuple(sample for part in drawn for sample in part.samples), values, draws)
+        return _Drawn(tuple(sample for part in drawn for sample in part.samples), draws)
 
     for column in columns:
         low = mean(column.parts)
@@ -312,6 +307,14 @@ def _column_scores(
     scores = _scores(column, drawn, by_suite, models, fields)
     no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
     return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)
+
+
+def part_run(files: Iterable[FileAggregate]) -> str:
+    """`20 of 142`: tasks that have a line, over all these files; empty where that is all of them."""
+    counts = [file.task_counts for file in files if file.manifest]
+    if all(done >= whole for done, whole in counts):
+        return ""
+    return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
 
 
 def first_boards(boards: Sequence[Board]) -> list[Board]:

@@ -11,6 +11,7 @@ from triathlon_site.uncertainty._bootstrap import (
     central,
     draw,
     generator,
+    mean_scores,
     rounded,
     score_intervals,
     share_interval,

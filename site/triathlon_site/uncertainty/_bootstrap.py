@@ -82,7 +82,7 @@ class Sample:
 
     def scores(self) -> Array:
         """One score a model, rounded as all scores are; nan where its denominators sum to 0."""
-        return rounded(_ratio(self.numerators.sum(axis=1), self.denominators.sum(axis=1), self.scale))
+        return mean_scores([self])
 
     def shares(self) -> Array:
         """Models × clusters: each cluster's own score, 0 to 1; nan where a model has no result."""
@@ -113,6 +113,14 @@ def rounded(scores: Array) -> Array:
     sees the same ties.
     """
     return np.asarray(np.round(scores, DIGITS))
+
+
+def mean_scores(samples: Sequence[Sample]) -> Array:
+    """One score a model, its mean over the samples, rounded at the end alone: parts that were rounded before
+    would make equal means differ. Nan where a model lacks a part.
+    """
+    sums = ((one.numerators.sum(axis=1), one.denominators.sum(axis=1), one.scale) for one in samples)
+    return rounded(np.mean([_ratio(*of_sample) for of_sample in sums], axis=0))
 
 
 @lru_cache(maxsize=4)

@@ -28,6 +28,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Sample,
     generator,
     mean_denominator,
+    mean_scores,
     pseudo_tasks,
     rounded,
     task_weights,
@@ -106,10 +107,10 @@ def differences(
     """Every model minus every other in the mean score over `samples`.
 
     `upper`: where scores are only known as ranges, the samples of their upper ends; an interval then holds
-    every difference that is possible. The values are those of the lower ends.
+    every difference that is possible. The values are those of the middles.
     """
-    shared = _shared(samples, draws)
-    shapes = _shapes(*_moments(samples, upper, draws))
+    shared = _compared(samples, upper, draws)
+    shapes = _shapes(shared.mean, shared.variance)
     low = (2 * betaincinv(*shapes, (1 - LEVEL) / 2) - 1) * samples[0].maximum
     low = np.minimum(low, shared.values)
     return Differences(
@@ -125,9 +126,9 @@ def paired_p_values(samples: tuple[Sample, ...], upper: tuple[Sample, ...] = (),
     many comparisons. With `upper`, the samples of upper ends, the first has to be better with its lower end
     against the upper end of the second.
     """
-    mean, variance = _moments(samples, upper, draws)
-    below = betainc(*_shapes(mean, variance), 0.5)
-    return np.asarray(np.where(mean > 0, np.minimum(1.0, 2 * below), 1.0))
+    shared = _compared(samples, upper, draws)
+    below = betainc(*_shapes(shared.mean, shared.variance), 0.5)
+    return np.asarray(np.where(shared.mean > 0, np.minimum(1.0, 2 * below), 1.0))
 
 
 def paired_difference(sample: Sample, first: int, second: int, draws: int = DRAWS) -> Difference | None:
@@ -146,11 +147,12 @@ class _Shared:
     variance: Array
 
 
-def _moments(samples: tuple[Sample, ...], upper: tuple[Sample, ...], draws: int) -> tuple[Array, Array]:
-    """Mean and variance of each row less each other row, or less each row of `upper`, where it is given."""
+def _compared(samples: tuple[Sample, ...], upper: tuple[Sample, ...], draws: int) -> _Shared:
+    """Each row of some samples against each other; with `upper`, the values of the middles, and the moments
+    of a row's lower end less another's upper end.
+    """
     if not upper:
-        shared = _shared(samples, draws)
-        return shared.mean, shared.variance
+        return _shared(samples, draws)
     stacked = tuple(
         replace(
             low,
@@ -160,8 +162,14 @@ def _moments(samples: tuple[Sample, ...], upper: tuple[Sample, ...], draws: int)
         )
         for low, high in zip(samples, upper, strict=True)
     )
-    models, shared = len(samples[0].models), _shared(stacked, draws)
-    return shared.mean[:models, models:], shared.variance[:models, models:]
+    models, both = len(samples[0].models), _shared(stacked, draws)
+    lower, higher = slice(models), slice(models, None)
+    return _Shared(
+        (both.values[lower, lower] + both.values[higher, higher]) / 2,
+        both.tasks[lower, lower],
+        both.mean[lower, higher],
+        both.variance[lower, higher],
+    )
 
 
 @lru_cache(maxsize=4)
@@ -213,7 +221,7 @@ def _block(
 
     Which of two models wins which pseudo-task is arbitrary: the moments are the means of both choices.
     """
-    scores = np.mean([part.scores() for part in parts], axis=0)
+    scores = mean_scores(parts)
     won, lost = _ends(parts, draws) / parts[0].maximum
     means = won.mean(axis=1), lost.mean(axis=1)
     won, lost = (ends - mean[:, None] for ends, mean in zip((won, lost), means, strict=True))

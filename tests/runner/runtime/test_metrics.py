@@ -77,6 +77,15 @@ def test_scores_by_hand(metric: str, score: float) -> None:
     assert BY_ID[metric].score(RECORDS) == pytest.approx(score)
 
 
+def test_programs_of_equal_accuracies_have_equal_averages() -> None:
+    """However many statements they have: an interval is made of how the programs' parts differ."""
+    first, row = (True, False, True), (True, False, False)
+    records = [unit("a", [row], output=True), unit("b", [row, first, row], output=True)]
+    a, b = BY_ID["average_accuracy"].contributions(records)
+    assert a.numerator / a.denominator == pytest.approx((1 + 0 + 0 + 1) / 4)
+    assert b.numerator / b.denominator == pytest.approx((1 + 0 + 1 / 3 + 1) / 4)
+
+
 def test_f1_counts_wrong_yes_and_missed_yes() -> None:
     """2 TP / (2 TP + FP + FN): an unusable answer is a miss where the line is executed, else nothing."""
     records = [

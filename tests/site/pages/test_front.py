@@ -232,7 +232,7 @@ def test_the_first_screen_shows_the_best_of_each_discipline(
     assert 'class="hollow"' in opus and "7.79</b>" in opus and "(7.33–8.21), reported" in opus
     tiers = [score.tier for score in board_of(measured, "loop-mbpp-plus").headline.scores.values()]
     others = f" and {tiers.count(1) - 1} not told from it" if tiers.count(1) > 1 else ""
-    assert f">Shaded: the best{others}. " in " ".join(loop.split())
+    assert f">Shaded: the best graded here{others}. " in " ".join(loop.split())
     assert charts.count('class="chart ') == 6  # five columns, and prices against scores
     assert charts.index('data-by="loop"') < charts.index('data-by="runtime_output"')
 

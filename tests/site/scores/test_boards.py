@@ -12,7 +12,15 @@ from scipy.stats import rankdata
 from support.aggregates import aggregate
 from support.hashes import hashes
 from support.results import FakeModel, fake_manifest, task_id
-from support.site import SUITES, board_of, rendered_texts, results_on, small_results
+from support.site import (
+    SUITES,
+    board_of,
+    json_lines,
+    rendered_texts,
+    results_on,
+    small_results,
+    write_lines,
+)
 from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest, known_protocols
 from triathlon_site.build import gather
@@ -241,3 +249,22 @@ def test_a_range_is_ordered_by_its_middle() -> None:
     assert ranks == {"wide": 1, "judged": 2, "low": 3}
     tiers = {model: score.tier for model, score in board.headline.scores.items()}
     assert tiers == {"wide": 1, "judged": 1, "low": 2}
+
+
+def test_equal_means_of_sets_are_tied(tmp_path: Path) -> None:
+    """Parts that do not end in nine digits are rounded in their mean alone: 3.5 / 6 in both."""
+    sets = ("seeds", "difficult", "creative", "subtle", "combine", "tool_use")
+    solved = {"some": (21, 15, 17, 17, 14, 21), "other": (17, 16, 23, 15, 18, 16)}
+    ends = [FakeModel("all", 99.0), FakeModel("none", -99.0)]
+    results_on(tmp_path, ends, *(f"evolved/core-{name}" for name in sets), tasks=30)
+    for model, counts in solved.items():
+        for name, count in zip(sets, counts, strict=True):
+            every, none = (
+                json_lines(tmp_path / f"runs/{m}/evolved/core-{name}.jsonl") for m in ("all", "none")
+            )
+            path = tmp_path / f"runs/{model}/evolved/core-{name}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_lines(path, [line | {"model": model} for line in every[:count] + none[count:]])
+    scores = board_of(gather(tmp_path, None), "evolved-core").headline.scores
+    ranks = {model: scores[model].rank for model in solved}
+    assert ranks["some"] == ranks["other"] and ranks["some"] and ranks["some"].tied

@@ -22,7 +22,7 @@ from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
 from triathlon_site.render import Draft, Link
-from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
+from triathlon_site.scores import Board, Column, ColumnScores, known_share, part_run, set_title
 
 VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}
 ARTICLES: Final = {
@@ -191,7 +191,7 @@ def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, ma
         score or model.figures.get(column.column.id) for column, score in zip(columns, scores, strict=True)
     ]
     opened = board.open_units(model.id) if model.has_results else None
-    part = (board.part_run(model.id), board.samples_run(model.id)) if model.has_results else ()
+    part = (part_run(board.files[model.id]), board.samples_run(model.id)) if model.has_results else ()
     return {
         "model": model,
         "cells": cells,

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord
@@ -187,19 +188,27 @@ def _is(answer: str, constant: str) -> bool:
 
 
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
-    """IC if every cut reply had been right; None where none was cut."""
+    """The highest IC that whole answers in place of cut ones could give; None where none was cut.
+
+    Not all of them have to be right: a right answer behind a wrong one makes a chain inconsistent.
+    """
     wrong = (answer for record in records for answer in record.answers() if not answer.correct)
-    if not any(mistake(answer) == "cut" for answer in wrong):  # of most files, and known soonest like this
+    if not any(mistake(answer) == "cut" for answer in wrong):
         return None
-    scores, is_any_cut = [], False
+    scores = 0.0
     for record in records:
-        for one, chain in zip(record.statements, chains(record), strict=True):
-            answers = (*(getattr(one, step) for step in STEPS), record.output)
-            were_cut = [mistake(answer) == "cut" for answer in answers]
-            is_any_cut |= any(were_cut)
-            covered, state, path, output = map(any, zip(chain, were_cut, strict=True))
-            scores.append(consistency((covered, state, path, output)))
-    return 100 * sum(scores) / len(scores) if is_any_cut else None
+        lines = [[_could_be(getattr(one, step)) for step in STEPS] for one in record.statements]
+        scores += max(
+            sum(max(consistency((a, b, c, output)) for a, b, c in product(*line)) for line in lines)
+            for output in _could_be(record.output)
+        )
+    statements = sum(len(record.statements) for record in records)
+    return 100 * scores / statements if statements else None
+
+
+def _could_be(answer: AnswerRecord) -> Sequence[bool]:
+    """Whether an answer is right; both where it was cut."""
+    return (False, True) if mistake(answer) == "cut" else (answer.correct,)
 
 
 QUESTIONS_ARTICLE: Final = Article(

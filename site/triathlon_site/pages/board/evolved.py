@@ -34,7 +34,10 @@ OVER_SETS: Final = ("mean of the five", "to the average")
 
 def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     """A section for each analysis that has results."""
-    units = {m: {file.suite: file.tasks for file in board.files[m] if file.units} for m in board.models}
+    units = {  # what is missing of a file with open units may be what the model failed
+        model: {file.suite: file.tasks for file in board.files[model] if file.units and not file.open_units}
+        for model in board.models
+    }
     kinds: dict[str, ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
@@ -63,7 +66,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def _fall(value: float) -> str:
     """A drop in per cent, with a minus sign where more is solved."""
-    return formats.change(value).removeprefix("+")
+    return formats.signed(value, 100).removeprefix("+")
 
 
 def _drop_cell(drop: float) -> Value:
@@ -94,14 +97,10 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         return
     columns: dict[str, Cells] = {set_title(name): _drops_of(board, analyses, name) for name in sets}
     means = [_mean_cell(-analyses.changes[name].change, analyses.changes[name].models) for name in sets]
-    if board.plan.family != "added":
-        drops = analyses.drops
-        over_sets = (drops.of_five_sets, drops.per_model) if drops else ({}, {})
-        for title, of in zip(OVER_SETS, over_sets, strict=True):
+    if board.plan.family != "added" and (drops := analyses.drops):
+        for title, of in zip(OVER_SETS, (drops.of_five_sets, drops.per_model), strict=True):
             columns[title] = {model: _drop_cell(drop) for model, drop in of.items()}
-        if drops:
-            means += [_mean_cell(drops.overall, drops.models)]
-            means += [_mean_cell(fmean(drops.per_model.values()), drops.models)]
+            means.append(_mean_cell(fmean(of.values()), drops.models))
     ranges = [_range_cell(c.number for c in of.values() if c.number is not None) for of in columns.values()]
     same_seeds = [_same_seeds_cell(analyses.pairs.get(name, {}).values()) for name in sets]
     others = "; ".join(
@@ -141,7 +140,9 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
     def drawn(entry: SuiteEntry) -> np.ndarray:
         metric = next(metric for metric in entry.metrics if metric.headline)
         # also of other protocols: a model is compared with itself alone
-        return draw(sample_of(entry.id, metric, own_files(board, entry.id), order))
+        sample = sample_of(entry.id, metric, own_files(board, entry.id), order)
+        # one by one, so that equal models have equal intervals, whichever others there are
+        return np.hstack([draw(sample.of_models([row])) for row in range(len(order))])
 
     before, after = (drawn(analyses.sets[each]) for each in (seed, name))
     low, high = central(100 * (before - after) / before)
@@ -194,7 +195,7 @@ def changes_by_kind(changes: Mapping[str, Mapping[str, analysis.Change]]) -> Ite
     rows = [
         (
             Value(f"{title}, {kind} models"),
-            Value(formats.change(change.change), number=change.change),
+            Value(formats.signed(change.change, 100), number=change.change),
             count_cell(change.models),
         )
         for title, of_set in changes.items()
@@ -299,7 +300,7 @@ def share(part: int, whole: int) -> Value:
 EVOLVED = DisciplineView(
     in_words="solving new and changed problems",
     figures_title="Set by set",
-    endings="One unit a problem, over all sets that the board shows.",
+    endings="A unit is one answer to a problem, over all sets that the board shows.",
     sections=evolved_sections,
     articles={EvolvedRecord: Article("board/evolved_unit")},
     about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Final
 
 from triathlon_runner.records import LoopRecord
+from triathlon_runner.terminal import counted
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
 from triathlon_site.agreement import Comparison, compare
@@ -121,9 +122,9 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
     cells = {title: {m: repeats_cell(of[m], loops) for m in of} for title, of in scores.items()}
     yield model_table(
         "Loops sustained",
-        "Loops that a task sustains on average, as asked and sampled at other temperatures (mean and standard"
-        " deviation over repeats); ASL where every similarity is 1; and that over the tasks alone that the"
-        " model solves at first.",
+        "Loops that a task sustains on average, as asked and at each temperature that a column names (mean"
+        " and standard deviation over repeats); ASL where every similarity is 1; and that over the tasks"
+        " alone that the model solves at first.",
         models,
         order,
         cells,
@@ -139,12 +140,13 @@ def _titled(variant: Variant) -> str:
 def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: Models) -> Section:
     """The headline as asked and under each setting, on the tasks that all models have, with the ranks."""
     headline = board.plan.headline
-    comparison, values = _compared(board, variants, headline.parts[0][1].id)
-    upper = _compared(board, variants, headline.upper[0][1].id)[1] if headline.upper else values
+    ends = headline.parts[0][1].id, (headline.upper or headline.parts)[0][1].id
+    lower, upper = (_compared(board, variants, end)[1] for end in ends)
     columns: dict[str, Cells] = {
         name: {model: range_cell(value, upper[name][model], headline.maximum) for model, value in of.items()}
-        for name, of in values.items()
+        for name, of in lower.items()
     }
+    comparison, _ = _compared(board, variants, *ends)
     sensitivity = comparison.sensitivity
     if len(comparison.baseline) >= FEWEST_RANKED:
         for name, ranks in (
@@ -157,18 +159,26 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
 
 
 def _compared(
-    board: Board, variants: Sequence[Variant], metric: str
+    board: Board, variants: Sequence[Variant], *metrics: str
 ) -> tuple[Comparison, dict[str, Mapping[str, float]]]:
-    """The comparison, and the scores as asked and under each setting, by model."""
-    settings = {_titled(v): task_scores(board.of_suite(v.entry.id), metric) for v in variants}
-    comparison = compare(task_scores(board.of_suite(variants[0].plain.id), metric), settings)
+    """The comparison by the mean of some metrics; the scores as asked and under each setting, by model."""
+
+    def scores(suite: str) -> dict[str, dict[str, float]]:
+        first, *others = (task_scores(board.of_suite(suite), metric) for metric in metrics)
+        return {
+            model: {task: fmean([score, *(of[model][task] for of in others)]) for task, score in own.items()}
+            for model, own in first.items()
+        }
+
+    settings = {_titled(variant): scores(variant.entry.id) for variant in variants}
+    comparison = compare(scores(variants[0].plain.id), settings)
     return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
 
 
 def _about(comparison: Comparison, models: Models) -> str:
     parts = [
-        f"{len(comparison.baseline)} models, on the {comparison.tasks} tasks that all of them have under"
-        " each setting."
+        f"{counted(len(comparison.baseline), 'model')}, on {counted(comparison.tasks, 'task')} that every one"
+        " has under each setting."
     ]
     if (found := comparison.sensitivity.correlation).n > 2:
         ends = (formats.coefficient(end) for end in (found.spearman_low, found.spearman_high))

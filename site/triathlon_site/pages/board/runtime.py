@@ -160,7 +160,7 @@ def _mistaken_outputs(board: Board, summaries: Summaries, models: Models) -> Sec
             if most is None or now is None:
                 rises[model] = Value("nothing was cut")
             else:
-                rises[model] = Value(f"at most {formats.signed(max(0.0, most - now), 100)}", number=most)
+                rises[model] = Value(f"at most {formats.signed(most - now, 100)}", number=most)
         columns["IC with more tokens"] = rises
     return model_table(
         "How wrong outputs are wrong",
