@@ -194,11 +194,13 @@ async def test_the_budget_ends_the_questions() -> None:
 @pytest.mark.parametrize("unusable", [b'{"error": "overloaded"}', b"<html>hello</html>"])
 async def test_an_unusable_reply_is_not_kept(tmp_path: Path, unusable: bytes) -> None:
     """A server that was busy, or another one, when it was first probed is asked again by the next call."""
-    scripts = iter([lambda _: Raw(unusable)])
+    first = iter([Raw(unusable)])
+
+    def script(asked: Asked) -> Response:
+        return next(first, None) or good(asked)
+
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
-        async with opened(
-            lambda asked: next(scripts, good)(asked), paths=LISTED, limits=LIMITS, cache=cache
-        ) as (server, model):
+        async with opened(script, paths=LISTED, limits=LIMITS, cache=cache) as (server, model):
             with pytest.raises(EndpointError):
                 await probe(model)
             assert not (await probe(model)).has_findings
