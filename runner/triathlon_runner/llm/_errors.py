@@ -247,7 +247,7 @@ RULES: Final = (
         r"(?:200|400|404|410|422) .*(?:model_not_found|unknown model|invalid model|"
         r"model .{0,120}(?:does not exist|not found|not supported|no longer (?:supported|available))|"
         r"not a valid model|no such model|unable to access .{0,20}\bmodel\b|"
-        r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|"
+        r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|is pinned to '|"
         r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|4(?:04|10) .*\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),

@@ -57,6 +57,8 @@ _LOOKED_AT: Final = 3
 """First replies that are looked at for signs of a server that is set otherwise than its row says."""
 _BUSY: Final = (429, 502, 503, 504)
 """Statuses with which a server says that it cannot say now what it serves."""
+_SLOW_SECONDS: Final = 12.0
+"""After so long without a reply to a small question a line says what is waited for."""
 _NONSENSE: Final = "triathlon-no-such-model"
 """The name of a model that nobody has."""
 
@@ -317,6 +319,8 @@ class OpenModel:
         while True:
             async with self.queue.slot(place, 0):
                 wait: float | None = None
+                slow = f"waiting for the reply to {path}"
+                line = asyncio.get_running_loop().call_later(_SLOW_SECONDS, self.queue.say, slow)
                 try:
                     reply = await self.send(path, body, seconds)
                     self.queue.reached = True
@@ -333,6 +337,8 @@ class OpenModel:
                         self.queue.reached = True
                         if body is not None:
                             self.stats.count_lost_reply(estimated_tokens(str(body)))
+                finally:
+                    line.cancel()
                 self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=True)
                 self.queue.raise_if_stopped()
             await asyncio.sleep(self.queue.limits.first_wait * jitter())

@@ -334,9 +334,6 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         began = time.monotonic()
         reply = await model.fetch(request.path, request.body, seconds=model.config.timeout_seconds)
         seconds = time.monotonic() - began
-        if cache is not None and reply.status == 200:
-            text = Reply(text=reply.body.decode("utf-8", "replace"))
-            cache.put(key, probed(model.id), Answer(text, Usage(requests=1), seconds, ""))
     error, answer, body = "", None, dict[str, Any]()
     with contextlib.suppress(Malformed, EndpointError):
         body = json_object(reply)
@@ -358,6 +355,9 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         else:
             timed = replace(answer, seconds=seconds)
             stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
+            if cache is not None:
+                text = Reply(text=reply.body.decode("utf-8", "replace"))
+                cache.put(key, probed(model.id), Answer(text, Usage(requests=1), seconds, ""))
     return Reading(request, body, answer, model.secrets.scrub_message(error))
 
 

@@ -27,6 +27,7 @@ from triathlon_runner.serving._config import (
     ServingError,
     absolute,
 )
+from triathlon_runner.terminal import shortened
 
 TESTED_VERSION = "0.32.0"
 # transformers reads GGUF files by means of these; vLLM itself does not need them.
@@ -258,7 +259,7 @@ async def _converted(
         finally:
             shutil.rmtree(half, ignore_errors=True)
 
-    await prepare_once(folder, convert, f"converting {gguf.name[:16]}….gguf for vLLM", report)
+    await prepare_once(folder, convert, f"converting {shortened(gguf.name, 16)} for vLLM", report)
     return Loadable(str(folder), f"{origin}, sha256:{sha256}, conversion {_RECIPE}", from_gguf=True)
 
 

@@ -131,6 +131,8 @@ ERRORS = [
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
     (400, "", "/chat/completions: Invalid model name passed in model=wrongname.", MODEL),
+    # transformers serve MODEL
+    (400, "", "Server is pinned to 'owner/name'; requested 'm'.", MODEL),
     # templates without a system role
     (400, "BadRequestError", "System role not supported", MERGE),
     (400, "", "Only user and assistant roles are supported!", MERGE),

@@ -11,7 +11,16 @@ from support.model_server import ModelServer, Script, model_server_process
 from support.opened import opened
 from support.server_replies import Asked, Half, Raw, Response, Said, Status, too_many
 from support.small_run import SmallRun
-from triathlon_runner.llm import Anthropic, EndpointError, Limits, ModelKind, ModelSettings, Report, probe
+from triathlon_runner.llm import (
+    Anthropic,
+    EndpointError,
+    Limits,
+    ModelKind,
+    ModelSettings,
+    ReplyCache,
+    Report,
+    probe,
+)
 
 MODEL = "scripted"
 LISTED = {"GET /v1/models": {"data": [{"id": MODEL, "max_model_len": 4096}]}}
@@ -180,6 +189,24 @@ async def test_the_budget_ends_the_questions() -> None:
     report, server = await probed(good, may_ask=lambda: next(left, False))
     assert len(server.requests) == 3
     assert report.found["two greedy answers"].seen == "not asked"
+
+
+@pytest.mark.parametrize("unusable", [b'{"error": "overloaded"}', b"<html>hello</html>"])
+async def test_an_unusable_reply_is_not_kept(tmp_path: Path, unusable: bytes) -> None:
+    """A server that was busy, or another one, when it was first probed is asked again by the next call."""
+    first = iter([Raw(unusable)])
+
+    def script(asked: Asked) -> Response:
+        return next(first, None) or good(asked)
+
+    with ReplyCache(tmp_path / "replies.sqlite") as cache:
+        async with opened(script, paths=LISTED, limits=LIMITS, cache=cache) as (server, model):
+            with pytest.raises(EndpointError):
+                await probe(model)
+            assert not (await probe(model)).has_findings
+            assert len(server.requests) == 1 + 6
+            await probe(model)
+            assert len(server.requests) == 1 + 6, "good replies are kept"
 
 
 async def test_lost_replies_count() -> None:

@@ -181,6 +181,23 @@ def test_a_busy_list_is_waited_for() -> None:
     assert "trying again, for 10 min at most" in lines[0]
 
 
+def test_a_slow_reply_is_waited_for_with_a_line() -> None:
+    """Whoever probes a slow server is told what the silence waits for, once a question."""
+    lines: list[str] = []
+
+    async def slow(path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+        await asyncio.sleep(11.0 if body is None else 300.0)
+        return HttpReply(404, b"", {})
+
+    async def main() -> None:
+        model = model_behind(slow, say=lines.append)
+        await model.fetch("/models")
+        await model.fetch("/completions", {"prompt": "q"}, seconds=600.0)
+
+    run_virtually(main())
+    assert lines == ["waiting for the reply to /completions"]
+
+
 def test_rare_answers() -> None:
     """A server that takes one request at a time, for longer than an outage may last, is asked to the end."""
     lines: list[str] = []

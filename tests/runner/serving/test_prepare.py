@@ -16,6 +16,7 @@ from triathlon_runner.serving import HuggingFaceWeights, PypiWeights, ServeConfi
 from triathlon_runner.serving._prepare import (
     Engine,
     Loadable,
+    Report,
     commit_of,
     cpu_overrides,
     joined_file,
@@ -148,10 +149,10 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-async def _loadable(folder: Path, **block: Any) -> Loadable:
+async def _loadable(folder: Path, report: Report = lambda _: None, **block: Any) -> Loadable:
     config = ServeConfig.model_validate({"engine": "vllm", "weights": {"path": folder}, **block})
     engine = Engine(Path(sys.executable), "vllm", "1")
-    return await prepare_weights(config, engine=engine, cache=folder.parent, report=lambda _: None)
+    return await prepare_weights(config, engine=engine, cache=folder.parent, report=report)
 
 
 async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
@@ -178,8 +179,10 @@ async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
 async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
     gguf = tmp_path / "broken.gguf"
     gguf.write_bytes(b"not a GGUF file")
+    lines: list[str] = []
     with pytest.raises(ServingError, match="could not convert"):
-        await _loadable(gguf)
+        await _loadable(gguf, lines.append)
+    assert lines[0] == "converting broken.gguf for vLLM (once)"
     assert not [path for path in (tmp_path / "converted").iterdir() if path.is_dir()]
 
 
