@@ -116,7 +116,7 @@ class Gathered:
             pages[next(iter(pages))] = FRONT
         return pages
 
-    @property
+    @cached_property
     def units(self) -> int:
         """Units of all measured results."""
         return sum(file.units for file in self.results.files)

@@ -228,10 +228,11 @@ def sample_of(
     place = {cluster: position for position, cluster in enumerate(clusters)}
     numerators, denominators = np.zeros((2, len(models), len(clusters)))
     for row, model in enumerate(models):
-        if model in results:
-            columns = [place[cluster] for cluster in results[model].clusters]
-            numerators[row, columns] = results[model].numerators
-            denominators[row, columns] = results[model].denominators
+        if (parts := results.get(model)) is not None:
+            has_all = parts.clusters == clusters  # most models have, and in this order
+            columns = slice(None) if has_all else [place[cluster] for cluster in parts.clusters]
+            numerators[row, columns] = parts.numerators
+            denominators[row, columns] = parts.denominators
     seeds = seeds_of(clusters, files.values())
     return Sample(
         suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum, seeds
