@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
@@ -101,9 +102,10 @@ def _wrong(answer: AnswerRecord) -> str:
     return expected_and_got(answer.expected[0] if answer.expected else "", answer.answer)
 
 
-def _pattern(right: Sequence[bool]) -> str:
+@cache
+def _pattern(chain: tuple[bool, ...]) -> str:
     """A chain as REval writes it: `1110` where the output alone is wrong."""
-    return "".join("1" if each else "0" for each in right)
+    return "".join("1" if each else "0" for each in chain)
 
 
 def _answers(record: RuntimeRecord) -> Iterator[tuple[str, AnswerRecord]]:
@@ -159,15 +161,17 @@ def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
     def giving(step: str, constant: str) -> int:
         return sum(count for answer, count in given[step].items() if _is(answer, constant))
 
+    mistakes = {
+        **{step: _mistakes(of_step) for step, of_step in answers.items()},
+        "output": _mistakes(record.output for record in records),
+    }
+    was_cut = any("cut" in of_step for of_step in mistakes.values())
     return {
         **_count_chains(records),
         "given": {constant: giving(step, constant) for step, constant in CONSTANTS.items()},
         "lines": lines,
-        "mistakes": {
-            **{step: _mistakes(of_step) for step, of_step in answers.items()},
-            "output": _mistakes(record.output for record in records),
-        },
-        "most_ic": _most_consistency(records),
+        "mistakes": mistakes,
+        "most_ic": _most_consistency(records) if was_cut else None,
     }
 
 
@@ -188,13 +192,10 @@ def _is(answer: str, constant: str) -> bool:
 
 
 def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
-    """The highest IC that whole answers in place of cut ones could give; None where none was cut.
+    """The highest IC that whole answers in place of cut ones could give; None without statements.
 
     Not all of them have to be right: a right answer behind a wrong one makes a chain inconsistent.
     """
-    wrong = (answer for record in records for answer in record.answers() if not answer.correct)
-    if not any(mistake(answer) == "cut" for answer in wrong):
-        return None
     scores = 0.0
     for record in records:
         lines = [[_could_be(getattr(one, step)) for step in STEPS] for one in record.statements]
