@@ -53,6 +53,8 @@ class Format:
     """Returns how a log says that it is no whole one; empty where it does not."""
     model: Callable[[Path], str] = lambda _: ""
     """Returns the model that a log names; empty where the name of its file stands for the model."""
+    pattern: str = ""
+    """Which files below a folder are logs, where scores lie beside them; empty: all in the folder itself."""
     is_folder: bool = False
     """Whether a log is a folder; of other formats a folder holds several logs."""
     note: str = ""
@@ -95,6 +97,7 @@ FORMATS = {
             UnitRecord,
             read_every_eval_ever,
             model=every_eval_ever_model,
+            pattern="*_samples.jsonl*",
         ),
         Format(
             "inspect",
@@ -109,6 +112,7 @@ FORMATS = {
             "lm-evaluation-harness: its output folder, samples_humaneval*.jsonl or samples_mbpp*.jsonl",
             EvolvedRecord,
             read_lm_eval,
+            pattern="samples_*",
         ),
     )
 }
@@ -116,8 +120,6 @@ FORMATS = {
 _SOURCES: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
-_SAMPLES: Final = {"lm-eval": "samples_*", "every-eval-ever": "*_samples.jsonl*"}
-"""Which files below a folder are logs, in formats whose scores lie beside their samples."""
 _NO_LOGS: Final = frozenset({"eval-set.json", "logs.json"})
 """What inspect_ai writes beside logs."""
 _RESULTS: Final = re.compile(r"(_eval_results|\.eval_results|\.jsonl_results)$", re.IGNORECASE)
@@ -155,8 +157,8 @@ def _logs_at(log_format: Format, path: Path) -> list[Path]:
     of_programs = log_format.read is read_evalplus
     if log_format.is_folder or (of_programs and any(file.suffix == ".py" for file in files)):
         return [path]
-    if pattern := _SAMPLES.get(log_format.name):
-        logs = [log for log in files if log.match(pattern)]
+    if log_format.pattern:
+        logs = [log for log in files if log.match(log_format.pattern)]
     else:
         logs = [log for log in files if log.parent == path and log.name.endswith(_ENDINGS)]
         logs = [log for log in logs if log.name not in _NO_LOGS]

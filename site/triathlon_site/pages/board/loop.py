@@ -1,6 +1,6 @@
 """The loop on the pages: what it keeps, other prompts and temperatures, attacks; and the translation loop."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -140,13 +140,14 @@ def _titled(variant: Variant) -> str:
 def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: Models) -> Section:
     """The headline as asked and under each setting, on the tasks that all models have, with the ranks."""
     headline = board.plan.headline
-    ends = headline.parts[0][1].id, (headline.upper or headline.parts)[0][1].id
-    lower, upper = (_compared(board, variants, end)[1] for end in ends)
+    ends = [headline.parts[0][1].id, *(metric.id for _, metric in headline.upper)]
+    of_ends = [_compared(board, variants, end) for end in ends]
+    lower, upper = ({AS_ASKED: one.baseline, **one.variants} for one in (of_ends[0], of_ends[-1]))
     columns: dict[str, Cells] = {
         name: {model: range_cell(value, upper[name][model], headline.maximum) for model, value in of.items()}
         for name, of in lower.items()
     }
-    comparison, _ = _compared(board, variants, *ends)
+    comparison = of_ends[0] if len(ends) == 1 else _compared(board, variants, *ends)
     sensitivity = comparison.sensitivity
     if len(comparison.baseline) >= FEWEST_RANKED:
         for name, ranks in (
@@ -158,10 +159,8 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
     return model_table(title, about, models, comparison.baseline, columns)
 
 
-def _compared(
-    board: Board, variants: Sequence[Variant], *metrics: str
-) -> tuple[Comparison, dict[str, Mapping[str, float]]]:
-    """The comparison by the mean of some metrics; the scores as asked and under each setting, by model."""
+def _compared(board: Board, variants: Sequence[Variant], *metrics: str) -> Comparison:
+    """The models as asked and under each setting, by the mean of some metrics."""
 
     def scores(suite: str) -> dict[str, dict[str, float]]:
         first, *others = (task_scores(board.of_suite(suite), metric) for metric in metrics)
@@ -171,8 +170,7 @@ def _compared(
         }
 
     settings = {_titled(variant): scores(variant.entry.id) for variant in variants}
-    comparison = compare(scores(variants[0].plain.id), settings)
-    return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
+    return compare(scores(variants[0].plain.id), settings)
 
 
 def _about(comparison: Comparison, models: Models) -> str:
