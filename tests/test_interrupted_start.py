@@ -34,6 +34,33 @@ def test_an_interrupt_while_it_starts(tmp_path: Path, after: float, command: str
         assert output.startswith(f"triathlon {command}: interrupted; ") and output.count("\n") == 1
 
 
+INTERRUPTED_CLASS = """
+import os, signal
+
+class Attribute:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10): pass
+
+class Owner:
+    attribute = Attribute()
+"""
+
+
+@pytest.mark.parametrize(("module", "command", "code"), [("typer", "run", 1), ("plotly", "build", 130)])
+def test_an_interrupt_of_a_class_that_is_made(tmp_path: Path, module: str, command: str, code: int) -> None:
+    """Python raises a RuntimeError in its place, which Ctrl-C has caused."""
+    (tmp_path / f"{module}.py").write_text(INTERRUPTED_CLASS)
+    (tmp_path / "models.yaml").write_text("models: []\n")
+    done = subprocess.run(
+        [TRIATHLON, command], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1].startswith(f"triathlon {command}: interrupted; "), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+
+
 GATE = ("gate", "--baseline", "a", "--candidate", "b", "--models-file")
 GRADE = ("grade", "samples.jsonl", "--problems")
 

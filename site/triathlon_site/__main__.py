@@ -1,9 +1,11 @@
 """The `triathlon` command. It imports the rest itself, so that Ctrl-C ends it with a line from the start."""
 
+import os
 import shutil
 import signal
 import sys
 import textwrap
+from types import FrameType
 from typing import Final, NoReturn
 
 from triathlon_runner import __version__
@@ -43,19 +45,39 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:  # needs nothing of what takes a second to import
         sys.stdout.write(f"triathlon {__version__}\n")
         return
+    interrupt = signal.getsignal(signal.SIGINT)  # a shell's job in the background ignores it
     try:
+        if interrupt is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _end_at_once)
         _say_starting(sys.argv[1:])
-        from triathlon_site.cli import main as command_line  # noqa: PLC0415  see above
+        from triathlon_site.cli import add_wanted_commands, run_app  # noqa: PLC0415  see above
 
-        command_line()
-    except KeyboardInterrupt:
-        _end_interrupted(sys.argv[1:])
-    except SystemExit as end:
-        if end.code != _INTERRUPTED:
+        add_wanted_commands()
+        signal.signal(signal.SIGINT, interrupt)
+        run_app()
+    except BaseException as error:
+        if not _is_interrupt(error):
             raise
-        _end_interrupted(sys.argv[1:])
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code, line = _interrupted(sys.argv[1:])
+        sys.stderr.write(line)
+        sys.exit(code)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stays while the interpreter ends
+
+
+def _end_at_once(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """Ends the process from within an import, which prints tracebacks of its own for an exception."""
+    code, line = _interrupted(sys.argv[1:])
+    os.write(2, line.encode())
+    os._exit(code)
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether Ctrl-C ended the command: a class that is being made turns it into a RuntimeError."""
+    if isinstance(error, SystemExit):
+        return error.code == _INTERRUPTED
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
 
 
 def _say_starting(arguments: list[str]) -> None:
@@ -65,8 +87,8 @@ def _say_starting(arguments: list[str]) -> None:
         sys.stderr.flush()
 
 
-def _end_interrupted(arguments: list[str]) -> NoReturn:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupted(arguments: list[str]) -> tuple[int, str]:
+    """Returns the exit code and the line of an interrupted command."""
     command = next(iter(arguments), "")
     code, kept = _ENDS.get(command, (_INTERRUPTED, "no stored result is lost"))
     keeps, without = _KEPT_IN.get(command, ("", ""))
@@ -75,8 +97,7 @@ def _end_interrupted(arguments: list[str]) -> NoReturn:
     line = f"{f'triathlon {command}'.strip()}: interrupted; {kept}"
     if sys.stderr.isatty():  # which has printed ^C in front of it
         line = textwrap.fill(line, shutil.get_terminal_size().columns - len("^C"))
-    sys.stderr.write(f"{line}\n")
-    sys.exit(code)
+    return code, f"{line}\n"
 
 
 if __name__ == "__main__":

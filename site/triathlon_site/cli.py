@@ -14,7 +14,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli import Models, Results, Suites, add_commands, app, examples, names, one_of, run_app
+from triathlon_runner.cli import Models, Results, Suites, add_commands, app, examples, names, one_of
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
 from triathlon_site import reproduce_command  # noqa: F401  adds its command
@@ -31,12 +31,11 @@ _NAME_WIDTH: Final = 28
 _TITLE_WIDTH: Final = 12
 
 
-def main() -> None:
-    """Entry point of the `triathlon` command. A command of the site does not wait for the runner's."""
+def add_wanted_commands() -> None:
+    """Adds the runner's commands to the site's, for which a command of the site does not wait."""
     own = {command.name for command in app.registered_commands}
     if own.isdisjoint(sys.argv[1:2]):
         add_commands()
-    run_app()
 
 
 @app.command(

@@ -238,7 +238,7 @@ def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
 def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: bool) -> None:
     """What they need takes as long to import as a small build; help and other words know all of them."""
     program = (
-        "import sys\nfrom triathlon_site.cli import main\n"
+        "import sys\nfrom triathlon_site.__main__ import main\n"
         "try:\n    main()\nfinally:\n    assert 'pandas' not in sys.modules\n"
         "    print('triathlon_runner.cli._run' in sys.modules)\n"
     )

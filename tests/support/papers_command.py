@@ -5,7 +5,7 @@
 
 from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.runtime import _programs
-from triathlon_site.cli import main
+from triathlon_site.__main__ import main
 
 PROGRAMS = 2
 

@@ -105,7 +105,7 @@ def made(root: Path) -> SmallRun:
     return small
 
 
-COMMAND = (sys.executable, "-c", "from triathlon_site.cli import main; main()")
+COMMAND = (sys.executable, "-m", "triathlon_site")
 
 
 async def started(
