@@ -50,7 +50,8 @@ def main() -> None:
         if interrupt is signal.default_int_handler:
             signal.signal(signal.SIGINT, _end_at_once)
         _say_starting(sys.argv[1:])
-        from triathlon_site.cli import add_wanted_commands, run_app  # noqa: PLC0415  see above
+        from triathlon_runner.cli import run_app  # noqa: PLC0415  see above
+        from triathlon_site.cli import add_wanted_commands  # noqa: PLC0415
 
         add_wanted_commands()
         signal.signal(signal.SIGINT, interrupt)
