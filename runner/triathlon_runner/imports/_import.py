@@ -11,38 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from triathlon_runner import __version__
+from triathlon_runner import __version__, records
 from triathlon_runner.concurrency import OnProgress, run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
 from triathlon_runner.grading import UNKNOWN, Agreement, Comparison, TaskNames
+from triathlon_runner.imports import _units
 from triathlon_runner.imports._formats import Format, Source
-from triathlon_runner.imports._units import (
-    CachingGrader,
-    Foreign,
-    ForeignLoop,
-    ForeignSample,
-    compare,
-    graded,
-    ungraded,
-)
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import (
-    DataSetRecord,
-    LoopRecord,
-    Manifest,
-    Outcome,
-    PredictionRecord,
-    ProtocolHashes,
-    Receipt,
-    RecordedManifest,
-    UnitRecord,
-    Usage,
-    Verdict,
-    lines_without_texts,
-)
 from triathlon_runner.schedule import BuiltSuite, Work
 from triathlon_runner.store import IMPORTED, RecordedFile, ResultsFolder, replace_file
 from triathlon_runner.suites import Programs
@@ -79,8 +57,8 @@ class ImportReport:
 
 
 class _Graded(NamedTuple):
-    unit: Foreign
-    record: UnitRecord
+    unit: _units.Foreign
+    record: records.UnitRecord
     comparison: Comparison | None
     """The log's verdict beside ours; None where the log has none."""
 
@@ -91,7 +69,7 @@ async def import_log(
     row: ModelRow,
     built: BuiltSuite,
     results: ResultsFolder,
-    grader: CachingGrader,
+    grader: _units.CachingGrader,
     on_progress: OnProgress,
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs."""
@@ -115,21 +93,21 @@ async def import_log(
             "imported": log_format.name,
             "sha256": digest,
             "asked": f"{log_format.name} {digest[:12]}",
-            "graded": ProtocolHashes.of(built.suite.protocol).graded,
+            "graded": records.ProtocolHashes.of(built.suite.protocol).graded,
         }
         work = Work(row, built, settings)
-        records = [each.record for each in await _grade_all(units, work, report, grader, on_progress)]
-        report.written = bool(records)
-        if not records:  # nothing is written, so that a fixed log can still be imported
+        made = [each.record for each in await _grade_all(units, work, report, grader, on_progress)]
+        report.written = bool(made)
+        if not made:  # nothing is written, so that a fixed log can still be imported
             return report
         for metric in entry.metrics:
-            if metric.headline and not math.isnan(score := metric.score(records)):
+            if metric.headline and not math.isnan(score := metric.score(made)):
                 report.score = f"{metric.title} {score:.4g}"
         origin = {"format": log_format.name, "file": path.name, "sha256": digest, "status": report.status}
         if report.agreement.compared:
             origin["verdicts"] = str(report.agreement)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        manifest = Manifest(
+        manifest = records.Manifest(
             **_manifest_fields(work, report),
             settings=settings,
             python_versions=(python_version(),),
@@ -139,7 +117,7 @@ async def import_log(
             grader_integrity="not run",
             profile=IMPORTED,
             open_units=0,
-            usage=Usage(),
+            usage=records.Usage(),
             cost_usd=None,
             identity={"kind": row.kind},
             origin=origin,
@@ -148,7 +126,7 @@ async def import_log(
         )
         folder.write_manifest(manifest)
         try:
-            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in made))
         except BaseException:  # every command would warn of a manifest without its lines
             folder.manifest(model, suite).unlink(missing_ok=True)
             raise
@@ -162,7 +140,7 @@ async def import_recording(
     row: ModelRow,
     built: BuiltSuite,
     results: ResultsFolder,
-    grader: CachingGrader,
+    grader: _units.CachingGrader,
     on_progress: OnProgress,
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
@@ -182,22 +160,22 @@ async def import_recording(
     units = [
         unit
         for unit in log_format.read(path)
-        if not isinstance(unit, ForeignSample) or unit.subset.removeprefix("EvoEval_") in sets
+        if not isinstance(unit, _units.ForeignSample) or unit.subset.removeprefix("EvoEval_") in sets
     ]
     graded_units = await _grade_all(units, work, report, grader, on_progress, recording=True)
     if not graded_units or report.ungraded:
         return report
     with_texts = []
     for unit, record, comparison in graded_units:
-        text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")
+        text = "\0".join(unit.programs) if isinstance(unit, _units.ForeignLoop) else getattr(unit, "text", "")
         with_texts.append((record, text, comparison is not None and not comparison.equal))
-    manifest = RecordedManifest(
+    manifest = records.RecordedManifest(
         **_manifest_fields(work, report),
         settings={"recorded": source.id},
         ended=source.date,
         max_loops=built.suite.protocol["asked"].get("max_loops"),
         line_holds="task" if entry.recorded_by_task else "sample",
-        receipt=Receipt(
+        receipt=records.Receipt(
             **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,
             file=path.name,
@@ -207,16 +185,16 @@ async def import_recording(
             equal=report.agreement.equal,
         ),
     )
-    file.write(manifest, lines_without_texts(with_texts, by_task=entry.recorded_by_task))
+    file.write(manifest, records.lines_without_texts(with_texts, by_task=entry.recorded_by_task))
     report.written = True
     return report
 
 
 async def _grade_all(
-    units: Sequence[Foreign],
+    units: Sequence[_units.Foreign],
     work: Work,
     report: ImportReport,
-    grader: CachingGrader,
+    grader: _units.CachingGrader,
     on_progress: OnProgress,
     *,
     recording: bool = False,
@@ -225,10 +203,10 @@ async def _grade_all(
     samples: Counter[str] = Counter()
     limit, done = asyncio.Semaphore(_AT_ONCE), itertools.count(1)
     position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
-    suite, asks_loops = work.built.suite, work.built.entry.record is LoopRecord
+    suite, asks_loops = work.built.suite, work.built.entry.record is records.LoopRecord
     names = TaskNames(suite.functions() if isinstance(suite, Programs) else ())
 
-    async def grade_one(unit: Foreign, sample: int) -> list[_Graded]:
+    async def grade_one(unit: _units.Foreign, sample: int) -> list[_Graded]:
         async with limit:
             try:
                 return [await _graded(unit, sample, work, grader, recording=recording)]
@@ -242,7 +220,7 @@ async def _grade_all(
     gradings = []
     for number, unit in enumerate(units, start=1):
         task_id, why_not = unit.task_id, UNKNOWN
-        if isinstance(unit, ForeignSample):
+        if isinstance(unit, _units.ForeignSample):
             if unit.error:
                 report.left_out[f"{unit.task_id}, sample {number} of the log"] = unit.error
                 continue
@@ -250,7 +228,7 @@ async def _grade_all(
             task_id, why_not = found or unit.task_id, why_not or UNKNOWN
         sample = samples[task_id]
         samples[task_id] += 1
-        if isinstance(unit, ForeignLoop) != asks_loops:
+        if isinstance(unit, _units.ForeignLoop) != asks_loops:
             why_not = f"it is {'no' if asks_loops else 'a'} loop, and {work.suite_id!r} asks otherwise"
             report.left_out[_name(task_id, sample)] = why_not
         elif task_id in position:
@@ -270,36 +248,44 @@ async def _grade_all(
 
 
 async def _graded(
-    unit: Foreign, sample: int, work: Work, grader: CachingGrader, *, recording: bool
+    unit: _units.Foreign, sample: int, work: Work, grader: _units.CachingGrader, *, recording: bool
 ) -> _Graded:
     """Grades one unit; `recording`: of its record only what a recorded line has is kept."""
     try:
-        if recording and isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
+        if (
+            recording
+            and isinstance(unit, _units.ForeignSample)
+            and work.built.entry.record is records.PredictionRecord
+        ):
             outcome = await _outcome_of_answer(unit, work, grader)
-            record: UnitRecord = ungraded(unit, sample, work).model_copy(update={"outcome": outcome})
+            record: records.UnitRecord = _units.ungraded(unit, sample, work).model_copy(
+                update={"outcome": outcome}
+            )
         else:
-            record = await graded(unit, sample, work, grader)
-        return _Graded(unit, record, compare(unit, work, record))
+            record = await _units.graded(unit, sample, work, grader)
+        return _Graded(unit, record, _units.compare(unit, work, record))
     except NotInEvidenceError:
-        if not isinstance(unit, ForeignLoop):
+        if not isinstance(unit, _units.ForeignLoop):
             raise
         loops = unit.sustained_loops
         if not recording or loops is None:
             raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
         # Its last program failed there and passes here. The recording has no further reply: its count stays.
-        changes = {"outcome": Outcome.FAILED, "sustained_loops": loops}
-        record = ungraded(unit, sample, work).model_copy(update=changes)
+        changes = {"outcome": records.Outcome.FAILED, "sustained_loops": loops}
+        record = _units.ungraded(unit, sample, work).model_copy(update=changes)
         return _Graded(unit, record, Comparison(counted(loops, "loop"), "more", equal=False))
 
 
-async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGrader) -> Outcome:
+async def _outcome_of_answer(
+    unit: _units.ForeignSample, work: Work, grader: _units.CachingGrader
+) -> records.Outcome:
     """Equal answers to one question are graded once, in all samples, models and variants of the suite."""
 
-    async def grade() -> Verdict:
-        record = await graded(unit, 0, work, grader)
-        assert isinstance(record, PredictionRecord)
+    async def grade() -> records.Verdict:
+        record = await _units.graded(unit, 0, work, grader)
+        assert isinstance(record, records.PredictionRecord)
         right, why = record.prediction.correct, record.prediction.why
-        return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
+        return records.Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
 
     question = (work.suite_id.partition("@")[0], work.built.suite.data, unit.task_id)
     return (await grader.grade_once(memo_key("answer", *question, unit.text), grade)).outcome
@@ -326,7 +312,7 @@ def _manifest_fields(work: Work, report: ImportReport) -> dict[str, Any]:
         "model": work.row.id,
         "served_model": work.row.id,
         "protocol": work.protocol,
-        "data": DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
+        "data": records.DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         "engine_versions": (ENGINE_VERSION,),
         "private": work.built.entry.private,
         "tasks_in_suite": report.tasks_in_suite,
