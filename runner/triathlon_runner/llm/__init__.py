@@ -7,7 +7,6 @@ from pydantic import BeforeValidator
 from triathlon_runner.llm._api import (
     CHARACTERS_A_TOKEN,
     Answer,
-    Asking,
     Chat,
     Completion,
     EndpointError,
@@ -19,7 +18,6 @@ from triathlon_runner.llm._api import (
     ModelUnavailableError,
     Sampling,
     ServerUnreachableError,
-    asking,
 )
 from triathlon_runner.llm._cache import CacheError, CacheInfo, ReplyCache
 from triathlon_runner.llm._model import OpenModel, open_model
