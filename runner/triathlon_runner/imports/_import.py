@@ -63,23 +63,37 @@ class _Graded(NamedTuple):
     """The log's verdict beside ours; None where the log has none."""
 
 
-async def import_log(
-    log_format: Format,
-    path: Path,
-    row: ModelRow,
-    built: BuiltSuite,
-    results: ResultsFolder,
-    grader: _units.CachingGrader,
-    on_progress: OnProgress,
-) -> ImportReport:
-    """Reads and grades a log, and writes its results to `imported/`, apart from those of runs."""
-    folder = ResultsFolder(results.root / IMPORTED)
-    model, suite, entry = row.id, built.entry.id, built.entry
-    if not issubclass(entry.record, log_format.record) or entry.discipline == "translation":
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A log, the suite that it is imported into, and the model whose answers it holds."""
+
+    log_format: Format
+    path: Path
+    row: ModelRow
+    built: BuiltSuite
+    results: ResultsFolder
+    grader: _units.CachingGrader
+    on_progress: OnProgress
+    source: Source | None = None
+    """The publication whose outcomes alone are filed; None: whole results are."""
+
+
+async def import_log(log: Import) -> ImportReport:
+    """Reads and grades a log, and writes what became of it apart from the results of runs."""
+    entry, of_format = log.built.entry, log.log_format.record
+    fits = issubclass(entry.record, of_format) and entry.discipline != "translation"
+    if not fits or (log.source is not None and entry.record is not of_format):
         raise UserError(
-            f"{suite!r} asks in another way than {log_format.name} logs answer;"
+            f"{entry.id!r} asks in another way than {log.log_format.name} logs answer;"
             " name a suite of the same data set at --suite"
         )
+    return await (_import(log) if log.source is None else _record(log, log.source))
+
+
+async def _import(log: Import) -> ImportReport:
+    """Writes whole results to `imported/`."""
+    folder, log_format, path = ResultsFolder(log.results.root / IMPORTED), log.log_format, log.path
+    model, suite = log.row.id, log.built.entry.id
     lines = folder.lines(model, suite)
     folder.check_writable()
     with folder.locked(model):
@@ -93,14 +107,14 @@ async def import_log(
             "imported": log_format.name,
             "sha256": digest,
             "asked": f"{log_format.name} {digest[:12]}",
-            "graded": records.ProtocolHashes.of(built.suite.protocol).graded,
+            "graded": records.ProtocolHashes.of(log.built.suite.protocol).graded,
         }
-        work = Work(row, built, settings)
-        made = [each.record for each in await _grade_all(units, work, report, grader, on_progress)]
+        work = Work(log.row, log.built, settings)
+        made = [each.record for each in await _grade_all(log, units, work, report)]
         report.written = bool(made)
         if not made:  # nothing is written, so that a fixed log can still be imported
             return report
-        for metric in entry.metrics:
+        for metric in log.built.entry.metrics:
             if metric.headline and not math.isnan(score := metric.score(made)):
                 report.score = f"{metric.title} {score:.4g}"
         origin = {"format": log_format.name, "file": path.name, "sha256": digest, "status": report.status}
@@ -119,7 +133,7 @@ async def import_log(
             open_units=0,
             usage=records.Usage(),
             cost_usd=None,
-            identity={"kind": row.kind},
+            identity={"kind": log.row.kind},
             origin=origin,
             started=now,
             ended=now,
@@ -133,36 +147,22 @@ async def import_log(
     return report
 
 
-async def import_recording(
-    source: Source,
-    log_format: Format,
-    path: Path,
-    row: ModelRow,
-    built: BuiltSuite,
-    results: ResultsFolder,
-    grader: _units.CachingGrader,
-    on_progress: OnProgress,
-) -> ImportReport:
-    """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
+async def _record(log: Import, source: Source) -> ImportReport:
+    """Writes the outcomes of one file's units of one suite to `recorded/`, replacing what was there.
 
     The file may hold units of several suites. Nothing is written where units were left out because our
     machinery failed: call again.
     """
-    entry, work = built.entry, Work(row, built, source.settings(built.suite))
-    if entry.record is not log_format.record:
-        raise UserError(
-            f"expected a suite that asks what {log_format.name} logs answer, got {entry.id!r};"
-            " name another --suite"
-        )
-    file = RecordedFile(results.root, source.id, row.id, entry.id)
+    entry, work = log.built.entry, Work(log.row, log.built, source.settings(log.built.suite))
+    file = RecordedFile(log.results.root, source.id, log.row.id, entry.id)
     report = ImportReport(file.lines)
     sets = {"", entry.set_name, entry.set_name.removesuffix("-plus")}
     units = [
         unit
-        for unit in log_format.read(path)
+        for unit in log.log_format.read(log.path)
         if not isinstance(unit, _units.ForeignSample) or unit.subset.removeprefix("EvoEval_") in sets
     ]
-    graded_units = await _grade_all(units, work, report, grader, on_progress, recording=True)
+    graded_units = await _grade_all(log, units, work, report)
     if not graded_units or report.ungraded:
         return report
     with_texts = []
@@ -173,13 +173,13 @@ async def import_recording(
         **_manifest_fields(work, report),
         settings={"recorded": source.id},
         ended=source.date,
-        max_loops=built.suite.protocol["asked"].get("max_loops"),
+        max_loops=log.built.suite.protocol["asked"].get("max_loops"),
         line_holds="task" if entry.recorded_by_task else "sample",
         receipt=records.Receipt(
             **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,
-            file=path.name,
-            sha256=_digest(path),
+            file=log.path.name,
+            sha256=_digest(log.path),
             engine_version=ENGINE_VERSION,
             compared=report.agreement.compared,
             equal=report.agreement.equal,
@@ -191,13 +191,7 @@ async def import_recording(
 
 
 async def _grade_all(
-    units: Sequence[_units.Foreign],
-    work: Work,
-    report: ImportReport,
-    grader: _units.CachingGrader,
-    on_progress: OnProgress,
-    *,
-    recording: bool = False,
+    log: Import, units: Sequence[_units.Foreign], work: Work, report: ImportReport
 ) -> list[_Graded]:
     """Returns each unit that could be graded, in the suite's order; the report tells of all."""
     samples: Counter[str] = Counter()
@@ -209,12 +203,12 @@ async def _grade_all(
     async def grade_one(unit: _units.Foreign, sample: int) -> list[_Graded]:
         async with limit:
             try:
-                return [await _graded(unit, sample, work, grader, recording=recording)]
+                return [await _graded(log, unit, sample, work)]
             except InfrastructureError as error:
                 report.left_out[_name(unit.task_id, sample)] = str(error)
                 report.ungraded += 1
             finally:
-                on_progress(next(done), len(gradings))
+                log.on_progress(next(done), len(gradings))
         return []
 
     gradings = []
@@ -247,22 +241,15 @@ async def _grade_all(
     return results
 
 
-async def _graded(
-    unit: _units.Foreign, sample: int, work: Work, grader: _units.CachingGrader, *, recording: bool
-) -> _Graded:
-    """Grades one unit; `recording`: of its record only what a recorded line has is kept."""
+async def _graded(log: Import, unit: _units.Foreign, sample: int, work: Work) -> _Graded:
+    """Grades one unit; of an answer that is recorded, the record has what a recorded line has."""
+    recording, is_answer = log.source is not None, log.built.entry.record is records.PredictionRecord
     try:
-        if (
-            recording
-            and isinstance(unit, _units.ForeignSample)
-            and work.built.entry.record is records.PredictionRecord
-        ):
-            outcome = await _outcome_of_answer(unit, work, grader)
-            record: records.UnitRecord = _units.ungraded(unit, sample, work).model_copy(
-                update={"outcome": outcome}
-            )
+        if recording and is_answer and isinstance(unit, _units.ForeignSample):
+            outcome = {"outcome": await _outcome_of_answer(unit, work, log.grader)}
+            record: records.UnitRecord = _units.ungraded(unit, sample, work).model_copy(update=outcome)
         else:
-            record = await _units.graded(unit, sample, work, grader)
+            record = await _units.graded(unit, sample, work, log.grader)
         return _Graded(unit, record, _units.compare(unit, work, record))
     except NotInEvidenceError:
         if not isinstance(unit, _units.ForeignLoop):
