@@ -19,12 +19,12 @@ from triathlon_runner.llm._api import (
     Sampling,
     ServerUnreachableError,
 )
-from triathlon_runner.llm._cache import CacheError, CacheInfo, ReplyCache
+from triathlon_runner.llm._cache import CacheError, ReplyCache
 from triathlon_runner.llm._model import OpenModel, open_model
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm.anthropic import Anthropic
 from triathlon_runner.llm.openai_chat import OpenAI
-from triathlon_runner.llm.probe import Report, probe, probed
+from triathlon_runner.llm.probe import Found, probe, probed
 from triathlon_runner.llm.provider import ApiConfig, is_loopback
 
 PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic}

@@ -255,31 +255,18 @@ def free_findings(seen: Seen) -> list[str]:
     return [f"{name}: {each.seen}: {each.setting}" for name, each in found.items() if each.setting]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the checks found, by their names."""
-
-    found: Mapping[str, Found]
-    raw: str
-    """The body of one reply as it came, without keys."""
-
-    @property
-    def has_findings(self) -> bool:
-        """Whether a setting of the row has to change."""
-        return any(found.setting for found in self.found.values())
-
-
 def probed(model_id: str) -> str:
     """Returns the name under which the cache keeps what `probe` asked of a model."""
     return f"{model_id} (probe)"
 
 
-async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: True) -> Report:
-    """Asks the small questions one by one and makes the checks.
+async def probe(
+    model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: True
+) -> tuple[dict[str, Found], str]:
+    """Asks an opened model the small questions one by one; those that `may_ask` does not allow are left out.
 
-    Args:
-        model: The model, opened and not yet identified.
-        may_ask: Asked before each question; those that it does not allow are left out.
+    Returns:
+        What the checks found, by their names, and the body of one reply as it came, without keys.
 
     Raises:
         ModelUnavailableError: the plain question has no answer, so that nothing can be said of the others.
@@ -302,7 +289,7 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
         name: Found("not asked", "a larger `--budget`") if unasked & needed else look(seen)
         for name, (look, needed) in CHECKS.items()
     }
-    return Report(found, model.secrets.scrub_message(remove_keys(json.dumps(plain.body, ensure_ascii=False))))
+    return found, model.secrets.scrub_message(remove_keys(json.dumps(plain.body, ensure_ascii=False)))
 
 
 async def _ask(model: "OpenModel", name: str) -> Reading:
