@@ -70,9 +70,7 @@ class Session:
         if wanted.asks:
             self.folder.check_writable()
 
-    async def open(
-        self, stack: AsyncExitStack, progress: schedule.ConsoleProgress
-    ) -> tuple[schedule.Runner, schedule.RunPlan]:
+    async def open(self, stack: AsyncExitStack, progress: schedule.ConsoleProgress) -> schedule.Runner:
         """Opens sandbox, cache of replies and judge, which the stack closes, and plans the run."""
         cache = cache_folder()
         progress.status("preparing the sandbox")
@@ -90,14 +88,14 @@ class Session:
             limits=self.limits,
             timeout_seconds=self.timeout_seconds,
         )
-        runner = schedule.Runner(self.folder, grader, opener, progress, self.control)
         judge = None if judge_row is None else DryRunModel(judge_row.id, judge_row.kind)
         plan = await schedule.build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
+        runner = schedule.Runner(self.folder, grader, opener, progress, plan, self.control)
         if judge_row is not None and self.wanted.asks and _asks_judge(plan, self.folder):
             opened = await _open_judge(stack, runner, judge_row)
             for model, works in plan.work.items():
                 plan.work[model] = [replace(work, judge=opened) for work in works]
-        return runner, plan
+        return runner
 
 
 @cli.command(
@@ -190,7 +188,8 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
     progress = schedule.ConsoleProgress(screen)
     async with AsyncExitStack() as stack:
         with progress:
-            runner, plan = await session.open(stack, progress)
+            runner = await session.open(stack, progress)
+        plan = runner.plan
         for notice in notices(plan):
             screen.print_message(notice)
         if estimates or not session.wanted.asks:
@@ -205,7 +204,7 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
                 replace_file(file, text)
         for model in plan.work:
             runner.folder.skipped(model).unlink(missing_ok=True)
-        summary = await run_plan(runner, plan)
+        summary = await run_plan(runner)
     if without_row is not None and (summary.errors or summary.failures):
         summary.notes.append(
             f"{without_row} was named with --model, so it has no row: its `model`, `base_url` and `key_env`"
@@ -273,7 +272,7 @@ async def _open_judge(stack: AsyncExitStack, runner: schedule.Runner, row: Model
     return opened
 
 
-async def run_plan(runner: schedule.Runner, plan: schedule.RunPlan) -> schedule.Summary:
+async def run_plan(runner: schedule.Runner) -> schedule.Summary:
     """Asks the planned models. The first Ctrl-C or SIGTERM stops new work, the second ends the run.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
@@ -282,7 +281,7 @@ async def run_plan(runner: schedule.Runner, plan: schedule.RunPlan) -> schedule.
     """
     control, summary = runner.control, runner.summary
     errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
-    task = asyncio.ensure_future(runner.run(plan))
+    task = asyncio.ensure_future(runner.run())
 
     def interrupt(name: str) -> None:
         if control.stopped:

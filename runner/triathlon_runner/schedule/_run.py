@@ -5,7 +5,6 @@ A model's server is opened, and each of its suites has a results file and a mani
 
 import asyncio
 import contextlib
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import ConsoleProgress
 from triathlon_runner.schedule._stop import CTRL_C, Account, Control, RunStoppedError
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, usable_units
+from triathlon_runner.store import DamagedLineError, ResultsFile, ResultsFolder, Unit
 from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted, shortened
 
@@ -69,25 +68,23 @@ class Runner:
     opener: ModelOpener
     """Its requests should pass the same `control`."""
     progress: ConsoleProgress
+    plan: RunPlan
     control: Control = field(default_factory=Control)
-
     summary: Summary = field(init=False, default_factory=Summary)
-    plan: RunPlan = field(init=False, default_factory=RunPlan)
-    """The plan that is run."""
     _units: int = field(init=False, default=0)
     """Units that were begun and have not ended."""
     _asks: bool = field(init=False, default=False)
     """Whether a model is to be asked something: else no bound stops the run."""
 
-    async def run(self, plan: RunPlan) -> Summary:
-        """Runs all of it: models behind an API at the same time, those that we serve as there is room."""
-        self.plan = plan
+    async def run(self) -> Summary:
+        """Runs the plan: models behind an API at the same time, those that we serve as there is room."""
         tasks: list[asyncio.Task[None]] = []
         watch = asyncio.create_task(self._watch(tasks))
         try:
             # A model whose task is cancelled writes what it has, and the others go on.
             async with asyncio.TaskGroup() as group:
-                tasks += [group.create_task(self._run_model(works)) for works in plan.work.values() if works]
+                of_models = filter(None, self.plan.work.values())
+                tasks += [group.create_task(self._run_model(works)) for works in of_models]
         finally:
             watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -152,9 +149,11 @@ class Runner:
     def _count_open(self, work: Work) -> None:
         """Counts the units without a usable line of a file that this run cannot write."""
         path = self.folder.lines(work.row.id, work.suite_id)
-        can_be_read = os.access(path, os.R_OK) and path.is_file()
-        usable = usable_units(path, work.built.entry.record) if can_be_read else ()
-        self.summary.open += len(work.open_units(usable))
+        file = ResultsFile(path, work.built.entry.record)
+        if path.is_file():
+            with contextlib.suppress(DamagedLineError, OSError):  # the other lines count
+                file.scan()
+        self.summary.open += len(work.open_units(file.units))
 
     def _open_file(self, work: Work, stack: contextlib.ExitStack) -> _manifest.OpenFile | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""

@@ -58,9 +58,6 @@ class Account:
 class RunStoppedError(InfrastructureError):
     """A unit needs another request, but the run is stopping: the unit stays open."""
 
-    def __init__(self) -> None:
-        super().__init__("the run was stopped")
-
 
 @dataclass(slots=True)
 class Control:
@@ -149,7 +146,7 @@ class Control:
         """
         if self.stopped:
             await self._released.wait()
-            raise RunStoppedError
+            raise RunStoppedError("the run was stopped")
         try:
             async with asyncio.timeout(None) as scope:
                 self._calls.add(scope)
@@ -160,7 +157,7 @@ class Control:
         except TimeoutError:
             if not scope.expired():
                 raise
-            raise RunStoppedError from None
+            raise RunStoppedError("the run was stopped") from None
 
     async def end_waits(self) -> None:
         """Ends the calls of `ask` that wait, whenever no request is in flight; goes on until cancelled."""

@@ -14,13 +14,11 @@ from triathlon_runner.models_yaml import Price
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.store import RecordedFile, ResultsFolder, archive, replace_file
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.verify._verify import FileReport, Update
+from triathlon_runner.verify._verify import COST_OF_ASKING, FileReport, Update
 
 _DAY: Final = len("2026-01-31")
 _OF_THE_LAST_RUN: Final = ("planned", "bytes", "tokens_per_second")
 """Fields of the manifest that say nothing of the outcomes: of the whole file, or of the last run alone."""
-_COST_OF_ASKING: Final = ("usage", "seconds", "judge_usage")
-"""Fields of a record that cannot be measured again."""
 _NOT_ASKED: Final = "graded anew, it asks for a reply that was never asked for"
 
 
@@ -37,12 +35,8 @@ def update_file(
     A unit that now asks a question to which no reply is stored leaves the file and is open again. Where not
     all could be graded again the file stays. The caller holds the model's lock since the file was read.
 
-    Args:
-        folder: Where the file lies.
-        report: That of `verify_file`, which gets the update, or a note why there is none.
-        manifest: The file's.
-        price: Of the model, for the cost of the lines that stay; None: not known.
-        sandbox_level: The isolation level at which it was graded.
+    `report` gets the update, or a note why there is none; `price` is the model's, for the cost of the lines
+    that stay.
     """
     for what, why in report.unverified.items():
         if what not in report.not_in_evidence:
@@ -56,12 +50,12 @@ def update_file(
         if graded is None or not _asks_the_same(stored, graded, has_judge=manifest.judge is not None):
             reopened.append(f"{stored.task_id} #{stored.sample}")
             continue
-        cost = {name: getattr(stored, name) for name in _COST_OF_ASKING if hasattr(stored, name)}
+        cost = {name: getattr(stored, name) for name in COST_OF_ASKING if hasattr(stored, name)}
         current.append(graded.model_copy(update=cost))
         changed += current[-1] != stored
     archived_lines = None
     if changed or reopened:
-        archived_lines = archive(folder, report.model, report.suite, copy=True).lines
+        archived_lines = archive(folder, report.model, report.suite, copy=True)
         text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in current)
         replace_file(folder.lines(report.model, report.suite), text)
     planned = sum(manifest.outcomes.values()) + manifest.open_units
@@ -77,7 +71,7 @@ def update_file(
         # planned units that are not in the file; none for an import, which no run continues
         "open_units": 0 if manifest.origin is not None else max(0, planned - len(current)),
         "open_reasons": manifest.open_reasons | ({_NOT_ASKED: len(reopened)} if reopened else {}),
-        "bytes": folder.size(report.model, report.suite),
+        "bytes": folder.lines(report.model, report.suite).stat().st_size,
     }
     if reopened:
         fields["cost_usd"] = price.cost_of(usage) if price is not None else None
