@@ -396,15 +396,9 @@ async def open_model(
 ) -> AsyncIterator[OpenModel]:
     """A model, ready to be asked until the `async with` block ends.
 
-    Args:
-        model_id: The row's id.
-        kind: Whether it is asked by `Chat` or by `Completion`.
-        config: The row's `api:` block, or that of the server that was started for it.
-        settings: What else decides how it is asked.
-        cache: Where replies are looked up before a request is sent, and stored.
-        limits: Attempts, waits and concurrency; the row's own come first.
-        may_send: Called before each request; while it returns False, questions wait until they are cancelled.
-        say: Gets a line where the server cannot be reached or asks us to wait.
+    Of attempts, waits and concurrency the row's own come before those in `limits`. While `may_send` returns
+    False, questions wait until they are cancelled. `say` gets a line where the server cannot be reached or
+    asks us to wait.
 
     Raises:
         UserError: an environment variable that the row names is not set, or a proxy cannot be used.

@@ -195,9 +195,7 @@ def lines_without_texts(
 ) -> list[dict[str, Any]]:
     """Returns the lines of a file without texts: one for each record, or one for all samples of a task.
 
-    Args:
-        graded: Each record with what the model wrote, and whether its authors' verdict is another.
-        by_task: Whether the suite asks several times a task.
+    `graded` has each record with what the model wrote, and whether its authors' verdict is another.
 
     Raises:
         UserError: a sample of a task is missing.
