@@ -150,8 +150,8 @@ class Runner:
         """Counts the units without a usable line of a file that this run cannot write."""
         path = self.folder.lines(work.row.id, work.suite_id)
         file = ResultsFile(path, work.built.entry.record)
-        if path.is_file():
-            with contextlib.suppress(DamagedLineError, OSError):  # the other lines count
+        with contextlib.suppress(DamagedLineError, OSError):  # the other lines count
+            if path.is_file():
                 file.scan()
         self.summary.open += len(work.open_units(file.units))
 

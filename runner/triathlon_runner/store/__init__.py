@@ -7,7 +7,6 @@ from triathlon_runner.store._folder import (
     IMPORTED,
     VERIFIED,
     Change,
-    GradedAgain,
     ResultsFolder,
     UnreadableManifestError,
     archive,
