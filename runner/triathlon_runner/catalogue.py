@@ -149,7 +149,7 @@ def read_catalogue(suites_file: Path) -> Catalogue:
     known = {name for entry in entries() for name in (entry.id, entry.set_name)}
     listed: list[UserDataSet] = []
     for number, row in enumerate(validated(file, _Rows).root):
-        place = f"{suites_file}, line {file.line((number, 'problems'))}"
+        place = f"{suites_file}, line {file.existing((number, 'problems'))[0]}"
         data = UserDataSet(**row.model_dump(), folder=suites_file.parent, listed_at=place)
         suites = [suite.id for suite in Catalogue((data,)).entries() if suite.user_data]
         if {*suites, row.id} & known or row.id.startswith(_RESERVED):

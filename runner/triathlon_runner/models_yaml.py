@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from triathlon_runner import pasted_keys
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
-from triathlon_runner.records import Usage
+from triathlon_runner.records import Strict, Usage
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.yaml_file import fault_in_words, id_form, matching, misplaced, read, validated
 
@@ -22,11 +22,7 @@ _DAY: Final = r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?"
 Day = Annotated[str, AfterValidator(matching(_DAY, "YYYY, YYYY-MM or YYYY-MM-DD, such as 2024-11"))]
 
 
-class _Config(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
-
-
-class Price(_Config):
+class Price(Strict):
     """USD per million tokens."""
 
     input: Annotated[float, Field(ge=0)]
@@ -41,7 +37,7 @@ class Price(_Config):
         return None if usage.uncounted else round(self.usd(usage.input_tokens, usage.output_tokens), 6)
 
 
-class Settings(_Config):
+class Settings(Strict):
     """What a row, or `defaults` for all rows, may set about asking."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -105,7 +101,7 @@ def row_without_server(model_id: str, kind: ModelKind) -> ModelRow:
     return ModelRow(id=model_id, name=model_id, kind=kind, api=unused)
 
 
-class Registry(_Config):
+class Registry(Strict):
     """The whole file."""
 
     defaults: Settings = Settings()

@@ -5,7 +5,6 @@ proportion to the text: what is not bounded begins only where a word does, so th
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from triathlon_runner.errors import UserError
@@ -74,17 +73,10 @@ def check_option(option: str, value: str) -> None:
 
 def check_file(file: YamlFile) -> None:
     """Raises a UserError that names each line with a key in a value, a name or a comment, never the key."""
-    lines = [
-        f"{file.path}, line {number}: expected no key, got {why}" for number, why in sorted(_in_file(file))
-    ]
-    if lines:
-        raise UserError("\n".join((*dict.fromkeys(lines), ADVICE)))
-
-
-def _in_file(file: YamlFile) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(file.text.splitlines(), 1):
-        if why := why_secret(line):
-            yield number, why
-    for node in file.scalars():  # of several lines, or with YAML's own escapes
-        if why := why_secret(node.value):
-            yield node.start_mark.line + 1, why
+    texts = list(enumerate(file.text.splitlines(), 1))
+    # of several lines, or with YAML's own escapes
+    texts += [(node.start_mark.line + 1, node.value) for node in file.scalars()]
+    found = {number: why for number, text in texts if (why := why_secret(text))}
+    if found:
+        lines = [f"{file.path}, line {n}: expected no key, got {why}" for n, why in sorted(found.items())]
+        raise UserError("\n".join((*lines, ADVICE)))

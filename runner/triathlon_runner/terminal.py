@@ -98,10 +98,7 @@ def first_of(lines: Sequence[str], most: int, about_others: str = "") -> list[st
 def table(*columns: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
     """A table without lines; cells too long for it are continued in the next line.
 
-    Args:
-        columns: the titles.
-        right: titles of columns that stand on the right, such as numbers.
-        whole: titles of columns whose cells stay in one line.
+    `right` are titles of columns that stand on the right, `whole` of those whose cells stay in one line.
     """
     made = Table(box=None, pad_edge=False, header_style="bold")
     for title in columns:

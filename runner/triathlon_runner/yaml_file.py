@@ -43,12 +43,8 @@ class YamlFile:
     root: yaml.Node
     content: Any
 
-    def line(self, place: Sequence[int | str]) -> int:
-        """1-based line of the deepest value on the way to `place` that exists in the file."""
-        return self.existing(place)[0]
-
     def existing(self, place: Sequence[int | str]) -> tuple[int, Place]:
-        """Line and place of a value, without the parts of `place` that the file does not have."""
+        """1-based line and place of a value, without the parts of `place` that the file does not have."""
         node, mark, found = self.root, self.root.start_mark, list[int | str]()
         for part in place:
             for name, key, value in _children(node):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.metrics import Metric
-from triathlon_runner.noise import NoiseBudget, noise_budget
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
+from triathlon_site.noise import NoiseBudget, noise_budget
 from triathlon_site.scores import sample_of
 
 Array = NDArray[np.float64]

@@ -21,7 +21,6 @@ from triathlon_runner.store import (
     archived,
     read_records,
     replace_file,
-    usable_units,
 )
 
 
@@ -97,7 +96,9 @@ def test_a_torn_last_line_is_set_aside(tmp_path: Path, torn: bytes) -> None:
     append(path, "a")
     path.write_bytes(path.read_bytes() + torn)
     said: list[str] = []
-    assert usable_units(path, UnitRecord) == {("a", 0)}  # without opening it for writing
+    unopened = ResultsFile(path, UnitRecord)
+    unopened.scan()  # without opening it for writing
+    assert list(unopened.units) == [("a", 0)]
     for _ in range(2):
         with ResultsFile(path, UnitRecord, said.append) as file:
             assert list(file.units) == [("a", 0)]

@@ -10,8 +10,8 @@ from support.aggregates import aggregate
 from support.results import fake_manifest
 from triathlon_runner import catalogue
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.noise import noise_budget
 from triathlon_site.load import FileAggregate
+from triathlon_site.noise import noise_budget
 from triathlon_site.tasks import SuiteTasks, score_noise, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])

@@ -69,7 +69,7 @@ class LoopRun:
                 Wanted(models=["m"], suites=[self.suite], variants=variants, limit=limit),
             )
             self._keep_only(plan)
-            return await Runner(self.folder, grader, opener, progress).run(plan)
+            return await Runner(self.folder, grader, opener, progress, plan).run()
 
     @property
     def folder(self) -> ResultsFolder:

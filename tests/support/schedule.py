@@ -58,8 +58,8 @@ class Bench:
         progress.finished.side_effect = lambda _model, from_earlier_run: self.from_earlier_run.append(
             from_earlier_run
         )
-        self.runner = Runner(self.folder, GRADER, cast(Any, self.opener), progress, self.control)
-        return await self.runner.run(plan)
+        self.runner = Runner(self.folder, GRADER, cast(Any, self.opener), progress, plan, self.control)
+        return await self.runner.run()
 
     def manifest(self) -> Manifest:
         found = self.folder.read_manifest("m", self.suite.id)

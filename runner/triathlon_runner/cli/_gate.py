@@ -116,14 +116,15 @@ async def _compare(
     progress, summary = ConsoleProgress(screen), Summary()
     async with AsyncExitStack() as stack:
         with progress:
-            runner, plan = await session.open(stack, progress)
+            runner = await session.open(stack, progress)
+            plan = runner.plan
             comparison = planned(plan)
             works = [work for model in comparison.models for work in plan.work[model]]
             unknown = count_stored(comparison, works, runner.folder)
         accounts = runner.control.accounts
         if not comparison.decided:
             plan.pace = GatePace(comparison, plan, runner.control)
-            summary = await run_plan(runner, plan)
+            summary = await run_plan(runner)
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
     summary.notes += unknown

@@ -31,11 +31,10 @@ translation_app = cli.group_of_commands("translation", "The translation loop.", 
 def info() -> None:
     """Where the cache lies, its size, and replies by model."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
-        contents = replies.info()
-    screen = console()
-    size = f"{counted(contents.replies, 'reply')}, {contents.size_bytes / 1e6:.1f} MB"
-    screen.print(f"{contents.path}: {size}", soft_wrap=True)
-    for model, count in contents.replies_by_model.items():
+        by_model, size = replies.replies_by_model(), replies.size_bytes
+    screen, amount = console(), counted(sum(by_model.values()), "reply")
+    screen.print(f"{replies.path}: {amount}, {size / 1e6:.1f} MB", soft_wrap=True)
+    for model, count in by_model.items():
         screen.print(f"{model:40} {count}")
 
 
@@ -52,7 +51,7 @@ def prune(
         raise UserError(f"expected --max-megabytes (of any model) or --model, got {got}")
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
         if model is not None:
-            known = list(replies.info().replies_by_model)
+            known = list(replies.replies_by_model())
             check_names([model], known, what="model", command="triathlon cache info")
         max_bytes = None if max_megabytes is None else int(min(max_megabytes * 1e6, sys.maxsize))
         removed = replies.prune(max_bytes=max_bytes, model=model)

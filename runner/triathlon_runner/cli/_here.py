@@ -219,19 +219,19 @@ async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[s
         async with opener.connect(row, _PROBE_LIMITS) as (connection, _):
             account = Account(row.id, connection.stats, row.price)
             control.accounts.append(account)
-            report = await probe(connection, may_ask=control.may_send)
+            all_found, raw = await probe(connection, may_ask=control.may_send)
     except (InfrastructureError, UserError, BaseExceptionGroup) as error:
         if not (said := messages(error, InfrastructureError, UserError)):
             raise
         return {"model": row.id, "exit_code": 2, "error": "; ".join(said)}
     checks = [
         {"check": name, "finding": bool(found.setting), "seen": found.seen, "setting": found.setting or None}
-        for name, found in report.found.items()
+        for name, found in all_found.items()
     ]
     return {
         "model": row.id,
-        "exit_code": 1 if report.has_findings else 0,
-        "reply": report.raw,
+        "exit_code": int(any(check["finding"] for check in checks)),
+        "reply": raw,
         "checks": checks,
         "answered": connection.stats.answered,
         "from_earlier_calls": connection.stats.from_cache,

@@ -14,12 +14,7 @@ from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
-from triathlon_runner.cli._verify import (
-    StoredFile,
-    chosen_files,
-    show_report,
-    verify_files,
-)
+from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
@@ -41,7 +36,6 @@ from triathlon_runner.store import (
     compare_files,
     count_lines,
     recorded_files,
-    usable_units,
 )
 from triathlon_runner.terminal import Screen, console, counted, first_of, table
 from triathlon_runner.verify import compact_file
@@ -130,8 +124,8 @@ def archive_command(
         chosen = [file for file in chosen if (file.model, file.suite) in outdated_files]
     for _, model, suite in chosen:
         with folder.locked(model):
-            target = archive(folder, model, suite)
-        screen.print_message(f"{model} {suite}: {target.lines}")
+            lines = archive(folder, model, suite)
+        screen.print_message(f"{model} {suite}: {lines}")
     screen.print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
@@ -254,9 +248,9 @@ def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]
         about = {"protocol": str(manifest.protocol), "ended": receipt.date, "open": 0}
         units, origin = count_lines(file.lines)[0], f"{receipt.source}, {receipt.file}"
         rows.append(_row(names, units, findings, about, origin))
-    for old in archived(folder):
-        about, units = {"protocol": old.lines.stem}, count_lines(old.lines)[0]
-        rows.append(_row((old.model, old.suite), units, [_Finding("archived")], about, str(old.lines)))
+    for model, suite, lines in archived(folder):
+        about, units = {"protocol": lines.stem}, count_lines(lines)[0]
+        rows.append(_row((model, suite), units, [_Finding("archived")], about, str(lines)))
     return rows
 
 
@@ -375,7 +369,7 @@ def _findings(
             file.scan()
         except DamagedLineError as error:
             short = "altered" if isinstance(error, ContradictingLineError) else _UNREADABLE
-            findings.append(_Finding(short, str(error), len(usable_units(path, entry.record))))
+            findings.append(_Finding(short, str(error), len(file.units)))
         except OSError:
             return []  # the file's row says that
     if isinstance(built, str):

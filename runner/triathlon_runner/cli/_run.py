@@ -17,38 +17,16 @@ from typing import Annotated, Literal
 import typer
 from typer import Option
 
-from triathlon_runner import catalogue
+from triathlon_runner import catalogue, schedule
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import (
-    catalogue_beside,
-    check_prices,
-    data_store,
-    models_to_run,
-    open_grader,
-)
+from triathlon_runner.cli import _options
 from triathlon_runner.cli._report import notices, show_estimates, show_summary
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel, estimate, left_to_ask
 from triathlon_runner.llm import Limits, ModelUnavailableError, ReplyCache
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.schedule import (
-    CTRL_C,
-    STOP_SECONDS,
-    ConsoleProgress,
-    Control,
-    ModelOpener,
-    OpenModel,
-    Runner,
-    RunPlan,
-    Summary,
-    Wanted,
-    build_plan,
-    seconds,
-    why_not,
-)
-from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import console, counted, duration
 
@@ -60,8 +38,8 @@ class Session:
     """What a command asks of which models, under which limits, and where its results go."""
 
     listed: Registry
-    wanted: Wanted
-    control: Control
+    wanted: schedule.Wanted
+    control: schedule.Control
     folder: ResultsFolder
     data: DataStore
     limits: Limits = _LIMITS
@@ -85,21 +63,23 @@ class Session:
             in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
             raise UserError(f"expected models that can run here, got {in_words}")
         if self.control.budget_usd is not None:
-            check_prices([row for row in rows if row.id not in reasons])
-            check_prices([listed.row(listed.judge)] if listed.judge else [])
+            _options.check_prices([row for row in rows if row.id not in reasons])
+            _options.check_prices([listed.row(listed.judge)] if listed.judge else [])
         if wanted.prompts is not None:
             catalogue.check_prompts(wanted.prompts, suites)
         if wanted.asks:
             self.folder.check_writable()
 
-    async def open(self, stack: AsyncExitStack, progress: ConsoleProgress) -> tuple[Runner, RunPlan]:
+    async def open(self, stack: AsyncExitStack, progress: schedule.ConsoleProgress) -> schedule.Runner:
         """Opens sandbox, cache of replies and judge, which the stack closes, and plans the run."""
         cache = cache_folder()
         progress.status("preparing the sandbox")
-        grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
+        grader = await stack.enter_async_context(
+            _options.open_grader(self.executor, self.ray_address, progress.say)
+        )
         replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
         judge_row = _judge_of(self.listed, progress)
-        opener = ModelOpener(
+        opener = schedule.ModelOpener(
             self.listed,
             replies,
             cache,
@@ -108,14 +88,14 @@ class Session:
             limits=self.limits,
             timeout_seconds=self.timeout_seconds,
         )
-        runner = Runner(self.folder, grader, opener, progress, self.control)
         judge = None if judge_row is None else DryRunModel(judge_row.id, judge_row.kind)
-        plan = await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
+        plan = await schedule.build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
+        runner = schedule.Runner(self.folder, grader, opener, progress, plan, self.control)
         if judge_row is not None and self.wanted.asks and _asks_judge(plan, self.folder):
             opened = await _open_judge(stack, runner, judge_row)
             for model, works in plan.work.items():
                 plan.work[model] = [replace(work, judge=opened) for work in works]
-        return runner, plan
+        return runner
 
 
 @cli.command(
@@ -143,7 +123,7 @@ def run(
     estimates: Annotated[bool, Option("--estimates", help="As --dry-run, but then run.")] = False,
     budget: cli.Budget = None,
     deadline: Annotated[str | None, Option(help="8h, 2d12h, 90m, 07:00 or a date and time.")] = None,
-    stop_within: Annotated[str, Option(help="Longest that a stop waits.")] = duration(STOP_SECONDS),
+    stop_within: Annotated[str, Option(help="Longest that a stop waits.")] = duration(schedule.STOP_SECONDS),
     outage: Annotated[str, Option(help="How long a server may be away.")] = duration(_LIMITS.outage_seconds),
     attempts: Annotated[int, Option(min=1, help="Tries of one question.")] = _LIMITS.attempts,
     timeout: Annotated[str | None, Option(help="Longest wait for one answer: 90s, 10m.")] = None,
@@ -166,8 +146,8 @@ def run(
     Exit code 0: nothing is open; 1: units stay open, run again.
     2: a model was stopped, or something else is for you to fix.
     """
-    listed, model_ids = models_to_run(models_file, models, model, base_url, key_env, price)
-    wanted = Wanted(
+    listed, model_ids = _options.models_to_run(models_file, models, model, base_url, key_env, price)
+    wanted = schedule.Wanted(
         profile,
         model_ids,
         cli.names(suites),
@@ -177,21 +157,21 @@ def run(
         samples=samples,
         temperature=temperature,
         asks=not dry_run,
-        catalogue=catalogue_beside(models_file),
+        catalogue=_options.catalogue_beside(models_file),
     )
-    ends = None if deadline is None else parse_deadline(deadline)
+    ends = None if deadline is None else schedule.deadline(deadline)
     session = Session(
         listed=listed,
         wanted=wanted,
-        control=Control(budget, ends, seconds("--stop-within", stop_within)),
+        control=schedule.Control(budget, ends, schedule.seconds("--stop-within", stop_within)),
         folder=ResultsFolder(results),
-        data=data_store(data),
+        data=_options.data_store(data),
         limits=Limits(
             attempts=attempts,
-            outage_seconds=seconds("--outage", outage),
-            longest_retry_after=seconds("--longest-wait", longest_wait),
+            outage_seconds=schedule.seconds("--outage", outage),
+            longest_retry_after=schedule.seconds("--longest-wait", longest_wait),
         ),
-        timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
+        timeout_seconds=None if timeout is None else schedule.seconds("--timeout", timeout),
         executor=executor,
         ray_address=ray_address,
     )
@@ -205,10 +185,11 @@ def run(
 async def _run(session: Session, without_row: str | None, *, estimates: bool) -> int:
     """Opens what is needed, runs the plan and returns the exit code; --model names a model `without_row`."""
     screen = console()
-    progress = ConsoleProgress(screen)
+    progress = schedule.ConsoleProgress(screen)
     async with AsyncExitStack() as stack:
         with progress:
-            runner, plan = await session.open(stack, progress)
+            runner = await session.open(stack, progress)
+        plan = runner.plan
         for notice in notices(plan):
             screen.print_message(notice)
         if estimates or not session.wanted.asks:
@@ -223,7 +204,7 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
                 replace_file(file, text)
         for model in plan.work:
             runner.folder.skipped(model).unlink(missing_ok=True)
-        summary = await run_plan(runner, plan)
+        summary = await run_plan(runner)
     if without_row is not None and (summary.errors or summary.failures):
         summary.notes.append(
             f"{without_row} was named with --model, so it has no row: its `model`, `base_url` and `key_env`"
@@ -240,10 +221,10 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
     return summary.exit_code
 
 
-def _judge_of(listed: Registry, progress: ConsoleProgress) -> ModelRow | None:
+def _judge_of(listed: Registry, progress: schedule.ConsoleProgress) -> ModelRow | None:
     """Returns the judge's row; None where the models file names none, or it cannot run here."""
     row = None if listed.judge is None else listed.row(listed.judge)
-    if row is not None and (reason := why_not(row)) is not None:
+    if row is not None and (reason := schedule.why_not(row)) is not None:
         progress.say(
             f"no judge, so ASL is an interval, and loops that it judged are kept apart: {row.id}: {reason}"
         )
@@ -251,7 +232,7 @@ def _judge_of(listed: Registry, progress: ConsoleProgress) -> ModelRow | None:
     return row
 
 
-def _asks_judge(plan: RunPlan, folder: ResultsFolder) -> bool:
+def _asks_judge(plan: schedule.RunPlan, folder: ResultsFolder) -> bool:
     """Whether a unit is open whose suite asks the judge."""
     for work in (work for works in plan.work.values() for work in works if work.settings.get("judge")):
         with suppress(UserError):  # the run says that of the file
@@ -260,7 +241,7 @@ def _asks_judge(plan: RunPlan, folder: ResultsFolder) -> bool:
     return False
 
 
-async def _open_judge(stack: AsyncExitStack, runner: Runner, row: ModelRow) -> OpenModel:
+async def _open_judge(stack: AsyncExitStack, runner: schedule.Runner, row: ModelRow) -> schedule.OpenModel:
     """Opens the judge.
 
     Raises:
@@ -291,7 +272,7 @@ async def _open_judge(stack: AsyncExitStack, runner: Runner, row: ModelRow) -> O
     return opened
 
 
-async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
+async def run_plan(runner: schedule.Runner) -> schedule.Summary:
     """Asks the planned models. The first Ctrl-C or SIGTERM stops new work, the second ends the run.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
@@ -300,7 +281,7 @@ async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
     """
     control, summary = runner.control, runner.summary
     errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
-    task = asyncio.ensure_future(runner.run(plan))
+    task = asyncio.ensure_future(runner.run())
 
     def interrupt(name: str) -> None:
         if control.stopped:
@@ -314,7 +295,7 @@ async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
             loop.call_soon_threadsafe(control.stop, reason)
 
     loop = asyncio.get_running_loop()
-    for number, name in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, "SIGTERM")):
+    for number, name in ((signal.SIGINT, schedule.CTRL_C), (signal.SIGTERM, "SIGTERM")):
         loop.add_signal_handler(number, interrupt, name)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         # Output is discarded before the next line is printed.

@@ -26,6 +26,8 @@ _SAME: Final = 1e-9
 """Scores that differ by less are equal."""
 TaskKey = tuple[str, str]
 """(suite, task_id)."""
+Cluster = tuple[TaskKey, ...]
+"""Tasks whose outcomes are not independent of each other: those of one seed problem, or program."""
 _Array = NDArray[np.float64]
 
 
@@ -103,14 +105,6 @@ def _gain_if_below(bet: Any, difference: Any, mean: Any) -> _Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """Tasks whose outcomes are not independent of each other: those of one seed problem, or program."""
-
-    name: str
-    tasks: tuple[TaskKey, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class TaskScores:
     """Both models' scores on one task."""
 
@@ -144,17 +138,13 @@ class Comparison:
     ) -> None:
         """Begins without scores.
 
-        Args:
-            population: all clusters of the suites.
-            planned: those that may be compared, in their order.
-            models: ids of the baseline and of the candidate.
-            margin: by how much the candidate's mean score of a task may be lower before it counts as worse.
-            alpha: the probability of a wrong verdict.
+        `population` are all clusters of the suites, `planned` those that may be compared, in their order. The
+        candidate counts as worse where its mean score of a task is lower by more than `margin`.
         """
         self.models, self.planned = models, tuple(planned)
         self.margin, self.alpha = margin, alpha
-        self._largest = max(len(cluster.tasks) for cluster in population)
-        self._scale = self._largest * len(population) / sum(len(cluster.tasks) for cluster in population)
+        self._largest = max(map(len, population))
+        self._scale = self._largest * len(population) / sum(map(len, population))
         self._test = SequentialTest(margin / self._scale, alpha)
         self._scores: dict[tuple[str, TaskKey], float | None] = {}
         self.compared: list[TaskScores] = []
@@ -168,7 +158,7 @@ class Comparison:
         """Takes a model's score on a task; None: the task stays open, and its cluster does not count."""
         self._scores[model, task] = score
         while self.position < len(self.planned) and not self.decided:
-            tasks = self.planned[self.position].tasks
+            tasks = self.planned[self.position]
             if any((each, key) not in self._scores for each in self.models for key in tasks):
                 return
             self.position += 1
@@ -184,7 +174,7 @@ class Comparison:
     def misses(self, model: str) -> bool:
         """Returns whether a planned task of a model was neither scored nor left open yet."""
         clusters = self.planned[self.position :]
-        return any((model, task) not in self._scores for cluster in clusters for task in cluster.tasks)
+        return any((model, task) not in self._scores for cluster in clusters for task in cluster)
 
     @property
     def verdict(self) -> Verdict:

@@ -39,16 +39,16 @@ def plan_comparison(
         raise UserError("expected a suite to compare the models on, got none; name some with --suites")
     population = _clusters_of([work.built for work in plan.work[models[0]]])
     ordered = in_random_order(population, seed)
-    counts = list(itertools.accumulate(len(cluster.tasks) for cluster in ordered))
+    counts = list(itertools.accumulate(map(len, ordered)))
     planned = ordered if max_tasks is None else ordered[: bisect_right(counts, max_tasks)]
     if not planned:
         raise UserError(
-            f"expected --max-tasks of at least {len(ordered[0].tasks)}, got {max_tasks!r}: tasks of one seed"
+            f"expected --max-tasks of at least {len(ordered[0])}, got {max_tasks!r}: tasks of one seed"
             " problem are compared together; name fewer suites with --suites, or allow more tasks"
         )
     wanted: dict[str, set[str]] = defaultdict(set)
     for cluster in planned:
-        for suite, task_id in cluster.tasks:
+        for suite, task_id in cluster:
             wanted[suite].add(task_id)
     for model in models:
         limited = [work.limited_to(wanted[work.suite_id]) for work in plan.work[model]]
@@ -65,7 +65,7 @@ def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
         for task in built.chosen:
             name = seeds.get(task.task_id) or task.group or task.task_id
             tasks[name].append((built.entry.id, task.task_id))
-    return tuple(Cluster(name, tuple(tasks[name])) for name in sorted(tasks))
+    return tuple(tuple(tasks[name]) for name in sorted(tasks))
 
 
 def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ...]:
@@ -123,7 +123,7 @@ class GatePace:
         self._answering: set[str] = set()
         self._changed = asyncio.Event()
         self._positions = {
-            task: position for position, cluster in enumerate(comparison.planned) for task in cluster.tasks
+            task: position for position, cluster in enumerate(comparison.planned) for task in cluster
         }
         control.on_stop.append(self._wake)
 

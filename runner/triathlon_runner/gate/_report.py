@@ -48,7 +48,7 @@ def report_of(
         "verdict": verdict,
         "suites": list(suites),
         "tasks": len(comparison.compared),
-        "tasks_planned": sum(len(cluster.tasks) for cluster in comparison.planned),
+        "tasks_planned": sum(map(len, comparison.planned)),
         "clusters": comparison.clusters,
         "clusters_left_out": comparison.left_out,
         "asked": summary.asked,

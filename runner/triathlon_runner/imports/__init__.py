@@ -12,7 +12,7 @@ from triathlon_runner.imports._formats import (
     read_source,
     with_filter,
 )
-from triathlon_runner.imports._import import ImportReport, import_log, import_recording
+from triathlon_runner.imports._import import Import, ImportReport, import_log
 from triathlon_runner.imports._readers import (
     REPORTED,
     GradedOutputs,

@@ -12,30 +12,12 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
+from triathlon_runner import records
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below
+from triathlon_runner.imports import _readers
 from triathlon_runner.imports._inspect import inspect_model, inspect_status, read_inspect
-from triathlon_runner.imports._readers import (
-    every_eval_ever_model,
-    read_cruxeval,
-    read_evaloop,
-    read_evalplus,
-    read_every_eval_ever,
-    read_lm_eval,
-    read_reval,
-)
 from triathlon_runner.imports._units import Foreign
-from triathlon_runner.records import (
-    RECORDED,
-    EvolvedRecord,
-    LoopRecord,
-    PredictionRecord,
-    ProtocolHashes,
-    RuntimeRecord,
-    SourceDate,
-    Strict,
-    UnitRecord,
-)
 from triathlon_runner.suites import Suite
 from triathlon_runner.yaml_file import matching, read, validated
 
@@ -46,7 +28,7 @@ class Format:
 
     name: str
     about: str
-    record: type[UnitRecord]
+    record: type[records.UnitRecord]
     """Of the suites that it can be imported into."""
     read: Callable[[Path], Iterator[Foreign]]
     status: Callable[[Path], str] = lambda _: ""
@@ -62,7 +44,7 @@ class Format:
 
 
 # Of the programs that `grade` reads, too.
-_samples = partial(Format, record=EvolvedRecord, read=read_evalplus)
+_samples = partial(Format, record=records.EvolvedRecord, read=_readers.read_evalplus)
 FORMATS = {
     log_format.name: log_format
     for log_format in (
@@ -73,14 +55,14 @@ FORMATS = {
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
-            LoopRecord,
-            read_evaloop,
+            records.LoopRecord,
+            _readers.read_evaloop,
         ),
         Format(
             "reval",
             "REval: the folder model_generations with its logs of all four tasks",
-            RuntimeRecord,
-            read_reval,
+            records.RuntimeRecord,
+            _readers.read_reval,
             is_folder=True,
             note="path and IC can exceed the published values: REval's own harness rejects answers that begin"
             " with a line break, and 188 of its 3,152 truths differ from ours (see the method page)",
@@ -88,21 +70,21 @@ FORMATS = {
         Format(
             "cruxeval",
             "CRUXEval: one file of answers to output or input prediction, graded or generations.json",
-            PredictionRecord,
-            read_cruxeval,
+            records.PredictionRecord,
+            _readers.read_cruxeval,
         ),
         Format(
             "every-eval-ever",
             "Every Eval Ever: a file of samples (*_samples.jsonl) with the models' replies",
-            UnitRecord,
-            read_every_eval_ever,
-            model=every_eval_ever_model,
+            records.UnitRecord,
+            _readers.read_every_eval_ever,
+            model=_readers.every_eval_ever_model,
             pattern="*_samples.jsonl*",
         ),
         Format(
             "inspect",
             "inspect_ai: a log of humaneval or mbpp (.eval or .json)",
-            EvolvedRecord,
+            records.EvolvedRecord,
             read_inspect,
             status=inspect_status,
             model=inspect_model,
@@ -110,8 +92,8 @@ FORMATS = {
         Format(
             "lm-eval",
             "lm-evaluation-harness: its output folder, samples_humaneval*.jsonl or samples_mbpp*.jsonl",
-            EvolvedRecord,
-            read_lm_eval,
+            records.EvolvedRecord,
+            _readers.read_lm_eval,
             pattern="samples_*",
         ),
     )
@@ -132,9 +114,9 @@ def with_filter(log_format: Format, name: str | None) -> Format:
     """Returns the format that reads one filter of lm-evaluation-harness' logs; the format itself for None."""
     if name is None:
         return log_format
-    if log_format.read is not read_lm_eval:
+    if log_format.read is not _readers.read_lm_eval:
         raise UserError(f"expected --filter with lm-eval, whose logs have filters, got {log_format.name!r}")
-    return replace(log_format, read=partial(read_lm_eval, chosen=name))
+    return replace(log_format, read=partial(_readers.read_lm_eval, chosen=name))
 
 
 def logs_at(log_format: Format, paths: Sequence[Path]) -> list[Path]:
@@ -154,7 +136,7 @@ def _logs_at(log_format: Format, path: Path) -> list[Path]:
     if not path.is_dir():  # its SHA-256 could not be taken: it can be read once
         raise UserError(f"expected a file or a folder at {str(path)!r}, got a pipe or device; save it first")
     files = list(files_below(path))  # refuses links
-    of_programs = log_format.read is read_evalplus
+    of_programs = log_format.read is _readers.read_evalplus
     if log_format.is_folder or (of_programs and any(file.suffix == ".py" for file in files)):
         return [path]
     if log_format.pattern:
@@ -195,7 +177,7 @@ def model_of(log_format: Format, log: Path) -> str:
     return re.sub("^(loop-|runtime-|evolved-)", "", _stem(log).lower())
 
 
-class Source(Strict):
+class Source(records.Strict):
     """One publication of recordings."""
 
     id: Id
@@ -204,7 +186,7 @@ class Source(Strict):
     address: str
     """Where the files are, as a web address."""
     commit: str
-    date: SourceDate = ""
+    date: records.SourceDate = ""
     """Of the recordings, in quotes; empty where it is not known."""
     licence: str
     """In the source's words."""
@@ -219,18 +201,18 @@ class Source(Strict):
 
     def settings(self, suite: Suite) -> dict[str, str]:
         """Returns the settings of its recordings on a suite."""
-        hashes = ProtocolHashes.of(suite.protocol)
+        hashes = records.ProtocolHashes.of(suite.protocol)
         asked = hashes.asked if self.asked_as_suites else self.id
         return {"recorded": self.id, "asked": asked, "graded": hashes.graded}
 
 
-class _Sources(Strict):
+class _Sources(records.Strict):
     sources: Annotated[tuple[Source, ...], Field(min_length=1, strict=False)]
 
 
 def read_source(results: Path, source_id: str) -> Source:
     """Returns one source of `recorded/sources.yaml` in a results folder."""
-    path = results / RECORDED / _SOURCES
+    path = results / records.RECORDED / _SOURCES
     if not path.is_file():
         raise UserError(f"expected {str(path)!r} with the source {source_id!r}, there is no such file")
     sources = validated(read(path), _Sources).sources

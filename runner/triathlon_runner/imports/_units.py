@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
+from triathlon_runner import records
 from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
@@ -18,17 +19,6 @@ from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.grading import NO_VERDICT, Comparison, Grader, TheirVerdict, base_outcome
 from triathlon_runner.memo import memo_key
-from triathlon_runner.records import (
-    EvolvedRecord,
-    Finish,
-    LoopRecord,
-    LoopStep,
-    Outcome,
-    Reply,
-    RuntimeRecord,
-    UnitRecord,
-    Verdict,
-)
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import set_torn_line_aside
@@ -131,7 +121,7 @@ class CachingGrader:
     def __init__(self, grader: Grader, file: Path | None = None) -> None:
         """Reads the verdicts of earlier calls from a file of JSON lines; None: they are held in memory."""
         self._grader, self._file = grader, file
-        verdicts: dict[str, Verdict] = {}
+        verdicts: dict[str, records.Verdict] = {}
         self._verdicts = Once(verdicts)
         line = b""
         try:
@@ -139,7 +129,7 @@ class CachingGrader:
                 set_torn_line_aside(file)
                 for line in file.read_bytes().splitlines():
                     key, text = parse_json(line)
-                    verdicts[key] = Verdict.model_validate_json(text)
+                    verdicts[key] = records.Verdict.model_validate_json(text)
         except (OSError, ValueError, TypeError) as error:
             raise UserError(
                 f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
@@ -152,7 +142,7 @@ class CachingGrader:
 
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
-    ) -> Verdict:
+    ) -> records.Verdict:
         """Returns the verdict stored for the program's syntax tree, or grades the program and stores it.
 
         Raises:
@@ -161,10 +151,10 @@ class CachingGrader:
         key = memo_key("verdict", problem, inputs, tree_text(program))
         return await self.grade_once(key, lambda: self._grader.grade(program, problem, inputs=inputs))
 
-    async def grade_once(self, key: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
+    async def grade_once(self, key: str, grade: Callable[[], Awaitable[records.Verdict]]) -> records.Verdict:
         """Returns the verdict stored under a key, made by `memo_key`; without one, grades and stores it."""
 
-        async def graded_and_stored() -> Verdict:
+        async def graded_and_stored() -> records.Verdict:
             verdict = await grade()
             if self._file is not None:
                 try:
@@ -180,7 +170,7 @@ class CachingGrader:
         return await self._verdicts.get(key, graded_and_stored)
 
 
-async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
+async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> records.UnitRecord:
     """Returns the record of a foreign unit, graded by us; raises as `replayed`."""
     if isinstance(unit, ForeignAnswers):
         return await replayed(await _answers(unit, work, grader), work, grader)
@@ -189,21 +179,25 @@ async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> Unit
     return await replayed(ungraded(unit, sample, work), work, grader)
 
 
-async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
+async def graded_again(record: records.UnitRecord, work: Work, grader: Grader) -> records.UnitRecord:
     """Returns an imported record, graded again from the replies in it; raises as `replayed`."""
-    if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
+    if isinstance(record, records.EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
         unit = ForeignSample(record.task_id, record.reply.text, record.prompt, is_program=True)
         return await _program(unit, record.sample, work, grader)
     return await replayed(record, work, grader)
 
 
-async def _program(unit: ForeignSample, sample: int, work: Work, grader: Grader) -> UnitRecord:
+async def _program(unit: ForeignSample, sample: int, work: Work, grader: Grader) -> records.UnitRecord:
     suite = work.built.suite
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
     problem = _problem(suite, unit.task_id)
     program = problem.prompt + unit.text if unit.text and unit.completes else unit.text
-    changes: dict[str, Any] = {"program": program, "parents": problem.parents, "reply": Reply(text=program)}
+    changes: dict[str, Any] = {
+        "program": program,
+        "parents": problem.parents,
+        "reply": records.Reply(text=program),
+    }
     if program.strip():
         verdict = await grader.grade(program, problem, inputs=suite.inputs)
         changes |= {"verdict": verdict, "outcome": verdict.outcome}
@@ -214,29 +208,39 @@ def _problem(suite: Programs, task_id: str) -> FunctionProblem:
     return next(problem for problem in suite.functions() if problem.task_id == task_id)
 
 
-def ungraded(unit: ForeignSample | ForeignLoop, sample: int, work: Work) -> EvolvedRecord | LoopRecord:
+def ungraded(
+    unit: ForeignSample | ForeignLoop, sample: int, work: Work
+) -> records.EvolvedRecord | records.LoopRecord:
     """Returns a record of a unit's replies that are not graded yet."""
     common: dict[str, Any] = {"suite": work.suite_id, "model": work.row.id, "protocol": work.protocol}
     common |= {"task_id": unit.task_id, "sample": sample}
     if isinstance(unit, ForeignSample):
-        common |= {"outcome": Outcome.NO_ANSWER, "prompt": unit.prompt, "program": "", "verdict": None}
-        return EvolvedRecord(
-            **common, reply=Reply(text=unit.text, finish=Finish.LENGTH if unit.cut else Finish.STOP)
+        common |= {
+            "outcome": records.Outcome.NO_ANSWER,
+            "prompt": unit.prompt,
+            "program": "",
+            "verdict": None,
+        }
+        return records.EvolvedRecord(
+            **common,
+            reply=records.Reply(
+                text=unit.text, finish=records.Finish.LENGTH if unit.cut else records.Finish.STOP
+            ),
         )
     steps = tuple(
-        LoopStep(
+        records.LoopStep(
             loop=number,
             prompt="",
-            reply=Reply(text=program if unit.replies else _fenced(program)),
+            reply=records.Reply(text=program if unit.replies else _fenced(program)),
             program=program,
-            outcome=Outcome.PASSED,
+            outcome=records.Outcome.PASSED,
             verdict=None,
-            summary_reply=Reply(text=sentence),
+            summary_reply=records.Reply(text=sentence),
         )
         for number, (program, sentence) in enumerate(zip(unit.programs, unit.sentences, strict=True), start=1)
     )
     common |= {"max_loops": len(steps), "sustained_loops": len(steps)}
-    return LoopRecord(**common, outcome=Outcome.PASSED, loops=steps)
+    return records.LoopRecord(**common, outcome=records.Outcome.PASSED, loops=steps)
 
 
 def _fenced(program: str) -> str:
@@ -245,11 +249,11 @@ def _fenced(program: str) -> str:
     return f"{fence}python\n{program}\n{fence}"
 
 
-async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
+async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> records.RuntimeRecord:
     """Returns the record of our questions about a unit, with the log's replies in the same order."""
     model = DryRunModel(work.row.id, work.row.kind)
     record = await work.built.suite.run(UnitRun(unit.task_id, 0, model, grader, work.protocol))
-    assert isinstance(record, RuntimeRecord)
+    assert isinstance(record, records.RuntimeRecord)
     names = [question.name for question in record.questions()]
     if unit.replies.keys() <= set(QUESTIONS):
         names = [name.partition("-")[0] for name in names]
@@ -262,7 +266,7 @@ async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeR
         )
     texts = {name: iter(texts) for name, texts in unit.replies.items()}
     answers = (
-        answer.model_copy(update={"reply": Reply(text=next(texts[name]))})
+        answer.model_copy(update={"reply": records.Reply(text=next(texts[name]))})
         for name, answer in zip(names, record.answers(), strict=True)
     )
     statements = tuple(
@@ -272,9 +276,9 @@ async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeR
     return record.model_copy(update={"statements": statements, "output": next(answers)})
 
 
-def compare(unit: Foreign, work: Work, record: UnitRecord) -> Comparison | None:
+def compare(unit: Foreign, work: Work, record: records.UnitRecord) -> Comparison | None:
     """Returns the log's verdict on a unit and ours, on the same inputs; None where the log has none."""
-    if isinstance(unit, ForeignLoop) and isinstance(record, LoopRecord):
+    if isinstance(unit, ForeignLoop) and isinstance(record, records.LoopRecord):
         theirs, ours = unit.sustained_loops, record.sustained_loops
         if theirs is not None:
             return Comparison(counted(theirs, "loop"), counted(ours, "loop"), theirs == ours)
@@ -284,6 +288,6 @@ def compare(unit: Foreign, work: Work, record: UnitRecord) -> Comparison | None:
     if isinstance(suite, Programs) and suite.inputs == "all":
         if unit.theirs.plus is not None:
             passed = unit.theirs.plus
-        elif isinstance(record, EvolvedRecord) and record.verdict is not None:
+        elif isinstance(record, records.EvolvedRecord) and record.verdict is not None:
             outcome = base_outcome(record.verdict, _problem(suite, unit.task_id))
     return None if passed is None else Comparison.of(outcome, passed=passed)

@@ -7,7 +7,6 @@ from pydantic import BeforeValidator
 from triathlon_runner.llm._api import (
     CHARACTERS_A_TOKEN,
     Answer,
-    Asking,
     Chat,
     Completion,
     EndpointError,
@@ -19,14 +18,13 @@ from triathlon_runner.llm._api import (
     ModelUnavailableError,
     Sampling,
     ServerUnreachableError,
-    asking,
 )
-from triathlon_runner.llm._cache import CacheError, CacheInfo, ReplyCache
+from triathlon_runner.llm._cache import CacheError, ReplyCache
 from triathlon_runner.llm._model import OpenModel, open_model
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm.anthropic import Anthropic
 from triathlon_runner.llm.openai_chat import OpenAI
-from triathlon_runner.llm.probe import Report, probe, probed
+from triathlon_runner.llm.probe import Found, probe, probed
 from triathlon_runner.llm.provider import ApiConfig, is_loopback
 
 PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic}

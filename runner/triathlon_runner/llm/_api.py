@@ -3,9 +3,6 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -120,40 +117,6 @@ class Model(Protocol):
             EndpointError: no answer after all retries; never a made-up reply.
         """
         ...
-
-
-@dataclass(slots=True, eq=False)
-class Asking:
-    """One call of `ask`."""
-
-    in_flight: bool = False
-    """A request was sent and its reply is not stored yet. False while the call waits in the queue, after a
-    failed try, or for a server that is down."""
-
-
-_current: ContextVar[Asking] = ContextVar("asking")
-
-
-@contextmanager
-def asking() -> Iterator[Asking]:
-    """Context of one call of `ask`; what it yields says whether the call has a request in flight."""
-    token = _current.set(call := Asking())
-    try:
-        yield call
-    finally:
-        _current.reset(token)
-
-
-@contextmanager
-def request_in_flight() -> Iterator[None]:
-    """Context of sending and reading; after a reply was read the call counts as in flight until it ends."""
-    call = _current.get(Asking())
-    call.in_flight = True
-    try:
-        yield
-    except BaseException:
-        call.in_flight = False
-        raise
 
 
 class EndpointError(InfrastructureError):

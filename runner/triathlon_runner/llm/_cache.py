@@ -5,7 +5,6 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -40,16 +39,6 @@ def reply_key(settings: Mapping[str, Any]) -> bytes:
 
 class CacheError(UserError):
     """The cache of replies cannot be opened or written."""
-
-
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What `triathlon cache info` shows."""
-
-    path: Path
-    replies: int
-    size_bytes: int
-    replies_by_model: dict[str, int]
 
 
 class ReplyCache:
@@ -108,14 +97,17 @@ class ReplyCache:
             made = self._db.execute(insert, (key, model, json.dumps({**dict(reply), **more})))
         return answer if made.rowcount == 1 else self.get(key) or answer
 
-    def info(self) -> CacheInfo:
-        """Returns how much it holds."""
+    def replies_by_model(self) -> dict[str, int]:
+        """Returns how many replies it holds of each model."""
         with self._named(_UNREADABLE):
             counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
-            by_model = {str(model): int(count) for model, count in counts}
+            return {str(model): int(count) for model, count in counts}
+
+    @property
+    def size_bytes(self) -> int:
+        """Of its files."""
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
-        size = sum(file.stat().st_size for file in files if file.exists())
-        return CacheInfo(self.path, sum(by_model.values()), size, by_model)
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def prune(self, *, max_bytes: int | None = None, model: str | None = None) -> int:
         """Drops the replies of a model, or the oldest ones until the file is no larger than `max_bytes`.

@@ -16,15 +16,7 @@ import openai
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm._api import (
-    Lost,
-    Malformed,
-    ModelUnavailableError,
-    Retryable,
-    ServerUnreachableError,
-    TimedOut,
-    Unreachable,
-)
+from triathlon_runner.llm import _api
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Secrets, Send, is_loopback
 
 for _name in ("openai", "httpx2", "httpcore2"):  # they log headers as they come, with whatever stands in them
@@ -67,7 +59,7 @@ async def open_client(config: ApiConfig, secrets: Secrets, *, reached: bool) -> 
             except openai.APIStatusError as error:
                 response = error.response
             except TimeoutError:
-                failure = TimedOut(
+                failure = _api.TimedOut(
                     f"no whole reply within {seconds:g} s (allow more with --timeout, or with"
                     " `timeout_seconds` where its row has an api block)"
                 )
@@ -144,7 +136,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         async for piece in self.inner:
             size += len(piece)
             if size > self.most:
-                raise Malformed(f"a reply of more than {self.most} bytes")
+                raise _api.Malformed(f"a reply of more than {self.most} bytes")
             yield piece
 
     async def aclose(self) -> None:
@@ -177,34 +169,36 @@ def _failure(  # noqa: PLR0911  a line a cause
     causes = list(_causes(error))
     words = " ".join(str(causes[-1]).split())
     if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
-        return (ModelUnavailableError if words.startswith("4") else Unreachable)(
+        return (_api.ModelUnavailableError if words.startswith("4") else _api.Unreachable)(
             f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
             " HTTP_PROXY, or name the server in NO_PROXY"
         )
     for cause in reversed(causes):  # the system's own says most
         match cause:
-            case Retryable():
+            case _api.Retryable():
                 return cause
             case ssl.SSLCertVerificationError():
-                return ModelUnavailableError(
+                return _api.ModelUnavailableError(
                     f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
                     " of the authority that signed it in SSL_CERT_FILE"
                 )
             case ssl.SSLError() if is_first:
-                return Unreachable(f"no TLS connection to {server} ({words}); should it be http:// ?")
+                return _api.Unreachable(f"no TLS connection to {server} ({words}); should it be http:// ?")
             case socket.gaierror() if is_first:
                 is_temporary = cause.errno == socket.EAI_AGAIN  # this machine's network or name service
-                return (ServerUnreachableError if is_temporary else ModelUnavailableError)(
+                return (_api.ServerUnreachableError if is_temporary else _api.ModelUnavailableError)(
                     f"the host of {peer} cannot be found ({cause.strerror}): is its name right?"
                 )
             case ConnectionRefusedError():
-                return Unreachable(f"{peer} refused the connection (is it running, and is the port right?)")
+                return _api.Unreachable(
+                    f"{peer} refused the connection (is it running, and is the port right?)"
+                )
             case httpx2.ConnectTimeout():
-                return Unreachable(f"no connection to {peer} in time")
+                return _api.Unreachable(f"no connection to {peer} in time")
             case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
                 hint = "; should it be https:// ?" if is_first and server.startswith("http:") else ""
-                return Lost(f"{server} closed the connection before its reply was whole{hint}")
-    return Unreachable(f"the connection to {server} failed: {type(causes[-1]).__name__} {words}")
+                return _api.Lost(f"{server} closed the connection before its reply was whole{hint}")
+    return _api.Unreachable(f"the connection to {server} failed: {type(causes[-1]).__name__} {words}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -13,28 +13,7 @@ import stamina
 import stamina.instrumentation
 
 from triathlon_runner.concurrency import in_other_process
-from triathlon_runner.llm._api import (
-    Answer,
-    Chat,
-    Completion,
-    EndpointError,
-    EndpointStats,
-    Lost,
-    Malformed,
-    Message,
-    ModelKind,
-    ModelSettings,
-    ModelUnavailableError,
-    OtherModel,
-    Retryable,
-    Sampling,
-    Throttled,
-    TimedOut,
-    UnexplainedError,
-    Unreachable,
-    estimated_tokens,
-    request_in_flight,
-)
+from triathlon_runner.llm import _api
 from triathlon_runner.llm._cache import ReplyCache, reply_key
 from triathlon_runner.llm._errors import classify, json_object, read_failure
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter
@@ -65,7 +44,7 @@ _NONSENSE: Final = "triathlon-no-such-model"
 
 def _next_try(error: Exception) -> float | bool:
     """Returns the seconds until a question is tried again, or False where it is not."""
-    if isinstance(error, Retryable) and error.wait is not None:
+    if isinstance(error, _api.Retryable) and error.wait is not None:
         return error.wait
     return False
 
@@ -75,12 +54,12 @@ class OpenModel:
     """Implements `Model`. Made by `open_model`."""
 
     id: str
-    kind: ModelKind
+    kind: _api.ModelKind
     config: ApiConfig
     queue: RequestQueue
     send: Send
     secrets: Secrets
-    settings: ModelSettings = ModelSettings()  # noqa: RUF009  it cannot be changed
+    settings: _api.ModelSettings = _api.ModelSettings()  # noqa: RUF009  it cannot be changed
     cache: ReplyCache | None = None
     server: ServerInfo = field(default=ServerInfo(), init=False)
     """Empty until the server was asked."""
@@ -88,23 +67,25 @@ class OpenModel:
     """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
     _answered_now: set[bytes] = field(default_factory=set, init=False)
     """Keys of the questions that the server has answered since the model was opened."""
-    _useless: Counter[type[Malformed]] = field(default_factory=Counter, init=False)
+    _useless: Counter[type[_api.Malformed]] = field(default_factory=Counter, init=False)
     _unexplained: set[tuple[int, str]] = field(default_factory=set, init=False)
     """Status and question of the last errors without an explanation; an answer clears it."""
 
     @property
-    def stats(self) -> EndpointStats:
+    def stats(self) -> _api.EndpointStats:
         """Counters since the model was opened."""
         return self.queue.stats
 
-    def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
+    def request(self, prompt: _api.Chat | _api.Completion, sampling: _api.Sampling) -> Request:
         """Returns a question as it is sent."""
-        if self.settings.merges_system and isinstance(prompt, Chat):
+        if self.settings.merges_system and isinstance(prompt, _api.Chat):
             prompt = prompt.with_merged_system()
         limit = sampling.max_tokens + self.config.reasoning_max_tokens
         return self.config.request(prompt, replace(sampling, max_tokens=limit))
 
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+    async def ask(
+        self, prompt: _api.Chat | _api.Completion, sampling: _api.Sampling, *, sample: int = 0
+    ) -> _api.Answer:
         """Asks once; see `Model.ask`. `sample` makes no difference to a greedy question, `turn` does.
 
         Raises:
@@ -150,7 +131,7 @@ class OpenModel:
 
     # Until there is an answer
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: Request) -> _api.Answer:
         """Tries until there is an answer, as often as the limits allow."""
         place, tries = self.queue.place(), Counter[str]()
         try:
@@ -159,20 +140,19 @@ class OpenModel:
                     async with self.queue.slot(place, request.estimated_tokens) as slot:
                         self.stats.retries += tries["sent"] > 0
                         tries["sent"] += 1
-                        with request_in_flight():
-                            return await self._try(request, slot, tries)
+                        return await self._try(request, slot, tries)
             raise AssertionError("a retry context returns or raises")
-        except (Retryable, EndpointError) as error:
+        except (_api.Retryable, _api.EndpointError) as error:
             final = self._final(error, request)
         raise final  # not inside `except`: the error would carry what the server sent along
 
-    def _wait_after(self, error: Retryable, tries: Counter[str]) -> float | None:
+    def _wait_after(self, error: _api.Retryable, tries: Counter[str]) -> float | None:
         """Returns the seconds until the next try of a question; None where there is none.
 
         429s are counted apart, and not those while the server refuses all; tries of a server that is away do
         not count, and the queue waits for it.
         """
-        limits, is_throttled = self.queue.limits, isinstance(error, Throttled)
+        limits, is_throttled = self.queue.limits, isinstance(error, _api.Throttled)
         if is_throttled:
             tries["refused"] += 1
             tries["429"] += not self.queue.refuses_all
@@ -188,14 +168,14 @@ class OpenModel:
         asked = error.retry_after or 0.0
         return max(backoff * jitter(), asked if is_throttled else min(asked, self.queue.outage_left))
 
-    async def _try(self, request: Request, slot: Slot, tries: Counter[str]) -> Answer:
+    async def _try(self, request: Request, slot: Slot, tries: Counter[str]) -> _api.Answer:
         """Sends a request and reads the reply."""
         try:
             reply = await self.send(request.path, request.body, self.config.timeout_seconds)
             self.queue.reached = True
             parsed = await self.read_reply(request, reply)
-        except Retryable as error:
-            if not isinstance(error, Throttled):
+        except _api.Retryable as error:
+            if not isinstance(error, _api.Throttled):
                 tries["empty"] = 0
             self._note_failure(request, error, slot, tries)
             raise
@@ -217,12 +197,12 @@ class OpenModel:
                 " allows as many)"
             )
             if tries["empty"] < _EMPTY:
-                empty = Retryable(self.stats.last_error)
+                empty = _api.Retryable(self.stats.last_error)
                 empty.wait = self._wait_after(empty, tries)
                 raise empty
         return answer
 
-    async def read_reply(self, request: Request, reply: HttpReply) -> Answer:
+    async def read_reply(self, request: Request, reply: HttpReply) -> _api.Answer:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
         if reply.status == 200:
             body = json_object(reply)
@@ -233,21 +213,23 @@ class OpenModel:
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
         usage = Usage(requests=1, uncounted=int(finish is Finish.LENGTH))
-        return Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model)
+        return _api.Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model)
 
-    def _note_failure(self, request: Request, error: Retryable, slot: Slot, tries: Counter[str]) -> None:
+    def _note_failure(self, request: Request, error: _api.Retryable, slot: Slot, tries: Counter[str]) -> None:
         """Counts a failed try, and says when the next one is; raises where no question can succeed."""
         reason = self.secrets.scrub_message(error.reason)
         if not self._is_reported_elsewhere(error):
             self.stats.last_error = self.stats.retried_error = reason
-        if isinstance(error, Lost):
+        if isinstance(error, _api.Lost):
             self.queue.reached = True
             self.stats.count_lost_reply(request.asked_tokens)
-        if isinstance(error, TimedOut):
+        if isinstance(error, _api.TimedOut):
             self.queue.timed_out(slot)
-        if isinstance(error, Malformed) and (isinstance(error, OtherModel) or not self.stats.answered):
+        if isinstance(error, _api.Malformed) and (
+            isinstance(error, _api.OtherModel) or not self.stats.answered
+        ):
             self._check_useless(error)
-        if isinstance(error, Throttled):
+        if isinstance(error, _api.Throttled):
             self.stats.throttled += 1
             error.wait = self._wait_after(error, tries)
             self.queue.throttled(slot, error.wait or 0.0, error.retry_after, reason)
@@ -258,45 +240,49 @@ class OpenModel:
 
     def _is_reported_elsewhere(self, error: Exception) -> bool:
         """Whether a server of ours is away, which whoever restarts it reports."""
-        return self.queue.limits.is_own_server and isinstance(error, Unreachable)
+        return self.queue.limits.is_own_server and isinstance(error, _api.Unreachable)
 
-    def _check_useless(self, error: Malformed) -> None:
+    def _check_useless(self, error: _api.Malformed) -> None:
         """Raises the error that stops a model of which no reply can be used, or none any more."""
         self._useless[type(error)] += 1
-        is_alias = isinstance(error, OtherModel) and error.served in self.server.listed
-        by_another = is_alias or self._useless[OtherModel] >= _BY_ANOTHER_MODEL
+        is_alias = isinstance(error, _api.OtherModel) and error.served in self.server.listed
+        by_another = is_alias or self._useless[_api.OtherModel] >= _BY_ANOTHER_MODEL
         if (by_another and not self.stats.answered) or self._useless.total() >= _UNREADABLE:
             raise self.useless_error(error) from None
 
-    def useless_error(self, error: Malformed) -> ModelUnavailableError:
+    def useless_error(self, error: _api.Malformed) -> _api.ModelUnavailableError:
         """Returns what to do about a server none of whose replies can be used."""
-        if isinstance(error, OtherModel):
-            return ModelUnavailableError(f"replies are not by the model that was asked for: {error.reason}")
-        return ModelUnavailableError(
+        if isinstance(error, _api.OtherModel):
+            return _api.ModelUnavailableError(
+                f"replies are not by the model that was asked for: {error.reason}"
+            )
+        return _api.ModelUnavailableError(
             f"expected replies of the {self.config.provider} protocol from {self.config.base_url!r}, got"
             f" {error.reason}; look at base_url and provider in the model's row (most addresses end with"
             " /v1)"
         )
 
-    def _final(self, error: Retryable | EndpointError, request: Request) -> EndpointError:
+    def _final(self, error: _api.Retryable | _api.EndpointError, request: Request) -> _api.EndpointError:
         """Returns why there is no answer, without keys; stops the model where no question can succeed."""
-        final = EndpointError(error.reason) if isinstance(error, Retryable) else error
+        final = _api.EndpointError(error.reason) if isinstance(error, _api.Retryable) else error
         of_question = ""
-        if isinstance(error, Malformed) and not self.stats.answered:  # all tries of a question, and no answer
+        if (
+            isinstance(error, _api.Malformed) and not self.stats.answered
+        ):  # all tries of a question, and no answer
             final = self.useless_error(error)
-        elif isinstance(error, UnexplainedError):
+        elif isinstance(error, _api.UnexplainedError):
             of_question = "" if self.queue.stopped else str(error)
             final = self._unexplained_error(error, request)
         final = type(final)(self.secrets.scrub_message(str(final)))
         self.stats.failed += 1
         if not self._is_reported_elsewhere(error):
             self.stats.last_error, self.stats.retried_error = str(final), ""
-        if isinstance(final, ModelUnavailableError):
+        if isinstance(final, _api.ModelUnavailableError):
             final.of_question = self.secrets.scrub_message(of_question)
             self.queue.stop(final)
         return final
 
-    def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
+    def _unexplained_error(self, error: _api.UnexplainedError, request: Request) -> _api.EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
         if self.queue.stopped:
             return self.queue.stopped
@@ -306,8 +292,8 @@ class OpenModel:
         self._unexplained.add((error.status, str(request.body)))
         count = len(self._unexplained)
         if count < _UNEXPLAINED:
-            return EndpointError(str(error))
-        return ModelUnavailableError(f"{count} different questions in a row met the same error: {error}")
+            return _api.EndpointError(str(error))
+        return _api.ModelUnavailableError(f"{count} different questions in a row met the same error: {error}")
 
     # Who is behind the address, and how it behaves
 
@@ -329,14 +315,14 @@ class OpenModel:
                         return reply
                     failure = read_failure(reply)
                     reason, wait = f"{failure.status}, {failure.quote}", failure.wait
-                except ModelUnavailableError as error:
+                except _api.ModelUnavailableError as error:
                     raise type(error)(self.secrets.scrub_message(str(error))) from None
-                except Retryable as error:
+                except _api.Retryable as error:
                     reason = error.reason
-                    if isinstance(error, Lost):
+                    if isinstance(error, _api.Lost):
                         self.queue.reached = True
                         if body is not None:
-                            self.stats.count_lost_reply(estimated_tokens(str(body)))
+                            self.stats.count_lost_reply(_api.estimated_tokens(str(body)))
                 finally:
                     line.cancel()
                 self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=True)
@@ -352,7 +338,7 @@ class OpenModel:
         """
         self.server = await self.config.server_info(self.fetch)
         if reason := await self.any_name_error():
-            error = ModelUnavailableError(reason)
+            error = _api.ModelUnavailableError(reason)
             self.queue.stop(error)
             raise error
         if not self.server.lists(self.config):
@@ -371,8 +357,12 @@ class OpenModel:
         """
         if self.server.lists(self.config):
             return ""
-        prompt = Completion("1, 2,") if self.kind == "base" else Chat((Message("user", "Say yes."),))
-        request = self.request(prompt, Sampling(max_tokens=1))
+        prompt = (
+            _api.Completion("1, 2,")
+            if self.kind == "base"
+            else _api.Chat((_api.Message("user", "Say yes."),))
+        )
+        request = self.request(prompt, _api.Sampling(max_tokens=1))
         body = {**request.body, "model": _NONSENSE}
         reply = await self.fetch(request.path, body, seconds=self.config.timeout_seconds)
         if reply.status != 200 or b'"choices"' not in reply.body:
@@ -395,10 +385,10 @@ class OpenModel:
 @asynccontextmanager
 async def open_model(
     model_id: str,
-    kind: ModelKind,
+    kind: _api.ModelKind,
     config: ApiConfig,
     *,
-    settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
+    settings: _api.ModelSettings = _api.ModelSettings(),  # noqa: B008  it cannot be changed
     cache: ReplyCache | None = None,
     limits: Limits = Limits(),  # noqa: B008
     may_send: Callable[[], bool] = lambda: True,
@@ -406,15 +396,9 @@ async def open_model(
 ) -> AsyncIterator[OpenModel]:
     """A model, ready to be asked until the `async with` block ends.
 
-    Args:
-        model_id: The row's id.
-        kind: Whether it is asked by `Chat` or by `Completion`.
-        config: The row's `api:` block, or that of the server that was started for it.
-        settings: What else decides how it is asked.
-        cache: Where replies are looked up before a request is sent, and stored.
-        limits: Attempts, waits and concurrency; the row's own come first.
-        may_send: Called before each request; while it returns False, questions wait until they are cancelled.
-        say: Gets a line where the server cannot be reached or asks us to wait.
+    Of attempts, waits and concurrency the row's own come before those in `limits`. While `may_send` returns
+    False, questions wait until they are cancelled. `say` gets a line where the server cannot be reached or
+    asks us to wait.
 
     Raises:
         UserError: an environment variable that the row names is not set, or a proxy cannot be used.

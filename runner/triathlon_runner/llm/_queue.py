@@ -324,7 +324,9 @@ class RequestQueue:
             )
             self._note_absence(reason, advice, shown_after=_SECONDS_OF_429S)
         if is_overloaded and retry_after is not None and not self.stopped:
-            self._wait_for_server(retry_after, reason)
+            if retry_after >= _SHOWN_WAIT and self._closed_until < now + retry_after - _SHOWN_WAIT:
+                self.say(f"waiting {duration(retry_after)}, as the server asks: {reason}")
+            self._pause(retry_after)
 
     def timed_out(self, slot: Slot) -> None:
         """Counts a reply that did not come in time: the server may work on too many requests."""
@@ -345,12 +347,6 @@ class RequestQueue:
             )
             self.stop(error)
             self.raise_if_stopped()
-
-    def _wait_for_server(self, seconds: float, reason: str) -> None:
-        """Sends nothing for as long as the server asks."""
-        if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
-            self.say(f"waiting {duration(seconds)}, as the server asks: {reason}")
-        self._pause(seconds)
 
     def _pause(self, seconds: float) -> None:
         """Sends nothing for `seconds` and up to a tenth longer, so that not all clients return at once."""

@@ -12,21 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from triathlon_runner.llm._api import (
-    Answer,
-    Chat,
-    Completion,
-    EndpointError,
-    Malformed,
-    Message,
-    ModelKind,
-    ModelSettings,
-    ModelUnavailableError,
-    OtherModel,
-    Retryable,
-    Sampling,
-    estimated_tokens,
-)
+from triathlon_runner.llm import _api
 from triathlon_runner.llm._errors import json_object
 from triathlon_runner.llm.openai_chat import content_text
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, ServerInfo
@@ -49,14 +35,14 @@ _LIMIT_FIELDS: Final = frozenset(["max_tokens", "max_completion_tokens"])
 """Names of the token limit."""
 _COINCIDENCE: Final = 64
 """Tokens of a limit from which on a whole reply that has as many is no coincidence."""
-QUESTIONS: Final[Mapping[str, tuple[Sampling, set[str]]]] = {
-    "plain": (Sampling(128), set()),
-    "stop": (Sampling(48, stop=("[/DONE]",)), {"stop"}),
-    "system": (Sampling(16), set()),
-    "limit": (Sampling(1), set()),
-    "sampled": (Sampling(48, 0.8, 0.95, seed=7), {"temperature", "top_p", "seed"}),
-    "greedy": (Sampling(48), {"temperature", "top_p"}),
-    "again": (Sampling(48), {"temperature", "top_p"}),
+QUESTIONS: Final[Mapping[str, tuple[_api.Sampling, set[str]]]] = {
+    "plain": (_api.Sampling(128), set()),
+    "stop": (_api.Sampling(48, stop=("[/DONE]",)), {"stop"}),
+    "system": (_api.Sampling(16), set()),
+    "limit": (_api.Sampling(1), set()),
+    "sampled": (_api.Sampling(48, 0.8, 0.95, seed=7), {"temperature", "top_p", "seed"}),
+    "greedy": (_api.Sampling(48), {"temperature", "top_p"}),
+    "again": (_api.Sampling(48), {"temperature", "top_p"}),
 }
 """Settings, and those of the optional ones that are sent. With the question for a model that nobody has: at
 most seven."""
@@ -68,7 +54,7 @@ class Reading:
 
     request: Request
     body: Mapping[str, Any] = field(default_factory=dict)
-    answer: Answer | None = None
+    answer: _api.Answer | None = None
     error: str = ""
     """In words, with the row's setting to change; beside a reply where that is by another name."""
 
@@ -86,9 +72,9 @@ class Seen:
     """All that the checks look at."""
 
     config: ApiConfig
-    kind: ModelKind
+    kind: _api.ModelKind
     server: ServerInfo
-    settings: ModelSettings
+    settings: _api.ModelSettings
     replies: Mapping[str, Reading]
     any_name: str = ""
     """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
@@ -98,7 +84,7 @@ class Seen:
         """Whether the server was started for a row with `serve`, which has no api block."""
         return bool(self.settings.engine)
 
-    def answer(self, question: str) -> Answer | None:
+    def answer(self, question: str) -> _api.Answer | None:
         """Returns the reply to a question; None where it was refused, or not asked."""
         reading = self.replies.get(question)
         return reading.answer if reading else None
@@ -183,7 +169,7 @@ def _limit(seen: Seen) -> Found:
     assert answer is not None
     limit, written = seen.replies["limit"].request.sampling.max_tokens, answer.usage.output_tokens
     if not written:
-        estimate = estimated_tokens(answer.reply.text, answer.reply.reasoning)
+        estimate = _api.estimated_tokens(answer.reply.text, answer.reply.reasoning)
         written = estimate if estimate > 3 * limit + 5 else 0
     if written > limit:
         setting = "the other name of the limit as `max_tokens_field` in its api block"
@@ -269,31 +255,18 @@ def free_findings(seen: Seen) -> list[str]:
     return [f"{name}: {each.seen}: {each.setting}" for name, each in found.items() if each.setting]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the checks found, by their names."""
-
-    found: Mapping[str, Found]
-    raw: str
-    """The body of one reply as it came, without keys."""
-
-    @property
-    def has_findings(self) -> bool:
-        """Whether a setting of the row has to change."""
-        return any(found.setting for found in self.found.values())
-
-
 def probed(model_id: str) -> str:
     """Returns the name under which the cache keeps what `probe` asked of a model."""
     return f"{model_id} (probe)"
 
 
-async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: True) -> Report:
-    """Asks the small questions one by one and makes the checks.
+async def probe(
+    model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: True
+) -> tuple[dict[str, Found], str]:
+    """Asks an opened model the small questions one by one; those that `may_ask` does not allow are left out.
 
-    Args:
-        model: The model, opened and not yet identified.
-        may_ask: Asked before each question; those that it does not allow are left out.
+    Returns:
+        What the checks found, by their names, and the body of one reply as it came, without keys.
 
     Raises:
         ModelUnavailableError: the plain question has no answer, so that nothing can be said of the others.
@@ -301,7 +274,7 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
     model.server = await model.config.server_info(model.fetch)
     plain = await _ask(model, "plain")
     if not plain.answer:
-        raise ModelUnavailableError(plain.error)
+        raise _api.ModelUnavailableError(plain.error)
     replies, left_out = {"plain": plain}, {"stop"} if model.kind == "instruct" else {"system"}
     if "stop" in model.config.unsupported:  # chat servers are sent none by a run
         left_out |= {"stop"}
@@ -316,7 +289,7 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
         name: Found("not asked", "a larger `--budget`") if unasked & needed else look(seen)
         for name, (look, needed) in CHECKS.items()
     }
-    return Report(found, model.secrets.scrub_message(remove_keys(json.dumps(plain.body, ensure_ascii=False))))
+    return found, model.secrets.scrub_message(remove_keys(json.dumps(plain.body, ensure_ascii=False)))
 
 
 async def _ask(model: "OpenModel", name: str) -> Reading:
@@ -335,19 +308,19 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         reply = await model.fetch(request.path, request.body, seconds=model.config.timeout_seconds)
         seconds = time.monotonic() - began
     error, answer, body = "", None, dict[str, Any]()
-    with contextlib.suppress(Malformed, EndpointError):
+    with contextlib.suppress(_api.Malformed, _api.EndpointError):
         body = json_object(reply)
     try:
         answer = await model.read_reply(request, reply)
-    except OtherModel as other:
+    except _api.OtherModel as other:
         error = str(other)
         known = model.config.model_copy(update={"served_as": (other.served,)})
         answer = known.read(request, body)
-    except Malformed as failure:
+    except _api.Malformed as failure:
         error = str(model.useless_error(failure) if name == "plain" else failure)
-    except Retryable as failure:
+    except _api.Retryable as failure:
         error = f"{failure}; probe again later"
-    except EndpointError as failure:
+    except _api.EndpointError as failure:
         error = str(failure)
     if not kept and reply.status == 200:
         if answer is None:
@@ -357,15 +330,17 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
             stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
             if cache is not None:
                 text = Reply(text=reply.body.decode("utf-8", "replace"))
-                cache.put(key, probed(model.id), Answer(text, Usage(requests=1), seconds, ""))
+                cache.put(key, probed(model.id), _api.Answer(text, Usage(requests=1), seconds, ""))
     return Reading(request, body, answer, model.secrets.scrub_message(error))
 
 
 def _request(model: "OpenModel", name: str) -> Request:
     """Returns the request as a run would send it, without the settings that are not asked about."""
     sampling, settings = QUESTIONS[name]
-    system = (Message("system", _SYSTEM),) if name == "system" else ()
-    prompt = Completion(_TEXT) if model.kind == "base" else Chat((*system, Message("user", _TASK)))
+    system = (_api.Message("system", _SYSTEM),) if name == "system" else ()
+    prompt = (
+        _api.Completion(_TEXT) if model.kind == "base" else _api.Chat((*system, _api.Message("user", _TASK)))
+    )
     request = model.request(prompt, sampling)
     unasked = _OPTIONAL - settings - model.config.body.keys()
     body = {field: value for field, value in request.body.items() if field not in unasked}

@@ -14,11 +14,12 @@ from ipaddress import ip_address
 from typing import Annotated, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm._api import Answer, Chat, Completion, Sampling, estimated_tokens
 from triathlon_runner.pasted_keys import REMOVED, remove_keys
+from triathlon_runner.records import Strict
 from triathlon_runner.terminal import first_of
 from triathlon_runner.yaml_file import matching
 
@@ -174,16 +175,10 @@ class ServerInfo:
         return ", ".join(f"{name} {value}" for name, value in stated.items() if value)
 
 
-class ApiConfig(BaseModel):
+class ApiConfig(Strict):
     """What the `api:` blocks of all providers share; the options of one provider stand in its own file."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        use_attribute_docstrings=True,
-        hide_input_in_errors=True,  # it may be a key
-    )
+    model_config = ConfigDict(hide_input_in_errors=True)  # it may be a key
 
     provider: str
     """Which protocol it speaks: `openai` (most do, local servers too) or `anthropic`. Each has further

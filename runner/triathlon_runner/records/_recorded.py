@@ -14,16 +14,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.records import _disciplines
 from triathlon_runner.records._base import Amount, Count, Outcome, Reply, Strict, UnitRecord, Usage
-from triathlon_runner.records._disciplines import (
-    AnswerRecord,
-    EvolvedRecord,
-    LoopRecord,
-    LoopStep,
-    Number,
-    RuntimeRecord,
-    StatementRecord,
-)
 from triathlon_runner.records._manifest import Manifest
 
 RECORDED: Final = "recorded"
@@ -100,11 +92,11 @@ _WITH_TEXTS: Final = frozenset(
 """Fields of records that no line without texts has."""
 
 
-class RecordedLoop(RecordedUnit, LoopRecord):
+class RecordedLoop(RecordedUnit, _disciplines.LoopRecord):
     """A line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
 
     has_steps: ClassVar[bool] = False
-    loops: tuple[LoopStep, ...] = ()
+    loops: tuple[_disciplines.LoopStep, ...] = ()
     from_programs: Annotated[Count, Field(alias="loops_from_programs")] = 0
     """Sustained loops whose prompt was a program instead of a description of one."""
 
@@ -120,14 +112,16 @@ def _answer(value: object) -> object:
         return value
     outcome = Outcome(value)
     correct = outcome is Outcome.PASSED
-    return AnswerRecord(reply=Reply(text=""), answer=None, expected=(), outcome=outcome, correct=correct)
+    return _disciplines.AnswerRecord(
+        reply=Reply(text=""), answer=None, expected=(), outcome=outcome, correct=correct
+    )
 
 
-RecordedAnswer = Annotated[AnswerRecord, BeforeValidator(_answer)]
+RecordedAnswer = Annotated[_disciplines.AnswerRecord, BeforeValidator(_answer)]
 """An answer of which the line has the outcome."""
 
 
-class RecordedStatement(StatementRecord):
+class RecordedStatement(_disciplines.StatementRecord):
     """The outcomes of the three questions about one (line, variable)."""
 
     variable: str = ""
@@ -142,7 +136,7 @@ class RecordedStatement(StatementRecord):
         """Returns it with the right answers; whether an answer said that the line runs follows from them."""
         answers = {}
         for kind, constants in _CONSTANTS.items():
-            answer: AnswerRecord = getattr(self, kind)
+            answer: _disciplines.AnswerRecord = getattr(self, kind)
             expected = tuple(right for right in self.right if right in constants)
             given = None
             if kind == "coverage" and expected and answer.outcome in {Outcome.PASSED, Outcome.FAILED}:
@@ -151,7 +145,7 @@ class RecordedStatement(StatementRecord):
         return self.model_copy(update=answers)
 
 
-class RecordedRuntime(RecordedUnit, RuntimeRecord):
+class RecordedRuntime(RecordedUnit, _disciplines.RuntimeRecord):
     """A line of a runtime suite: the outcome of each answer."""
 
     task_is_cluster: ClassVar[bool] = False
@@ -201,9 +195,7 @@ def lines_without_texts(
 ) -> list[dict[str, Any]]:
     """Returns the lines of a file without texts: one for each record, or one for all samples of a task.
 
-    Args:
-        graded: Each record with what the model wrote, and whether its authors' verdict is another.
-        by_task: Whether the suite asks several times a task.
+    `graded` has each record with what the model wrote, and whether its authors' verdict is another.
 
     Raises:
         UserError: a sample of a task is missing.
@@ -236,13 +228,13 @@ def _line(record: UnitRecord, text: str, *, differs: bool) -> dict[str, Any]:
         "outcome": record.outcome.value,
     }
     match record:
-        case LoopRecord():
+        case _disciplines.LoopRecord():
             line["sustained_loops"] = record.sustained_loops
             if record.loops_from_programs:
                 line["loops_from_programs"] = record.loops_from_programs
-        case EvolvedRecord() if record.parents:
+        case _disciplines.EvolvedRecord() if record.parents:
             line["parents"] = record.parents
-        case RuntimeRecord():
+        case _disciplines.RuntimeRecord():
             line["program_id"] = record.program_id
             if record.statements:
                 line["statements"] = list(map(_line_of_statement, record.statements))
@@ -253,8 +245,8 @@ def _line(record: UnitRecord, text: str, *, differs: bool) -> dict[str, Any]:
     return line | ({"differs": True} if differs else {})
 
 
-def _line_of_statement(statement: StatementRecord) -> dict[str, Any]:
-    answers: dict[str, AnswerRecord] = {kind: getattr(statement, kind) for kind in _CONSTANTS}
+def _line_of_statement(statement: _disciplines.StatementRecord) -> dict[str, Any]:
+    answers: dict[str, _disciplines.AnswerRecord] = {kind: getattr(statement, kind) for kind in _CONSTANTS}
     right = [r for kind, constants in _CONSTANTS.items() for r in constants if r in answers[kind].expected]
     outcomes = {kind: answer.outcome.value for kind, answer in answers.items()}
     return {"line": statement.line, **outcomes, "right": right}
@@ -312,7 +304,7 @@ class RecordedManifest(Manifest):
     started: str = ""
     ended: SourceDate = ""
     """Month or day of the source; empty where it is not known."""
-    max_loops: Number | None = None
+    max_loops: _disciplines.Number | None = None
     """M of a loop suite."""
     line_holds: Literal["sample", "task"] = "sample"
     receipt: Receipt

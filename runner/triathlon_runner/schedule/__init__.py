@@ -5,7 +5,6 @@ from triathlon_runner.schedule._manifest import differs, is_finished, kept_apart
 from triathlon_runner.schedule._models import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,
-    Pace,
     RunPlan,
     Wanted,
     Work,

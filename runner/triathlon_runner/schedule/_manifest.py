@@ -81,12 +81,10 @@ def _file_hash(identity: Mapping[str, Any]) -> str | None:
 
 def is_finished(folder: ResultsFolder, work: Work, manifest: Manifest | None) -> bool:
     """Whether the manifest shows this work complete and the results file unchanged."""
-    place = work.row.id, work.suite_id
     return (
         manifest is not None
         and manifest.open_units == 0
-        and not folder.changed_since_manifest(*place)
-        and manifest.bytes == folder.size(*place)
+        and folder.holds(manifest)
         and manifest.planned == work.built.digest
         and manifest.protocol == work.protocol
         and not _other_conditions(manifest, work)
@@ -159,13 +157,8 @@ def write_manifest(
 ) -> None:
     """Writes the manifest, unless nothing was asked and the one that is there still holds.
 
-    Args:
-        folder: the results.
-        file: what is wanted, and the lines that are there.
-        opened: the model's server; None where none of this suite's units was asked of it.
-        sandbox_level: of the sandbox that programs are executed in.
-        profile: of the run.
-        begins: units are about to be asked; the manifest says so until the run has ended.
+    `opened` is None where none of this suite's units was asked. Where `begins`, units are about to be asked:
+    the manifest says so until the run has ended.
     """
     work, lines = file.work, file.lines
     before = folder.read_manifest(work.row.id, work.suite_id)

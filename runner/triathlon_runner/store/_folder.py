@@ -130,18 +130,14 @@ class ResultsFolder:
             except OSError:  # it is not empty
                 return
 
-    def changed_since_manifest(self, model: str, suite: str) -> bool:
-        """Whether a results file was written after its manifest, which a run always writes last."""
+    def holds(self, manifest: Manifest) -> bool:
+        """Whether a results file is as its manifest has it, which a run always writes last."""
+        place = manifest.model, manifest.suite
         try:
-            lines, manifest = (path(model, suite).stat() for path in (self.lines, self.manifest))
+            lines, written = self.lines(*place).stat(), self.manifest(*place).stat()
         except (FileNotFoundError, NotADirectoryError):
-            return True
-        return lines.st_mtime_ns > manifest.st_mtime_ns
-
-    def size(self, model: str, suite: str) -> int:
-        """Bytes of a results file; 0 where there is none."""
-        path = self.lines(model, suite)
-        return path.stat().st_size if path.exists() else 0
+            return False
+        return lines.st_size == manifest.bytes and lines.st_mtime_ns <= written.st_mtime_ns
 
     def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
         """Yields (model, suite) of every results file, in order."""
@@ -218,24 +214,11 @@ def read_manifest_file(path: Path, root: Path, model: str, suite: str, schema: t
     return manifest if is_asked else f"it is that of {manifest.model!r} on {manifest.suite!r}"
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """One results file in the archive: it stays listed, but no run continues it and no page shows it."""
-
-    model: str
-    suite: str
-    lines: Path
-
-    @property
-    def manifest(self) -> Path:
-        return self.lines.with_suffix(".manifest.json")
-
-
-def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Archived:
+def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Path:
     """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
 
     No file in the archive is replaced: the number is one above the highest in use. The caller holds the
-    model's lock. `copy`: both files stay in place as well.
+    model's lock. `copy`: both files stay in place as well. Returns the path of the lines.
     """
     source, manifest = folder.lines(model, suite), folder.manifest(model, suite)
     if not source.exists():
@@ -248,26 +231,26 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
     names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
     matches = [names.fullmatch(path.name) for path in place.glob("*")]
     number = max((int(match[1]) for match in matches if match), default=0) + 1
-    target = Archived(model, suite, place / f"{stem}-{number}.jsonl")
+    lines = place / f"{stem}-{number}.jsonl"
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for old, new in ((manifest, target.manifest), (source, target.lines)):
+        for old, new in ((manifest, lines.with_suffix(".manifest.json")), (source, lines)):
             if copy and old.exists():
                 replace_file(new, old.read_bytes())
             elif old.exists():
                 old.rename(new)
     except OSError as error:
-        raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
-    return target
+        raise UserError(f"cannot move {str(source)!r} to {str(lines)!r}: {error.strerror}") from None
+    return lines
 
 
-def archived(folder: ResultsFolder) -> Iterator[Archived]:
-    """Yields all archived files, in order."""
+def archived(folder: ResultsFolder) -> Iterator[tuple[str, str, Path]]:
+    """Yields model, suite and lines of all archived files, in order; no run goes on with them."""
     root = folder.root / _ARCHIVE
     for path in sorted(root.glob("*/**/*.jsonl")):
         if not why_not_plain(path, folder.root):
             model, *suite = path.relative_to(root).parent.parts
-            yield Archived(model, "/".join(suite), path)
+            yield model, "/".join(suite), path
 
 
 @dataclass(frozen=True, slots=True)

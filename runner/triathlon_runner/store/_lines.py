@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Final, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -40,12 +39,6 @@ class ContradictingLineError(DamagedLineError):
     """A line that is a record whose outcome or numbers contradict its own evidence."""
 
 
-class Head(UnitRecord):
-    """The fields that all kinds of record share; others in a line are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
 class _Answer(BaseModel):
     outcome: Outcome
 
@@ -56,9 +49,10 @@ class _Statement(BaseModel):
     path: _Answer
 
 
-class Ended(Head):
-    """How a unit ended: its outcome, and what else its scores count."""
+class Ended(UnitRecord):
+    """How a unit of any discipline ended: its outcome, and what else its scores count."""
 
+    model_config = ConfigDict(extra="ignore")
     sustained_loops: int | None = None
     similarity: float | None = None
     statements: tuple[_Statement, ...] = ()
@@ -133,12 +127,6 @@ def read_undamaged_records(
         else:
             records.append(parsed)
     return records, faults
-
-
-def usable_units(path: Path, record: type[R]) -> set[Unit]:
-    """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
-    parsed = (each for *_, each in read_lines(path, record.model_validate_json))
-    return {(one.task_id, one.sample) for one in parsed if not isinstance(one, str) and not one.fault()}
 
 
 def validation_fault(error: ValidationError) -> str:
@@ -269,9 +257,7 @@ class ResultsFile(Generic[R]):
             raise self._not_writable(error) from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._opened and self.path.exists():
             with self.path.open("ab") as file:
                 os.fsync(file.fileno())

@@ -2,4 +2,4 @@
 
 from triathlon_runner.verify._replay import NotInEvidenceError, replayed, work_of
 from triathlon_runner.verify._update import compact_file, update_file
-from triathlon_runner.verify._verify import COUNTS_DIFFER, FileReport, Mismatch, verify_file
+from triathlon_runner.verify._verify import COUNTS_DIFFER, FileReport, verify_file

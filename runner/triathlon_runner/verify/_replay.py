@@ -3,19 +3,11 @@
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 
+from triathlon_runner import records
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.models_yaml import row_without_server
-from triathlon_runner.records import (
-    LoopRecord,
-    Manifest,
-    Reply,
-    UnitRecord,
-    Usage,
-    asks_base_model,
-    sampling_of,
-)
 from triathlon_runner.schedule import BuiltSuite, Work, all_settings, at_temperature
 from triathlon_runner.suites import UnitRun
 
@@ -31,7 +23,7 @@ class Replay:
         self,
         model_id: str,
         kind: ModelKind,
-        replies: Iterable[tuple[str, Reply]] = (),
+        replies: Iterable[tuple[str, records.Reply]] = (),
         key_of: Callable[[str], str] = lambda _prompt: "",
         *,
         gave_nothing: bool = False,
@@ -39,7 +31,7 @@ class Replay:
         """`gave_nothing`: where no reply is left, it could not be asked, instead of being asked too much."""
         self.id, self.kind = model_id, kind
         self._key_of, self._gave_nothing = key_of, gave_nothing
-        self._replies: dict[str, deque[Reply]] = defaultdict(deque)
+        self._replies: dict[str, deque[records.Reply]] = defaultdict(deque)
         for key, reply in replies:
             self._replies[key].append(reply)
 
@@ -58,13 +50,13 @@ class Replay:
         """
         text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
         if replies := self._replies[self._key_of(text)]:
-            return Answer(replies.popleft(), Usage(), 0.0, self.id)
+            return Answer(replies.popleft(), records.Usage(), 0.0, self.id)
         if self._gave_nothing:
             raise ModelUnavailableError("the judge could not be asked then")
         raise NotInEvidenceError(f"no reply is stored to the question {text[-200:]!r}")
 
 
-async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
+async def replayed(record: records.UnitRecord, work: Work, grader: Grader) -> records.UnitRecord:
     """Returns the record that a record's own replies lead to now.
 
     Raises:
@@ -74,7 +66,7 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     replies = ((question.key, question.reply) for question in record.questions())
     model = Replay(record.model, work.row.kind, replies, record.question_in)
     judge = None
-    if work.judge is not None and isinstance(record, LoopRecord):
+    if work.judge is not None and isinstance(record, records.LoopRecord):
         replies = (("", reply) for reply in record.judge_replies)
         judge = Replay(work.judge.id, "instruct", replies, gave_nothing=record.similarity is None)
     suite = work.built.suite
@@ -82,7 +74,7 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
 
 
 def work_of(
-    model: str, built: BuiltSuite, manifest: Manifest | None, unknown_kind: ModelKind = "instruct"
+    model: str, built: BuiltSuite, manifest: records.Manifest | None, unknown_kind: ModelKind = "instruct"
 ) -> Work:
     """Returns the work that a manifest describes; without one, that of a model of `unknown_kind`.
 
@@ -94,9 +86,9 @@ def work_of(
         kind: ModelKind = "base" if manifest.identity.get("kind") == "base" else "instruct"
         hashes = manifest.protocol.model_dump()
         return Work(row_without_server(model, kind), built, {**manifest.settings, **hashes})
-    kind, judge = "base" if asks_base_model(manifest.settings) else "instruct", manifest.judge
+    kind, judge = "base" if records.asks_base_model(manifest.settings) else "instruct", manifest.judge
     settings = all_settings(built.suite, kind, judge)
-    temperature = sampling_of(manifest.settings).get("temperature")
+    temperature = records.sampling_of(manifest.settings).get("temperature")
     if temperature is not None:
         settings = at_temperature(settings, temperature)
     replay = Replay(judge, "instruct") if judge else None

@@ -29,8 +29,8 @@ _BEFORE = 40
 """Equal characters that are shown before the first difference of two long values."""
 Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
-_NOT_EVIDENCE = {"usage", "seconds", "judge_usage"}
-"""Cost and time of asking the model, which grading again cannot measure."""
+COST_OF_ASKING: Final = {"usage", "seconds", "judge_usage"}
+"""Fields of a record that grading again cannot measure."""
 _IN_WORDS = {"detail", "why"}
 """Fields that a reader is told a fault in: exceptions' words and what was printed differ between Pythons."""
 _NO_MEMORY = re.compile("MemoryError|out of memory")
@@ -134,14 +134,8 @@ async def verify_file(
 ) -> FileReport:
     """Executes and grades every program and answer of a file again, asking no model.
 
-    Args:
-        work: What the manifest says that it is.
-        path: The file of lines.
-        manifest: That of the file.
-        grader: Executes.
-        only: Tasks to which this is restricted; scores and counts, which need all of them, are then left out.
-        regrade: Grades a record's replies again; returns the new record.
-        on_progress: Called after each unit.
+    `work` is what the manifest says that it is. `only` are tasks to which this is restricted: scores and
+    counts, which need all of them, are then left out.
     """
     report = FileReport(work.row.id, work.suite_id)
     stored, damaged = read_undamaged_records(path, work.built.entry.record)
@@ -240,7 +234,7 @@ async def _graded_again(
 
 def _evidence(record: UnitRecord) -> Any:
     """Returns what of a record its replies determine on every machine and under every Python."""
-    return _determined(record.model_dump(mode="json", exclude=_NOT_EVIDENCE))
+    return _determined(record.model_dump(mode="json", exclude=COST_OF_ASKING))
 
 
 def _determined(value: Any) -> Any:

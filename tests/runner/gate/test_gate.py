@@ -21,10 +21,7 @@ SUITE = "evolved/fake"
 
 
 def clusters(*sizes: int) -> list[Cluster]:
-    return [
-        Cluster(f"c{number}", tuple((SUITE, f"c{number}/{task}") for task in range(size)))
-        for number, size in enumerate(sizes)
-    ]
+    return [tuple((SUITE, f"c{number}/{task}") for task in range(size)) for number, size in enumerate(sizes)]
 
 
 def of(population: Sequence[Cluster], margin: float = 0.0) -> Comparison:
@@ -33,7 +30,7 @@ def of(population: Sequence[Cluster], margin: float = 0.0) -> Comparison:
 
 def add_all(comparison: Comparison, population: Sequence[Cluster], baseline: float, candidate: float) -> None:
     for cluster in population:
-        for task in cluster.tasks:
+        for task in cluster:
             comparison.add("a", task, baseline)
             comparison.add("b", task, candidate)
 
@@ -42,7 +39,7 @@ def test_the_order_of_arrival_changes_nothing() -> None:
     """Scores that come in any order give the same verdict after the same clusters: slow replies wait."""
     population = clusters(*[1] * 60)
     scores = [
-        (model, cluster.tasks[0], float(model == "a" or number % 4 == 0))
+        (model, cluster[0], float(model == "a" or number % 4 == 0))
         for number, cluster in enumerate(population)
         for model in ("a", "b")
     ]
@@ -72,9 +69,9 @@ def test_a_cluster_with_an_open_task_does_not_count() -> None:
     """A server's failure is no answer: the cluster is left out, and those behind it are compared."""
     population = clusters(2, 1)
     comparison = of(population)
-    comparison.add("a", population[0].tasks[0], None)
-    add_all(comparison, [Cluster("rest", population[0].tasks[1:])], 1.0, 0.0)
-    comparison.add("b", population[0].tasks[0], 0.0)
+    comparison.add("a", population[0][0], None)
+    add_all(comparison, [population[0][1:]], 1.0, 0.0)
+    comparison.add("b", population[0][0], 0.0)
     add_all(comparison, population[1:], 1.0, 0.0)
     assert (comparison.left_out, comparison.clusters) == (1, 1)
     assert [loss.task_id for loss in comparison.lost()] == ["c1/0"]
@@ -170,7 +167,7 @@ class Gate:
     """A pace over single tasks of the models a and b; `served`: those that we start a server for."""
 
     def __init__(self, *served: str) -> None:
-        self.comparison = of([Cluster(f"{number}", ((SUITE, f"{number}"),)) for number in range(COUNT)])
+        self.comparison = of([((SUITE, f"{number}"),) for number in range(COUNT)])
         self.control = Control()
         metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
         built = SimpleNamespace(entry=replace(entry_of(FakeSuite(SUITE)), metrics=(metric,)))

@@ -55,14 +55,13 @@ def test_prune(tmp_path: Path) -> None:
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
         for n in range(400):
             cache.put(key(n), "ab"[n % 2], answer("x" * 1000))
-        info = cache.info()
-        assert (info.replies, info.replies_by_model) == (400, {"a": 200, "b": 200})
-        assert info.size_bytes > 400 * 1000
+        assert cache.replies_by_model() == {"a": 200, "b": 200}
+        assert cache.size_bytes > 400 * 1000
         assert cache.prune(model="a") == 200
-        assert cache.info().replies_by_model == {"b": 200}
+        assert cache.replies_by_model() == {"b": 200}
         dropped = cache.prune(max_bytes=100_000)
         assert 0 < dropped < 200
-        assert cache.info().replies == 200 - dropped
+        assert cache.replies_by_model() == {"b": 200 - dropped}
         assert cache.get(key(399)) is not None
     assert (tmp_path / "replies.sqlite").stat().st_size <= 100_000
 
@@ -121,7 +120,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[:8192] + bytes([7]) * (len(content) - 8192))
     with ReplyCache(path) as cache:
-        for look in (cache.info, lambda: cache.prune(model="m"), lambda: cache.get(key(50))):
+        for look in (cache.replies_by_model, lambda: cache.prune(model="m"), lambda: cache.get(key(50))):
             with pytest.raises(CacheError, match=r"replies\.sqlite"):
                 look()
 

@@ -14,11 +14,11 @@ from support.small_run import SmallRun
 from triathlon_runner.llm import (
     Anthropic,
     EndpointError,
+    Found,
     Limits,
     ModelKind,
     ModelSettings,
     ReplyCache,
-    Report,
     probe,
 )
 
@@ -66,7 +66,7 @@ def counting(asked: Asked) -> Said:
     return replace(good(asked), text=f"{asked.number}")
 
 
-async def probed(script: Script, **row: Any) -> tuple[Report, ModelServer]:
+async def probed(script: Script, **row: Any) -> tuple[dict[str, Found], str, ModelServer]:
     paths, may_ask = {**LISTED, **row.pop("paths", {})}, row.pop("may_ask", lambda: True)
     settings = ModelSettings(
         row.pop("engine", ""),
@@ -75,7 +75,11 @@ async def probed(script: Script, **row: Any) -> tuple[Report, ModelServer]:
         row.pop("limit", None),
     )
     async with opened(script, paths=paths, settings=settings, limits=LIMITS, **row) as pair:
-        return await probe(pair[1], may_ask=may_ask), pair[0]
+        return *(await probe(pair[1], may_ask=may_ask)), pair[0]
+
+
+def findings(checks: dict[str, Found]) -> dict[str, Found]:
+    return {name: found for name, found in checks.items() if found.setting}
 
 
 OTHER_LIST = {"GET /v1/models": {"data": [{"id": "x", "max_model_len": 9}]}}
@@ -108,8 +112,8 @@ async def test_a_fault_is_one_finding(
     check: str, server: Script, row: dict[str, Any], seen: str, setting: str
 ) -> None:
     """It names the row's setting, and no other check is led astray by it."""
-    report, _ = await probed(server, **row)
-    found = {name: each for name, each in report.found.items() if each.setting}
+    checks, *_ = await probed(server, **row)
+    found = findings(checks)
     assert list(found) == [check]
     assert seen in found[check].seen and setting in found[check].setting
 
@@ -136,8 +140,8 @@ WELL: list[tuple[Script, dict[str, Any]]] = [
 @pytest.mark.parametrize(("server", "row"), WELL)
 async def test_no_finding(server: Script, row: dict[str, Any]) -> None:
     """A good server has none, nor one whose row has the setting for its fault; ten questions at most."""
-    report, model_server = await probed(server, **row)
-    assert not report.has_findings, report.found
+    checks, _, model_server = await probed(server, **row)
+    assert not findings(checks), checks
     assert len(model_server.requests) <= 10
 
 
@@ -153,11 +157,10 @@ def every_fault(asked: Asked) -> Response:
 
 
 async def test_every_fault_at_once() -> None:
-    report, server = await probed(every_fault, context=8192)
-    fine = {name for name, found in report.found.items() if not found.setting}
-    assert fine == {"stop strings"}, "a run sends a chat server none"
-    assert "temperature" in report.found["temperature and seed"].setting
-    assert "very long" in report.raw
+    checks, raw, server = await probed(every_fault, context=8192)
+    assert checks.keys() - findings(checks) == {"stop strings"}, "a run sends a chat server none"
+    assert "temperature" in checks["temperature and seed"].setting
+    assert "very long" in raw
     assert len(server.requests) <= 10
 
 
@@ -186,9 +189,9 @@ async def test_no_answer(kind: ModelKind, script: Script, says: str) -> None:
 async def test_the_budget_ends_the_questions() -> None:
     """What could not be asked is said to be open."""
     left = iter([True, True, True])
-    report, server = await probed(good, may_ask=lambda: next(left, False))
+    checks, _, server = await probed(good, may_ask=lambda: next(left, False))
     assert len(server.requests) == 3
-    assert report.found["two greedy answers"].seen == "not asked"
+    assert checks["two greedy answers"].seen == "not asked"
 
 
 @pytest.mark.parametrize("unusable", [b'{"error": "overloaded"}', b"<html>hello</html>"])
@@ -203,7 +206,7 @@ async def test_an_unusable_reply_is_not_kept(tmp_path: Path, unusable: bytes) ->
         async with opened(script, paths=LISTED, limits=LIMITS, cache=cache) as (server, model):
             with pytest.raises(EndpointError):
                 await probe(model)
-            assert not (await probe(model)).has_findings
+            assert not findings((await probe(model))[0])
             assert len(server.requests) == 1 + 6
             await probe(model)
             assert len(server.requests) == 1 + 6, "good replies are kept"
@@ -225,8 +228,8 @@ async def test_another_provider() -> None:
         {**said, "stop_reason": "max_tokens", "usage": {"input_tokens": count, "output_tokens": 1}}
         for count in (20, 30)
     )
-    report, server = await probed(good, of=Anthropic, paths={"POST /v1/messages": [few, many, few]})
-    assert not report.has_findings, report.found
+    checks, _, server = await probed(good, of=Anthropic, paths={"POST /v1/messages": [few, many, few]})
+    assert not findings(checks), checks
     assert len(server.asked) == 6
 
 

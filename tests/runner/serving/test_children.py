@@ -130,7 +130,7 @@ async def test_a_modest_command_with_a_scratch_folder(tmp_path: Path) -> None:
         "print(signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     )
     child = await spawn([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log", nice=5)
-    assert await child.process.wait() == 0
+    assert await child.wait() == 0
     nice, of_session, folder, is_blocked = (tmp_path / "log").read_text().split()
     assert is_blocked == "False"
     assert int(nice) == os.nice(0) + 5
