@@ -65,18 +65,20 @@ def spearman(values: Array, pairs: Pairs, counts: Array) -> Array:
 
 def kendall(values: Array, pairs: Pairs, counts: Array) -> Array:
     """Resamples × pairs: tau-b, a model that was drawn twice tied with itself; otherwise as `spearman`."""
-    often = counts.T
-    concordance = np.zeros((len(pairs[0]), len(counts)))
-    norms = np.zeros((len(values), len(counts)))
+    # Sums are at most n²/2: below 4096 models, single precision has each of these whole numbers, too.
+    precision: np.dtype[Any] = np.dtype(np.float32 if values.shape[1] < 4096 else np.float64)
+    often: NDArray[Any] = counts.T.astype(precision)
+    concordance: NDArray[Any] = np.zeros((len(pairs[0]), len(counts)), precision)
+    norms: NDArray[Any] = np.zeros((len(values), len(counts)), precision)
     ones, others = np.triu_indices(values.shape[1], 1)
     step = max(1, CELLS // 8 // len(concordance))
     for start in range(0, len(ones), step):
         one, other = ones[start : start + step], others[start : start + step]
         together = often[one] * often[other]
-        signs = np.sign(values[:, one] - values[:, other])
+        signs: NDArray[Any] = np.sign(values[:, one] - values[:, other]).astype(precision)
         concordance += (signs[pairs[0]] * signs[pairs[1]]) @ together
         norms += signs**2 @ together
-    return _cosines(concordance.T, norms.T, pairs)
+    return _cosines(concordance.T.astype(np.float64), norms.T.astype(np.float64), pairs)
 
 
 def _cosines(products: Array, norms: Array, pairs: Pairs) -> Array:

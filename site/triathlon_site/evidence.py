@@ -387,10 +387,12 @@ def _base85(content: bytes) -> str:
 def _in_packs(tasks: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
     """The tasks of each pack, with the HTML of each."""
     pack: dict[str, str] = {}
+    size = 0
     for task, html in tasks:
-        if pack and sum(map(len, pack.values())) + len(html) > PACK_CHARACTERS:
+        if pack and size + len(html) > PACK_CHARACTERS:
             yield pack
-            pack = {}
+            pack, size = {}, 0
         pack[task] = html
+        size += len(html)
     if pack:
         yield pack

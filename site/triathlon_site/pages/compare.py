@@ -4,9 +4,7 @@ They are scripts, because a page opened from a file may load nothing else. A mod
 which tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -196,23 +194,19 @@ def _differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str
     difference shown. Nothing stands between two `;` where the two models share no task.
     """
     row_of = {model: row for row, model in enumerate(column.samples[0].models)}
-    found = column.differences
-    # As lists: numbers are read out of arrays one by one several times as slowly.
-    values, lows, highs = (ends.tolist() for ends in (found.values, found.low, found.high))
-    signed = partial(formats.signed, maximum=column.column.maximum)
-
-    def text(model: str, rival: str) -> str:
-        if rival not in row_of:
-            return ""
-        row, other = row_of[model], row_of[rival]
-        value, low, high = values[row][other], lows[row][other], highs[row][other]
-        if math.isnan(value):
-            return ""
-        result = "b" if low > 0 else "w" if high < 0 else "n"
-        return f"{signed(value)} {signed(low)} {signed(high)} {result}"
-
-    return {
-        model: ";".join(text(model, rival) for rival in order[start:])
-        for start, model in enumerate(order, 1)
-        if model in row_of
-    }
+    maximum, found, highs = column.column.maximum, column.differences, column.differences.high
+    differences = {}
+    for start, model in enumerate(order, 1):
+        if (row := row_of.get(model)) is None:
+            continue
+        is_known = (~np.isnan(found.values[row])).tolist()
+        rivals = [row_of.get(rival) for rival in order[start:]]
+        shared = [rival for rival in rivals if rival is not None and is_known[rival]]
+        numbers = found.values[row, shared], found.low[row, shared], highs[row, shared]
+        results = np.where(numbers[1] > 0, "b", np.where(numbers[2] < 0, "w", "n"))
+        shown = (formats.signed_all(each.tolist(), maximum) for each in numbers)
+        texts: dict[int | None, str] = {
+            rival: " ".join(parts) for rival, *parts in zip(shared, *shown, results.tolist(), strict=True)
+        }
+        differences[model] = ";".join(texts.get(rival, "") for rival in rivals)
+    return differences
