@@ -71,7 +71,8 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self.process.wait(), _GRACE_SECONDS + _GUARD_SECONDS)
+            async with asyncio.timeout(_GRACE_SECONDS + _GUARD_SECONDS):
+                await self.process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
