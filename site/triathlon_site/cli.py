@@ -92,7 +92,7 @@ def build_command(
     ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
-    from triathlon_site.build import Options, about_commands, build, cache_folder  # noqa: PLC0415  see above
+    from triathlon_site.build import Options, build, cache_folder, in_words  # noqa: PLC0415  see above
 
     report = build(
         results,
@@ -103,10 +103,8 @@ def build_command(
         cache=None if no_cache else cache_folder(),
     )
     screen = console()
-    for notice in report.notices:
-        screen.print_message(f"warning: {notice.below(results)}")
-    if hint := about_commands(results, report.notices):
-        screen.print_message(hint)
+    for line in in_words(results, report.notices):
+        screen.print_message(f"warning: {line}")
     if not report.units and report.imported_units:
         screen.print_message(
             f"all {counted(report.imported_units, 'unit')} are imported: they stand on"
@@ -153,16 +151,13 @@ def scores_command(
     A column of several suites is shown where --suites names all of them.
     Variants (SUITE@VARIANT) stand on the site alone, below the board of their suite.
     """
-    from triathlon_site.build import about_commands, cache_folder, gather  # noqa: PLC0415  see above
+    from triathlon_site.build import cache_folder, gather, in_words  # noqa: PLC0415  see above
     from triathlon_site.exports import imported_records, noise_records, records, score_frame  # noqa: PLC0415  see above
 
     listed, known = load_models(models_file), known_suites(models_file)
     gathered = gather(results, listed, known=known, cache=cache_folder())
-    notices = gathered.results.notices
-    for notice in notices:
-        print_error(f"warning: {notice.below(results)}")
-    if hint := about_commands(results, notices):
-        print_error(hint)
+    for line in in_words(results, notices := gathered.results.notices):
+        print_error(f"warning: {line}")
     wanted = _wanted(models, suites, listed, known, gathered)
     rows = records(score_frame(gathered.boards, gathered.models))
     imported = imported_records(gathered.imported, gathered.models)

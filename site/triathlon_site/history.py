@@ -146,8 +146,8 @@ def read_history(results: Path) -> tuple[History, list[Notice]]:
         return History(), []
     except (OSError, ValueError) as error:
         message = (
-            f"cannot be read ({type(error).__name__}): what moved begins anew; a build with --history"
-            " (without --strict) writes it anew"
+            f"cannot be read ({type(error).__name__}): restore it (of a merge take one side), or a"
+            " build with --history (without --strict) begins anew and forgets what moved before"
         )
         return History(), [Notice(file=HISTORY_FILE, message=message)]
 

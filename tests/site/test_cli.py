@@ -261,3 +261,13 @@ def test_a_score_that_is_known_as_a_range_shows_both_ends() -> None:
     words = ["scores", "--results", results, "--suites", "loop/mbpp-plus", "--models", "claude-opus-4"]
     shown = call(*words, width=120)
     assert "ASL 7.782–7.787 7.333–8.191 1 (1–9)" in " ".join(shown.output.split()), shown.output
+
+
+def test_a_fault_of_every_line_is_said_once(tmp_path: Path) -> None:
+    """A folder that was renamed: a fault of each of its lines, with what to do."""
+    small_results(tmp_path / "results", tasks=3)
+    (tmp_path / "results/runs/weak").rename(tmp_path / "results/runs/new-name")
+    warnings = call("build").output.replace("\n", "").partition("evolved/core-seeds.jsonl, line 1: ")
+    assert "a line of model 'weak' in the folder of 'new-name'" in warnings[2]
+    assert "`name` of a model's row is what pages show; likewise 2 further lines" in warnings[2]
+    assert warnings[2].count("evolved/core-seeds.jsonl") == 1  # that of its manifest

@@ -60,3 +60,11 @@ def test_the_container_gets_every_program(tmp_path: Path) -> None:
         (tmp_path / "asked").read_text(),
         re.M,
     )
+
+
+def test_a_clone_has_the_same_bytes_everywhere() -> None:
+    """Under Windows, too, where git changes ends of lines: a script of the container would not start."""
+    paths = ["tools/container/install", "results/runs/m/loop/core.jsonl", "models.yaml"]
+    command = ["git", "-C", str(ROOT), "check-attr", "text", "--", *paths]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [f"{path}: text: unset" for path in paths]

@@ -86,7 +86,8 @@ async def _level_of(node: dict[str, Any], keys: Path | None, report: Callable[[s
     check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=on_node)
     name = f"node {node['NodeManagerAddress']}"
     try:
-        level, _ = await asyncio.wait_for(check.remote("check", (), keys), _OPEN_SECONDS)
+        async with asyncio.timeout(_OPEN_SECONDS):
+            level, _ = await check.remote("check", (), keys)
     except RayTaskError as error:
         reason = _first_line(error.cause)
     except TimeoutError:

@@ -243,6 +243,11 @@ RULES: Final = (
         "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
     ),
     Rule(
+        "stop", r"4(?:00|22) .*(?:only supports? (?:the )?stream|stream must be set to true)",
+        "{model} replies in a stream alone, and replies are read whole here",
+        "ask it through a proxy that collects the stream, or name another model",
+    ),
+    Rule(
         "stop",
         r"(?:200|400|404|410|422) .*(?:model_not_found|unknown model|invalid model|"
         r"model .{0,120}(?:does not exist|not found|not supported|no longer (?:supported|available))|"

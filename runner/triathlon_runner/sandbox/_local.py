@@ -119,7 +119,8 @@ class LocalSandbox:
             while self._reserved and self._unreserved() < wanted:
                 self._job_ended.clear()
                 with suppress(TimeoutError):  # other programs free memory, too
-                    await asyncio.wait_for(self._job_ended.wait(), _MEMORY_CHECK_SECONDS)
+                    async with asyncio.timeout(_MEMORY_CHECK_SECONDS):
+                        await self._job_ended.wait()
             fitted = jobs if self._reserved or self._unreserved() - _SPARE_MEMORY >= wanted else _fit(jobs)
             reservation = time.monotonic(), wanted
             self._reserved.append(reservation)

@@ -98,7 +98,8 @@ class Control:
         self.on_stop.append(stopping.set)
         while not self.stopped and (not has_work() or self.may_send()):
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), CHECK_SECONDS)
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await stopping.wait()
 
     @property
     def spent(self) -> float:

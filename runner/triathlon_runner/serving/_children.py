@@ -62,7 +62,8 @@ async def end(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGTERM)
     try:
-        await asyncio.wait_for(process.wait(), _GRACE_SECONDS + _GUARD_SECONDS)
+        async with asyncio.timeout(_GRACE_SECONDS + _GUARD_SECONDS):
+            await process.wait()
     except TimeoutError:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -3,10 +3,10 @@
 from triathlon_site.build._build import (
     BuildReport,
     Options,
-    about_commands,
     build,
     cache_folder,
     checked_url,
+    in_words,
 )
 from triathlon_site.build._gather import gather
 from triathlon_site.build._write import sweep, write_site

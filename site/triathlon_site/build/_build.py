@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -129,11 +130,10 @@ def _write(
     gathered = gather(results, registry, known=known, cache=cache, as_of=options.as_of)
     site = replace(gathered, url=options.url, docs=options.docs)
     if options.strict and (notices := site.results.notices):
-        lines = [notice.below(results) for notice in notices]
-        lines += filter(None, [about_commands(results, notices)])
         raise UserError(
             f"--strict: expected flawless results, found {counted(len(notices), 'fault')}; no page was"
-            " written. Lines that are said to count do so in a build without --strict:\n" + "\n".join(lines)
+            " written. Lines that are said to count do so in a build without --strict:\n"
+            + "\n".join(in_words(results, notices))
         )
     if not site.units:
         check_empty(results, out, strict=options.strict and not site.imported)
@@ -144,13 +144,18 @@ def _write(
     return site, pages
 
 
-def about_commands(results: Path, notices: Sequence[Notice]) -> str:
-    """A line below notices whose commands are for the default folder; empty where it says nothing new."""
+def in_words(results: Path, notices: Sequence[Notice]) -> list[str]:
+    """Each fault once, with the path of its file and its first line; below them what commands need."""
+    faults = groupby(notices, key=lambda notice: (notice.file, notice.message))
+    lines = []
+    for first, *more in (list(same) for _, same in faults):
+        also = f"; likewise {counted(len(more), 'further line')}" if more else ""
+        lines.append(f"{first.model_copy(update={'file': str(results / first.file)})}{also}")
     option = ResultsFolder(results).option
     names_command = any(  # `submit` takes a model's folder, not --results
         "`triathlon " in notice.message.replace("`triathlon submit", "") for notice in notices
     )
-    return f"commands named above need{option}, too" if option and names_command else ""
+    return [*lines, f"commands named above need{option}, too"] if option and names_command else lines
 
 
 def checked_url(url: str) -> str:

@@ -41,10 +41,6 @@ class Notice(Strict):
     def __str__(self) -> str:
         return f"{self.file}{'' if self.line is None else f', line {self.line}'}: {self.message}"
 
-    def below(self, results: Path) -> str:
-        """With the path of the file, for whoever is to fix it."""
-        return str(self.model_copy(update={"file": str(results / self.file)}))
-
 
 @dataclass(frozen=True)
 class RunFile:
@@ -200,7 +196,11 @@ def read_records(file: RunFile, record: type[UnitRecord]) -> tuple[list[UnitReco
 
     def fault_of(record: UnitRecord) -> str:
         if record.model != file.model:
-            return f"a line of model {record.model!r} in the folder of {file.model!r}"
+            return (
+                f"a line of model {record.model!r} in the folder of {file.model!r}, where it does not count:"
+                " move it back. Results keep the id that they were made under; the `name` of a model's row is"
+                " what pages show"
+            )
         if record.suite != file.suite:
             return f"a line of suite {record.suite!r} in the file of {file.suite!r}"
         rest = "`triathlon verify` shows what the rest of the line says"
@@ -221,7 +221,7 @@ def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
     found = manifest_or_fault(file.manifest, file.model, file.suite)
     if isinstance(found, Manifest):
         return found, []
-    unknown = "its lines count, under conditions that are unknown"
+    unknown = "lines without a fault count, under conditions that are unknown"
     archive = f"`triathlon results archive --models {file.model} --suites {file.suite}` puts them aside"
     if found is None:
         message = f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive}"

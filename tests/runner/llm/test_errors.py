@@ -146,6 +146,9 @@ ERRORS = [
     (400, "model_decommissioned", "The model `m` has been decommissioned and is no longer supported.", MODEL),
     (410, "", "The model 'm' has reached its end of life and is no longer available.", MODEL),
     # novita, siliconflow, dashscope, moonshot
+    (400, "invalid_parameter_error",
+     "This model only support stream mode, please enable the stream parameter to access the model. ",
+     "stop: 'm' replies in a stream alone"),
     (403, "", "not enough balance", QUOTA),
     (403, "30001", "Sorry, your account balance is insufficient", QUOTA),
     (403, "AllocationQuota.FreeTierOnly", "The free tier of the model has been exhausted.", QUOTA),

@@ -123,13 +123,17 @@ async def test_a_file_that_cannot_be_closed_ends_itself_alone(
 
 
 async def test_a_bound_stops_nothing_where_nothing_is_to_be_asked(bench: Bench) -> None:
-    """All units are there: a budget that is used up, or a deadline, is no reason that something ended."""
+    """All units are there: a budget that is used up, or a deadline, is no reason that something ended.
+
+    Where a unit is open and nothing in flight, the run ends at once.
+    """
     await bench.run()
-    bench.control = Control(budget_usd=0.0)
+    bench.control = Control(budget_usd=0.0, stop_seconds=3600)
     summary = await bench.run()
     assert (summary.stopped, summary.exit_code, bench.opener.opened) == ("", 0, 1)
     bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
-    summary = await bench.run()
+    async with asyncio.timeout(60):
+        summary = await bench.run()
     assert (summary.stopped[:10], summary.open, bench.opener.opened) == ("the budget", 1, 1)
 
 

@@ -99,7 +99,7 @@ BAD_LINES: dict[str, tuple[int, str | dict[str, Any], str]] = {
     "torn": (6, "torn", "the line was cut before its end; the next run makes its unit again"),
     "of another schema": (1, {"schema": 2}, "expected schema 1, got 2: another version wrote it; update the"),
     "doubled": (7, {}, "the other is line 1;"),
-    "of another model": (2, {"model": "other"}, "a line of model 'other' in the folder of 'm'"),
+    "of another model": (2, {"model": "other"}, "a line of model 'other' in the folder of 'm', where"),
     "of another protocol": (0, {"protocol": "older"}, "1 lines were made under another protocol"),
     "no number": (4, {"seconds": math.nan}, "seconds: expected a finite number"),
     "an endless number": (5, {"seconds": math.inf}, "seconds: expected a finite number"),
@@ -200,7 +200,7 @@ def test_a_manifest_that_tells_of_something_else_is_not_used(
     found = read(tmp_path)
     ((_, message),) = notices(found)
     assert message.removeprefix("its manifest cannot be used: ").startswith(said)
-    assert "its lines count" in message
+    assert "lines without a fault count" in message
     assert "results archive --models m --suites evolved/core-seeds" in message
     assert found.files[0].manifest is None and len(found.files[0].tasks) == 6
 
