@@ -28,7 +28,6 @@ from triathlon_runner.sandbox import (
     MalformedError,
     Prepared,
     Raised,
-    Returned,
     Sandbox,
     SandboxError,
     Sent,
@@ -40,7 +39,7 @@ from triathlon_runner.sandbox import (
 )
 from triathlon_runner.syntax import literal_tuple
 
-_KIND: Final = "answer key 6"
+_KIND: Final = "answer key 7"
 FORMAT = f"triathlon {_KIND}\n".encode()
 REFERENCE_LIMITS: Final = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
@@ -81,11 +80,9 @@ class AnswerKey:
         self._data = data
         self._mapped_bytes_read = 0
         index = decode(bytes(data[-8 - size : -8]))
-        ends, self._odd, self._hashed, calls, arguments, cpu_seconds = index
+        ends, self._odd, self._hashed, calls, cpu_seconds = index
         self._ends = (len(FORMAT), *ends)
         self._calls = (self._ends[-1], *calls)
-        self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
-        """Of each input; only for problems whose oracle looks at them, else empty."""
         self.cpu_seconds = float(cpu_seconds)
         """What the reference took on all inputs."""
 
@@ -175,6 +172,8 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     """
     if not problem.inputs:
         raise ReferenceFailedError(problem.task_id, "the problem has no inputs, so nothing can be compared")
+    if problem.comparison.oracle == "checker" and None in map(literal_tuple, problem.inputs):
+        raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
     file.write(FORMAT)
     ends: list[int] = []
     odd: set[int] = set()
@@ -209,8 +208,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     for call in calls:
         file.write(PYTHON_WIRE.call(call))
         call_ends.append(file.tell())
-    arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
-    index = encode((ends, odd, hashed, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
+    index = encode((ends, odd, hashed, call_ends, execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
 
 
@@ -237,14 +235,3 @@ def _call(problem: Problem, text: str) -> Call:
     """
     values = None if "{" in text else literal_tuple(text)
     return Call(problem.entry_point, Source(text) if values is None else values)
-
-
-async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
-    """The inputs as values: their text is evaluated in the sandbox, too."""
-    calls = tuple(Call("arguments", Source(text)) for text in problem.inputs)
-    job = Job("def arguments(*values):\n    return values\n", calls, limits=REFERENCE_LIMITS)
-    execution = await sandbox.run(job)
-    values = tuple(result.value for result in execution.results if isinstance(result, Returned))
-    if len(values) != len(calls):
-        raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
-    return values

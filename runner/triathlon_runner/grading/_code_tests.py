@@ -72,7 +72,6 @@ async def grade_by_tests(
 
     Raises:
         UngradableError: the tests came to their end and never called the program.
-        SandboxError: our machinery failed.
     """
     tests = _with_check_call(tests, function, language)
     libraries = chosen_libraries(program + tests) if language is Language.PYTHON else frozenset()
@@ -142,7 +141,6 @@ class CodeTestGrader:
         Raises:
             UngradableError: the tests never call the function, or a program fails them which the problem's
                 own reference fails, too.
-            SandboxError: our machinery failed.
         """
         if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
             raise UngradableError(refusal)
@@ -283,7 +281,6 @@ class ClassGrader:
         Raises:
             UngradableError: the reference does not pass the tests from another process, or they never call
                 the class.
-            SandboxError: the sandbox failed.
         """
         if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
             raise UngradableError(refusal)

@@ -31,7 +31,7 @@ from triathlon_runner.sandbox import (
     Sent,
     Tagged,
 )
-from triathlon_runner.syntax import chosen_libraries
+from triathlon_runner.syntax import chosen_libraries, literal_tuple
 
 _MIN_CPU_SECONDS: Final = 10.0
 """For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
@@ -85,9 +85,6 @@ class Grader(Protocol):
         """Tests a complete Python program against the reference, stopping at the first failing input.
 
         A problem whose tests are code is graded by these, on all of them.
-
-        Raises:
-            SandboxError: our machinery failed, or the problem's own reference did.
         """
         ...
 
@@ -152,11 +149,7 @@ TextsOf = Callable[[int], tuple[str, str]]
 
 
 async def grade_results(sandbox: Sandbox, job: Job, fault_of: FaultOf, texts_of: TextsOf) -> Verdict:
-    """Executes a job and compares its results, up to the first that is wrong.
-
-    Raises:
-        SandboxError: our machinery failed.
-    """
+    """Executes a job and compares its results, up to the first that is wrong."""
     passed = 0
     fault: Fault | None = None
 
@@ -209,7 +202,8 @@ def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) 
     if raises:
         right = False
     elif is_special:
-        right = special(comparison.checker, key.arguments[index], expected, got, comparison.tolerance)
+        arguments = literal_tuple(problem.inputs[index]) or ()
+        right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
     else:
         right = agree(comparison, expected, got)
     return None if right else Fault(Outcome.FAILED, shown(got))
