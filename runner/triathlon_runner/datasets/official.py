@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Annotated, Final, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from triathlon_runner.datasets._problem import ClassProblem, Problem, TestedProblem
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
@@ -97,10 +97,14 @@ class MbxpRow:
 class DrevalInput:
     """The questions about one input of a DREval program."""
 
-    input_index: int
-    statements: tuple[tuple[int, str], ...]
+    input_index: Annotated[int, Field(validation_alias="input_idx")]
+    statements: Annotated[
+        tuple[tuple[int, str], ...],
+        Field(validation_alias="task"),
+        BeforeValidator(lambda rows: [(row["lineno"], row["var"]) for row in rows]),
+    ]
     """(1-based line, variable)."""
-    output_question: str
+    output_question: Annotated[str, Field(validation_alias="output_pred")]
     """The test with its expected sides masked by `??`."""
 
 
@@ -160,18 +164,8 @@ def mbxp(store: DataStore, language: MbxpLanguage) -> tuple[MbxpRow, ...]:
 def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
     """DREval's 154 programs with the lines and variables that its questions are about."""
     tasks: dict[int, list[Row]] = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
-    rows: list[Row] = []
-    for index, row in enumerate(read_rows(store, DREVAL_DATA)):
-        questions = [
-            DrevalInput(
-                input_index=task["input_idx"],
-                statements=tuple((item["lineno"], item["var"]) for item in task["task"]),
-                output_question=task["output_pred"],
-            )
-            for task in tasks[index]
-        ]
-        rows.append(row | {"questions": questions})
-    return _parsed(rows, DrevalProgram)
+    rows = enumerate(read_rows(store, DREVAL_DATA))
+    return _parsed((row | {"questions": tasks[index]} for index, row in rows), DrevalProgram)
 
 
 def classeval(store: DataStore) -> tuple[ClassProblem, ...]:

@@ -100,14 +100,14 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
         info = DataSetInfo(
             "core seeds and classes", core.VERSION, hashlib.sha256(hashes.encode()).hexdigest()
         )
-        return QuestionSource(info, _core_programs, cache)
+        programs_of_core = [
+            *map(function_program, core.problems("seeds")),
+            *map(class_program, core.classes()),
+        ]
+        return QuestionSource(info, lambda: programs_of_core, cache)
     read, files = _READERS[dataset]
     programs = tuple(read(store))  # here, so that missing data is said before anything runs
     return QuestionSource(DataSetInfo.of(*files), lambda: programs, cache)
-
-
-def _core_programs() -> list[ProgramQuestions]:
-    return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
