@@ -90,7 +90,6 @@ class QuestionSource:
         """Traces the references and stores the questions, where there is a folder for them.
 
         Raises:
-            SandboxError: the sandbox itself failed.
             UserError: the folder can't be written to.
         """
         programs, report = await construct(self.programs(), sandbox)
