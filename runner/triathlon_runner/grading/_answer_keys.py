@@ -56,11 +56,8 @@ _SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
 """Characters in the message about a reference that failed."""
 
 
-class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return a value on every input: the problem can't be graded here."""
-
-    def __init__(self, task_id: str, why: str) -> None:
-        super().__init__(f"the reference of {task_id} did not return a value on every input: {why}")
+class UngradableError(SandboxError):
+    """A problem's reference or its tests cannot grade any program here; the message says why."""
 
 
 class AnswerKey:
@@ -167,13 +164,13 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     """Runs the reference on all inputs and writes what it returns: outputs, calls, then an index.
 
     Raises:
-        ReferenceFailedError: it did not come to its end, raised on every input, or returned what does not
-            even equal itself, such as a generator.
+        UngradableError: it did not come to its end, raised on every input, or returned what does not even
+            equal itself, such as a generator.
     """
     if not problem.inputs:
-        raise ReferenceFailedError(problem.task_id, "the problem has no inputs, so nothing can be compared")
+        raise _ungradable(problem, "the problem has no inputs, so nothing can be compared")
     if problem.comparison.oracle == "checker" and None in map(literal_tuple, problem.inputs):
-        raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
+        raise _ungradable(problem, "an input is not a tuple of plain values")
     file.write(FORMAT)
     ends: list[int] = []
     odd: set[int] = set()
@@ -195,7 +192,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
                 if not _can_be_right(problem.comparison, result):
                     text = problem.inputs[position][:_SHOWN_OF_INPUT]
                     why = f"on {text} it returned {shown(result.value())}, which nothing can be compared with"
-                    raise ReferenceFailedError(problem.task_id, why)
+                    raise _ungradable(problem, why)
             file.write(result.payload)
         ends.append(file.tell())
         return True
@@ -203,13 +200,17 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     execution = await sandbox.stream(job, take)
     whole = execution.ended is Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
-        raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))
+        raise _ungradable(problem, _failure_reason(problem, execution, raised))
     call_ends = []
     for call in calls:
         file.write(PYTHON_WIRE.call(call))
         call_ends.append(file.tell())
     index = encode((ends, odd, hashed, call_ends, execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
+
+
+def _ungradable(problem: Problem, why: str) -> UngradableError:
+    return UngradableError(f"the reference of {problem.task_id} did not return a value on every input: {why}")
 
 
 def _can_be_right(comparison: Comparison, result: Sent) -> bool:

@@ -18,6 +18,7 @@ from typing import Final
 
 from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import ClassProblem, TestedProblem
+from triathlon_runner.grading._answer_keys import UngradableError
 from triathlon_runner.grading._compare import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -30,7 +31,6 @@ from triathlon_runner.sandbox import (
     Limits,
     Raised,
     Sandbox,
-    SandboxError,
 )
 from triathlon_runner.syntax import chosen_libraries, import_statements, parse, parse_or_none, third_party
 
@@ -46,10 +46,6 @@ _PROVE_NOTHING: Final = (
     "prove nothing: executed, they never call {function!r}, and any program would pass; they need"
     " `def check(candidate)`, or assertions at the top level (functions for pytest are called by nobody here)"
 )
-
-
-class UngradableError(SandboxError):
-    """The problem's tests cannot grade any program here; the message says why."""
 
 
 def outcome_of_ending(ended: Ended) -> Outcome:

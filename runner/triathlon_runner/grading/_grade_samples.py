@@ -17,8 +17,7 @@ from triathlon_runner.datasets import AnyProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import parse_json
-from triathlon_runner.grading._answer_keys import ReferenceFailedError
-from triathlon_runner.grading._code_tests import UngradableError
+from triathlon_runner.grading._answer_keys import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
 from triathlon_runner.memo import memo_key, python_version
@@ -197,7 +196,7 @@ async def _verdict_fields(
         return {"outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
         verdict = await grader.grade(sample.program, problem, inputs=report.inputs)
-    except (UngradableError, ReferenceFailedError) as error:
+    except UngradableError as error:
         report.refused[sample.task_id] = str(error)
         return None
     except SandboxError as error:

@@ -247,8 +247,8 @@ def malformed(error: MalformedError) -> str:
 class Sandbox(Protocol):
     """Executes jobs, a bounded number at a time. Cancelling the task kills all processes of the job.
 
-    All methods, and all that is executed by them anywhere, raise a `SandboxError` where our machinery failed;
-    nothing that a child does causes this.
+    All methods, and all functions that take a sandbox or a grader, raise a `SandboxError` where our machinery
+    failed; nothing that a child does causes this.
     """
 
     @property
