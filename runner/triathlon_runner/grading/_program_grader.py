@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from triathlon_runner.concurrency import Once
-from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, FunctionProblem, Problem
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_key
-from triathlon_runner.grading._code_tests import (
-    ClassGrader,
-    CodeTestGrader,
-    outcome_of_ending,
-    outcome_of_loading,
-)
+from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -105,7 +100,6 @@ class ProgramGrader:
         self._folder = keys
         self._keys: Once[Problem, AnswerKey] = Once()
         self._code_tests = CodeTestGrader(sandbox)
-        self._classes = ClassGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
         self._wall_seconds = wall_seconds
 
@@ -113,9 +107,7 @@ class ProgramGrader:
         self, program: str, problem: AnyProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """As `Grader.grade`; classes are graded by their tests, too."""
-        if isinstance(problem, ClassProblem):
-            return await self._classes.grade(program, problem)
-        if isinstance(problem, TestedProblem):
+        if not isinstance(problem, Problem):
             return await self._code_tests.grade(program, problem)
         key = await self._keys.get(problem, partial(answer_key, self.sandbox, self._folder, problem))
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
