@@ -16,7 +16,7 @@ import yaml
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from triathlon_runner.datasets._problem import ClassProblem, Problem, TestedProblem
-from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
+from triathlon_runner.datasets._store import DataFile, DataStore
 from triathlon_runner.datasets.rows import (
     EVOEVAL_SETS,
     TYPED,
@@ -141,13 +141,10 @@ class CruxevalTask:
 def read_rows(store: DataStore, file: DataFile) -> list[Row]:
     """The rows of a JSONL file, or of a file that is one JSON array."""
     text = store.read(file).decode()
-    try:
-        if file.name.endswith(".json"):
-            return list(json.loads(text))
-        # `splitlines` would also cut at the line separators that stand inside JSON strings.
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except json.JSONDecodeError as error:
-        raise DataUnavailableError(f"{file.name!r} holds something that is not JSON: {error}") from error
+    if file.name.endswith(".json"):
+        return list(json.loads(text))
+    # `splitlines` would also cut at the line separators that stand inside JSON strings.
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def _parsed(rows: Iterable[Row], schema: type[T]) -> tuple[T, ...]:

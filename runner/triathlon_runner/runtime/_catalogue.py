@@ -107,11 +107,7 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """All suites of questions, and those of predictions.
-
-    Args:
-        prompts: a folder whose `runtime/<name>.txt` replace our prompts.
-    """
+    """All suites of questions, and those of predictions. `prompts` is `--prompts`."""
     return (
         *(
             _entry(

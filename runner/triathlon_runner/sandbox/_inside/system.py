@@ -113,12 +113,9 @@ def enter_namespaces(
 ) -> None:
     """Moves this process into new namespaces and forks: only the fork, their pid 1, returns.
 
-    Args:
-        directory: An empty one, to build the file tree on.
-        visible: The paths that it shows, read-only.
-        hidden: Directories under them that it shows empty.
-        outer_id: The first of two unused user ids, where we are root; otherwise everyone inside is, seen from
-            outside, the user who calls.
+    On an empty directory a file tree is built that shows the visible paths, read-only, and the hidden ones
+    under them empty. `outer_id` is the first of two unused user ids, where we are root; otherwise everyone
+    inside is, seen from outside, the user who calls.
 
     Raises:
         OSError: a namespace or a mount was refused.
