@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "0d3da957544645be5487bb1e57bc7355d47bfa60f1322cabaa7d06107fecb757")
+DECIDED = (2, "f2b8e0975fb3cda0f0a6a5b3865f42f794a9c926af96e05062c760c783f1a3cf")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
