@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.memo import memo_key
@@ -189,10 +189,9 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
                 hashed[position] = result.size
             elif result.size <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                 odd.add(position)
-                value, is_special = result.value(), problem.comparison.oracle == "checker"
-                if not (is_special or agree(problem.comparison, value, value)):  # a generator, or a type
+                if not _can_be_right(problem.comparison, result):
                     text = problem.inputs[position][:_SHOWN_OF_INPUT]
-                    why = f"on {text} it returned {shown(value)}, which nothing can be compared with"
+                    why = f"on {text} it returned {shown(result.value())}, which nothing can be compared with"
                     raise _ungradable(problem, why)
             file.write(result.payload)
         ends.append(file.tell())
@@ -212,6 +211,11 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
 
 def _ungradable(problem: Problem, why: str) -> UngradableError:
     return UngradableError(f"the reference of {problem.task_id} did not return a value on every input: {why}")
+
+
+def _can_be_right(comparison: Comparison, result: Sent) -> bool:
+    """Whether a program can return what the reference did: a generator or a type equals no other one."""
+    return comparison.oracle == "checker" or agree(comparison, result.value(), result.value())
 
 
 def _failure_reason(problem: Problem, execution: Execution, raised: Sequence[Raised]) -> str:
