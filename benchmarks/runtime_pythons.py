@@ -28,7 +28,7 @@ from typing import Any, Final
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem, official
-from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, UngradableError
+from triathlon_runner.grading import ProgramGrader, UngradableError
 from triathlon_runner.grading._answer_keys import MAX_EXAMINED_BYTES, AnswerKey, answer_key
 from triathlon_runner.memo import python_version
 from triathlon_runner.runtime._catalogue import question_source
@@ -64,7 +64,7 @@ class Executor:
             if not isinstance(problem, TestedProblem):
                 found = outputs_of(await answer_key(self.sandbox, self.keys, problem), len(problem.inputs))
             verdict = await self.grader.grade(problem.reference, problem)
-        except (ReferenceFailedError, UngradableError) as error:
+        except UngradableError as error:
             return {"outcome": "not gradable", "why": str(error)}
         index = verdict.failing.index if verdict.failing else None
         return found | {
@@ -102,7 +102,7 @@ class Executor:
             return await self.cruxeval("output" if suite_id.endswith("output") else "input")
         if suite_id.startswith("runtime/"):
             source = question_source(suite_id.removeprefix("runtime/"), self.store)
-            return await self.questions(list(source.programs()))
+            return await self.questions(list(source.programs))
         entry = BUILT_IN.find(suite_id)
         suite = entry.build(self.store) if entry is not None else None
         if not isinstance(suite, Programs):

@@ -45,13 +45,11 @@ class PromptSet:
     """`built-in`, or the name of the folder that replaces some of it."""
     templates: Mapping[str, str]
 
-    @property
-    def sha256(self) -> str:
-        """Hash of the whole set; where the set came from has no part in it."""
-        return self.digest(*self.templates)
-
     def digest(self, *names: str) -> str:
-        """Hash of some templates, so that a settings hash depends only on what its suite uses."""
+        """Hash of some templates, so that a settings hash depends only on what its suite uses.
+
+        Where the set came from has no part in it.
+        """
         parts = (f"{name}\0{self.templates[name]}\0" for name in sorted(names))
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 

@@ -97,7 +97,7 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     async with open_sandbox(jobs=1) as sandbox:
         questions = await source().build(sandbox)
     suite = RuntimeSuite(
-        "runtime/t", Asker(load_prompts("runtime"), style), QuestionSource(DATA, tuple, file=questions)
+        "runtime/t", Asker(load_prompts("runtime"), style), QuestionSource(DATA, (), file=questions)
     )
     follower = Follower(STAGES, MARKS, look_into=(list, tuple))
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):

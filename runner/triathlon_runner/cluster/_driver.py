@@ -147,9 +147,6 @@ class ClusterGrader:
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         return cast(Examination, await self._call("examine", examiner, candidate))
 
-    async def aclose(self) -> None:
-        """Nothing is open here: Ray ends the workers with the run."""
-
     async def _call(self, method: str, *arguments: Any) -> Any:
         reference = self._answer.remote(method, arguments, self._keys)
         task = asyncio.ensure_future(reference)

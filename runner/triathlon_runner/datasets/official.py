@@ -13,10 +13,10 @@ from importlib.resources import files
 from typing import Annotated, Final, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from triathlon_runner.datasets._problem import ClassProblem, Problem, TestedProblem
-from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
+from triathlon_runner.datasets._store import DataFile, DataStore
 from triathlon_runner.datasets.rows import (
     EVOEVAL_SETS,
     TYPED,
@@ -97,10 +97,14 @@ class MbxpRow:
 class DrevalInput:
     """The questions about one input of a DREval program."""
 
-    input_index: int
-    statements: tuple[tuple[int, str], ...]
+    input_index: Annotated[int, Field(validation_alias="input_idx")]
+    statements: Annotated[
+        tuple[tuple[int, str], ...],
+        Field(validation_alias="task"),
+        BeforeValidator(lambda rows: [(row["lineno"], row["var"]) for row in rows]),
+    ]
     """(1-based line, variable)."""
-    output_question: str
+    output_question: Annotated[str, Field(validation_alias="output_pred")]
     """The test with its expected sides masked by `??`."""
 
 
@@ -137,13 +141,10 @@ class CruxevalTask:
 def read_rows(store: DataStore, file: DataFile) -> list[Row]:
     """The rows of a JSONL file, or of a file that is one JSON array."""
     text = store.read(file).decode()
-    try:
-        if file.name.endswith(".json"):
-            return list(json.loads(text))
-        # `splitlines` would also cut at the line separators that stand inside JSON strings.
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except json.JSONDecodeError as error:
-        raise DataUnavailableError(f"{file.name!r} holds something that is not JSON: {error}") from error
+    if file.name.endswith(".json"):
+        return list(json.loads(text))
+    # `splitlines` would also cut at the line separators that stand inside JSON strings.
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def _parsed(rows: Iterable[Row], schema: type[T]) -> tuple[T, ...]:
@@ -160,18 +161,8 @@ def mbxp(store: DataStore, language: MbxpLanguage) -> tuple[MbxpRow, ...]:
 def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
     """DREval's 154 programs with the lines and variables that its questions are about."""
     tasks: dict[int, list[Row]] = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
-    rows: list[Row] = []
-    for index, row in enumerate(read_rows(store, DREVAL_DATA)):
-        questions = [
-            DrevalInput(
-                input_index=task["input_idx"],
-                statements=tuple((item["lineno"], item["var"]) for item in task["task"]),
-                output_question=task["output_pred"],
-            )
-            for task in tasks[index]
-        ]
-        rows.append(row | {"questions": questions})
-    return _parsed(rows, DrevalProgram)
+    rows = enumerate(read_rows(store, DREVAL_DATA))
+    return _parsed((row | {"questions": tasks[index]} for index, row in rows), DrevalProgram)
 
 
 def classeval(store: DataStore) -> tuple[ClassProblem, ...]:

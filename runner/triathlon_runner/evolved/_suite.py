@@ -64,11 +64,7 @@ class EvolvedSuite:
         return "solve-pro" if self.self_invoking else "solve"
 
     async def run(self, unit: suites.UnitRun) -> EvolvedRecord:
-        """Asks for one function and grades it.
-
-        Raises:
-            InfrastructureError: no reply, or the sandbox failed; the unit stays open.
-        """
+        """Asks for one function and grades it."""
         problem, model = self.problems[unit.task_id], unit.model
         is_base = model.kind == "base"
         completes = is_base and not self.self_invoking

@@ -28,7 +28,6 @@ from triathlon_runner.sandbox import (
     MalformedError,
     Prepared,
     Raised,
-    Returned,
     Sandbox,
     SandboxError,
     Sent,
@@ -40,7 +39,7 @@ from triathlon_runner.sandbox import (
 )
 from triathlon_runner.syntax import literal_tuple
 
-_KIND: Final = "answer key 6"
+_KIND: Final = "answer key 7"
 FORMAT = f"triathlon {_KIND}\n".encode()
 REFERENCE_LIMITS: Final = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
 """The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
@@ -57,11 +56,8 @@ _SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
 """Characters in the message about a reference that failed."""
 
 
-class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return a value on every input: the problem can't be graded here."""
-
-    def __init__(self, task_id: str, why: str) -> None:
-        super().__init__(f"the reference of {task_id} did not return a value on every input: {why}")
+class UngradableError(SandboxError):
+    """A problem's reference or its tests cannot grade any program here; the message says why."""
 
 
 class AnswerKey:
@@ -81,11 +77,9 @@ class AnswerKey:
         self._data = data
         self._mapped_bytes_read = 0
         index = decode(bytes(data[-8 - size : -8]))
-        ends, self._odd, self._hashed, calls, arguments, cpu_seconds = index
+        ends, self._odd, self._hashed, calls, cpu_seconds = index
         self._ends = (len(FORMAT), *ends)
         self._calls = (self._ends[-1], *calls)
-        self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
-        """Of each input; only for problems whose oracle looks at them, else empty."""
         self.cpu_seconds = float(cpu_seconds)
         """What the reference took on all inputs."""
 
@@ -170,11 +164,13 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     """Runs the reference on all inputs and writes what it returns: outputs, calls, then an index.
 
     Raises:
-        ReferenceFailedError: it did not come to its end, raised on every input, or returned what does not
-            even equal itself, such as a generator.
+        UngradableError: it did not come to its end, raised on every input, or returned what does not even
+            equal itself, such as a generator.
     """
     if not problem.inputs:
-        raise ReferenceFailedError(problem.task_id, "the problem has no inputs, so nothing can be compared")
+        raise _ungradable(problem, "the problem has no inputs, so nothing can be compared")
+    if problem.comparison.oracle == "checker" and None in map(literal_tuple, problem.inputs):
+        raise _ungradable(problem, "an input is not a tuple of plain values")
     file.write(FORMAT)
     ends: list[int] = []
     odd: set[int] = set()
@@ -196,7 +192,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
                 if not _can_be_right(problem.comparison, result):
                     text = problem.inputs[position][:_SHOWN_OF_INPUT]
                     why = f"on {text} it returned {shown(result.value())}, which nothing can be compared with"
-                    raise ReferenceFailedError(problem.task_id, why)
+                    raise _ungradable(problem, why)
             file.write(result.payload)
         ends.append(file.tell())
         return True
@@ -204,14 +200,17 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     execution = await sandbox.stream(job, take)
     whole = execution.ended is Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
-        raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))
+        raise _ungradable(problem, _failure_reason(problem, execution, raised))
     call_ends = []
     for call in calls:
         file.write(PYTHON_WIRE.call(call))
         call_ends.append(file.tell())
-    arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
-    index = encode((ends, odd, hashed, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
+    index = encode((ends, odd, hashed, call_ends, execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
+
+
+def _ungradable(problem: Problem, why: str) -> UngradableError:
+    return UngradableError(f"the reference of {problem.task_id} did not return a value on every input: {why}")
 
 
 def _can_be_right(comparison: Comparison, result: Sent) -> bool:
@@ -237,14 +236,3 @@ def _call(problem: Problem, text: str) -> Call:
     """
     values = None if "{" in text else literal_tuple(text)
     return Call(problem.entry_point, Source(text) if values is None else values)
-
-
-async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
-    """The inputs as values: their text is evaluated in the sandbox, too."""
-    calls = tuple(Call("arguments", Source(text)) for text in problem.inputs)
-    job = Job("def arguments(*values):\n    return values\n", calls, limits=REFERENCE_LIMITS)
-    execution = await sandbox.run(job)
-    values = tuple(result.value for result in execution.results if isinstance(result, Returned))
-    if len(values) != len(calls):
-        raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
-    return values

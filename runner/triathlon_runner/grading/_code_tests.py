@@ -18,6 +18,7 @@ from typing import Final
 
 from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import ClassProblem, TestedProblem
+from triathlon_runner.grading._answer_keys import UngradableError
 from triathlon_runner.grading._compare import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -30,7 +31,6 @@ from triathlon_runner.sandbox import (
     Limits,
     Raised,
     Sandbox,
-    SandboxError,
 )
 from triathlon_runner.syntax import chosen_libraries, import_statements, parse, parse_or_none, third_party
 
@@ -46,10 +46,6 @@ _PROVE_NOTHING: Final = (
     "prove nothing: executed, they never call {function!r}, and any program would pass; they need"
     " `def check(candidate)`, or assertions at the top level (functions for pytest are called by nobody here)"
 )
-
-
-class UngradableError(SandboxError):
-    """The problem's tests cannot grade any program here; the message says why."""
 
 
 def outcome_of_ending(ended: Ended) -> Outcome:
@@ -72,7 +68,6 @@ async def grade_by_tests(
 
     Raises:
         UngradableError: the tests came to their end and never called the program.
-        SandboxError: our machinery failed.
     """
     tests = _with_check_call(tests, function, language)
     libraries = chosen_libraries(program + tests) if language is Language.PYTHON else frozenset()
@@ -126,26 +121,32 @@ def _failed_line(tests: str, examiner: Execution) -> str:
     return " ".join(part for part in (line, f"({fault})") if part)
 
 
-class CodeTestGrader:
-    """Grades problems whose tests are code, on one sandbox."""
+Method = tuple[str, str]
+"""Class and name of a test method."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-        self._refusals: Once[TestedProblem, str] = Once()
+
+class CodeTestGrader:
+    """Grades problems whose tests are code, on one sandbox; checks once whether a problem's tests can."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits = TEST_LIMITS) -> None:
+        """`limits`: for all test methods of a class together."""
+        self._sandbox, self._limits = sandbox, limits
+        self._refusals: Once[TestedProblem | ClassProblem, str] = Once()
         self._references: Once[TestedProblem, tuple[str, Verdict]] = Once()
 
-    async def grade(self, program: str, problem: TestedProblem) -> Verdict:
+    async def grade(self, program: str, problem: TestedProblem | ClassProblem) -> Verdict:
         """Runs the tests in another process than the program.
 
-        Where the reference misses them by rounding alone, floats are compared within 1e-9.
+        Where a function's reference misses them by rounding alone, floats are compared within 1e-9.
 
         Raises:
-            UngradableError: the tests never call the function, or a program fails them which the problem's
-                own reference fails, too.
-            SandboxError: our machinery failed.
+            UngradableError: the tests never call the program, or the problem's own reference fails them, too
+                (a class's in any case).
         """
         if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
             raise UngradableError(refusal)
+        if isinstance(problem, ClassProblem):
+            return await self._class_verdict(program, problem)
         tests, name = _complete_tests(problem), problem.entry_point
         verdict = await grade_by_tests(self._sandbox, program, tests, name)
         if verdict.outcome is Outcome.PASSED or not problem.reference:
@@ -177,12 +178,14 @@ class CodeTestGrader:
                 return close, again
         return tests, verdict
 
-    async def _find_refusal(self, problem: TestedProblem) -> str:
+    async def _find_refusal(self, problem: TestedProblem | ClassProblem) -> str:
         """Why a problem's tests prove nothing: they never call the function, or pass whatever it returns.
 
         They run without the program, so that nothing in it decides whether they get to their first call.
         Empty where they can fail.
         """
+        if isinstance(problem, ClassProblem):
+            return await self._find_refusal_of_class(problem)
         name = problem.entry_point
         tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
         examiner = Job(tests, (), limits=TEST_LIMITS, libraries=chosen_libraries(tests), relayed=(name,))
@@ -200,6 +203,64 @@ class CodeTestGrader:
         return (
             f"the tests of {problem.task_id} prove nothing: they end before they call {name!r}"
             f" ({shorten(_failed_line(tests, run.examiner))})"
+        )
+
+    async def _class_verdict(self, program: str, problem: ClassProblem) -> Verdict:
+        """Runs the test methods one by one; the first that does not pass decides."""
+        methods = _test_methods(problem.test)
+        results = _method_results(methods, await self._run_methods(program, problem, methods))
+        for index, (outcome, detail) in enumerate(results):
+            if outcome is not Outcome.PASSED:
+                text = shorten(detail)
+                name = ".".join(methods[index])
+                case = FailingCase(index=index, input=name, expected="passed", got=text)
+                return Verdict(outcome=outcome, passed=index, total=len(methods), failing=case, detail=text)
+        return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
+
+    async def _find_refusal_of_class(self, problem: ClassProblem) -> str:
+        """Why a problem cannot be graded; empty where it can."""
+        try:
+            parse(problem.reference)
+            methods = _test_methods(problem.test)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
+        run = await self._run_methods(problem.reference, problem, methods)
+        named = zip(methods, _method_results(methods, run), strict=True)
+        failing = [(name, detail) for name, (outcome, detail) in named if outcome is not Outcome.PASSED]
+        if failing:
+            name, detail = failing[0]
+            return (
+                f"{problem.task_id} can't be graded: its own reference fails {len(failing)} of {len(methods)}"
+                f" test methods when they run in another process, {'.'.join(name)} first"
+                f" ({detail}); a test may use plain data of the class, not its objects"
+            )
+        if not run.calls:
+            return (
+                f"the tests of {problem.task_id} prove nothing: executed, they never call"
+                f" {problem.class_name!r}, and any program would pass"
+            )
+        return ""
+
+    async def _run_methods(
+        self, program: str, problem: ClassProblem, methods: Sequence[Method]
+    ) -> Examination:
+        """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
+        proxies = []
+        for node in parse(problem.reference).body:
+            if isinstance(node, ast.ClassDef):
+                names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+                # What operators and built-in functions call, such as `__len__`.
+                special = [n for n in names if n[:2] == n[-2:] == "__" and n not in _NOT_PROXIED]
+                proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
+            elif isinstance(node, ast.FunctionDef):
+                proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
+        imports = [*import_statements(problem.reference), _IMPORTS]
+        tests = "\n".join([*imports, _BEFORE_TESTS, *proxies, problem.test])
+        answering = f"{program}\nfrom typing import Any\n{_BEHIND_PROGRAM}"
+        calls = tuple(Call("_triathlon_test", method) for method in methods)
+        return await self._sandbox.examine(
+            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=(_ACCESS,)),
+            Job(answering, (), limits=self._limits, libraries=problem.libraries),
         )
 
 
@@ -264,82 +325,6 @@ _NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", 
 _ACCESS: Final = "_triathlon_access"
 _RELAY: Final = files("triathlon_runner.grading").joinpath("_class_relay.py").read_text("utf-8")
 _IMPORTS, _BEHIND_PROGRAM, _BEFORE_TESTS = re.split(r"^# In the .* process.*$", _RELAY, flags=re.MULTILINE)
-
-Method = tuple[str, str]
-"""Class and name of a test method."""
-
-
-class ClassGrader:
-    """Grades classes on one sandbox; checks once, with the reference, whether a problem can be graded."""
-
-    def __init__(self, sandbox: Sandbox, limits: Limits = TEST_LIMITS) -> None:
-        self._sandbox = sandbox
-        self._limits = limits
-        self._refusals: Once[ClassProblem, str] = Once()
-
-    async def grade(self, program: str, problem: ClassProblem) -> Verdict:
-        """Runs the test methods one by one; the first that does not pass decides.
-
-        Raises:
-            UngradableError: the reference does not pass the tests from another process, or they never call
-                the class.
-            SandboxError: the sandbox failed.
-        """
-        if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
-            raise UngradableError(refusal)
-        methods = _test_methods(problem.test)
-        results = _method_results(methods, await self._run(program, problem, methods))
-        for index, (outcome, detail) in enumerate(results):
-            if outcome is not Outcome.PASSED:
-                text = shorten(detail)
-                name = ".".join(methods[index])
-                case = FailingCase(index=index, input=name, expected="passed", got=text)
-                return Verdict(outcome=outcome, passed=index, total=len(methods), failing=case, detail=text)
-        return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
-
-    async def _find_refusal(self, problem: ClassProblem) -> str:
-        """Why a problem cannot be graded; empty where it can."""
-        try:
-            parse(problem.reference)
-            methods = _test_methods(problem.test)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
-        run = await self._run(problem.reference, problem, methods)
-        named = zip(methods, _method_results(methods, run), strict=True)
-        failing = [(name, detail) for name, (outcome, detail) in named if outcome is not Outcome.PASSED]
-        if failing:
-            name, detail = failing[0]
-            return (
-                f"{problem.task_id} can't be graded: its own reference fails {len(failing)} of {len(methods)}"
-                f" test methods when they run in another process, {'.'.join(name)} first"
-                f" ({detail}); a test may use plain data of the class, not its objects"
-            )
-        if not run.calls:
-            return (
-                f"the tests of {problem.task_id} prove nothing: executed, they never call"
-                f" {problem.class_name!r}, and any program would pass"
-            )
-        return ""
-
-    async def _run(self, program: str, problem: ClassProblem, methods: Sequence[Method]) -> Examination:
-        """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
-        proxies = []
-        for node in parse(problem.reference).body:
-            if isinstance(node, ast.ClassDef):
-                names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-                # What operators and built-in functions call, such as `__len__`.
-                special = [n for n in names if n[:2] == n[-2:] == "__" and n not in _NOT_PROXIED]
-                proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
-            elif isinstance(node, ast.FunctionDef):
-                proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
-        imports = [*import_statements(problem.reference), _IMPORTS]
-        tests = "\n".join([*imports, _BEFORE_TESTS, *proxies, problem.test])
-        answering = f"{program}\nfrom typing import Any\n{_BEHIND_PROGRAM}"
-        calls = tuple(Call("_triathlon_test", method) for method in methods)
-        return await self._sandbox.examine(
-            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=(_ACCESS,)),
-            Job(answering, (), limits=self._limits, libraries=problem.libraries),
-        )
 
 
 def _test_methods(test: str) -> tuple[Method, ...]:

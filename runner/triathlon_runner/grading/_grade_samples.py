@@ -17,8 +17,7 @@ from triathlon_runner.datasets import AnyProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import parse_json
-from triathlon_runner.grading._answer_keys import ReferenceFailedError
-from triathlon_runner.grading._code_tests import UngradableError
+from triathlon_runner.grading._answer_keys import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
 from triathlon_runner.memo import memo_key, python_version
@@ -119,15 +118,9 @@ async def grade_samples(
     Lines of other samples, from earlier calls, stay behind those; so do earlier lines of samples that get no
     verdict now, because their problem is refused or the sandbox failed.
 
-    Args:
-        samples: A folder or file of samples (`_samples`).
-        problems: What they solve.
-        out: The file of lines; verdicts in it stay if problem, program, tests and grader are the same.
-        model: Name of the model; part of every line.
-        inputs: Which of the problems' inputs the programs are graded on.
-        jobs: Programs at once; None: as many as cores.
-        keys: Folder of answer keys; None: they are made anew.
-        on_progress: Called after each sample with the number of those that are done, and of all.
+    Verdicts in `out` stay if problem, program, tests and grader are the same. The model's name is in each
+    line. `jobs` are programs at once, by default as many as cores; without `keys`, a folder, answer keys are
+    made anew.
 
     Raises:
         UserError: samples or `out` can't be used.
@@ -197,7 +190,7 @@ async def _verdict_fields(
         return {"outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
         verdict = await grader.grade(sample.program, problem, inputs=report.inputs)
-    except (UngradableError, ReferenceFailedError) as error:
+    except UngradableError as error:
         report.refused[sample.task_id] = str(error)
         return None
     except SandboxError as error:

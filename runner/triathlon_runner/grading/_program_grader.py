@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from triathlon_runner.concurrency import Once
-from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, FunctionProblem, Problem
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_key
-from triathlon_runner.grading._code_tests import (
-    ClassGrader,
-    CodeTestGrader,
-    outcome_of_ending,
-    outcome_of_loading,
-)
+from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -31,7 +26,7 @@ from triathlon_runner.sandbox import (
     Sent,
     Tagged,
 )
-from triathlon_runner.syntax import chosen_libraries
+from triathlon_runner.syntax import chosen_libraries, literal_tuple
 
 _MIN_CPU_SECONDS: Final = 10.0
 """For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
@@ -85,9 +80,6 @@ class Grader(Protocol):
         """Tests a complete Python program against the reference, stopping at the first failing input.
 
         A problem whose tests are code is graded by these, on all of them.
-
-        Raises:
-            SandboxError: our machinery failed, or the problem's own reference did.
         """
         ...
 
@@ -108,7 +100,6 @@ class ProgramGrader:
         self._folder = keys
         self._keys: Once[Problem, AnswerKey] = Once()
         self._code_tests = CodeTestGrader(sandbox)
-        self._classes = ClassGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
         self._wall_seconds = wall_seconds
 
@@ -116,9 +107,7 @@ class ProgramGrader:
         self, program: str, problem: AnyProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         """As `Grader.grade`; classes are graded by their tests, too."""
-        if isinstance(problem, ClassProblem):
-            return await self._classes.grade(program, problem)
-        if isinstance(problem, TestedProblem):
+        if not isinstance(problem, Problem):
             return await self._code_tests.grade(program, problem)
         key = await self._keys.get(problem, partial(answer_key, self.sandbox, self._folder, problem))
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
@@ -152,11 +141,7 @@ TextsOf = Callable[[int], tuple[str, str]]
 
 
 async def grade_results(sandbox: Sandbox, job: Job, fault_of: FaultOf, texts_of: TextsOf) -> Verdict:
-    """Executes a job and compares its results, up to the first that is wrong.
-
-    Raises:
-        SandboxError: our machinery failed.
-    """
+    """Executes a job and compares its results, up to the first that is wrong."""
     passed = 0
     fault: Fault | None = None
 
@@ -209,7 +194,8 @@ def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) 
     if raises:
         right = False
     elif is_special:
-        right = special(comparison.checker, key.arguments[index], expected, got, comparison.tolerance)
+        arguments = literal_tuple(problem.inputs[index]) or ()
+        right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
     else:
         right = agree(comparison, expected, got)
     return None if right else Fault(Outcome.FAILED, shown(got))

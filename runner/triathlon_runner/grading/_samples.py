@@ -289,10 +289,8 @@ class TaskNames:
         number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks. A
         prompt can show other tasks as examples: it is about the last whose function is called in it.
 
-        Args:
-            name: An id, a folder with `_` for `/`, a number, or `position 3`, from 0.
-            text: The program or reply.
-            about: What the sample says of its task, such as the prompt; empty where it says nothing.
+        `name` is an id, a folder with `_` for `/`, a number, or `position 3`, from 0; `text` the program or
+        reply; `about` what the sample says of its task, such as the prompt; empty where it says nothing.
         """
         if name in self._functions and not name.isdecimal():
             return name, ""

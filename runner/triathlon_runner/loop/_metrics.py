@@ -1,6 +1,6 @@
 """The metrics of the loop, each a ratio of sums over tasks (EVALOOOP, section 2.2)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from triathlon_runner.metrics import Contribution, Metric
@@ -22,14 +22,9 @@ def task_share(record: LoopRecord, unknown: float) -> float:
     return sustained**2 * mean / record.max_loops
 
 
-def asl_of_counts(
-    counts: Mapping[int, int] | Sequence[int], max_loops: int, similarities: Mapping[int, float] | None = None
-) -> float:
-    """Equation 1 from n_0 … n_M, such as a published leaderboard gives them, and s_i, 1 where not given."""
-    by_loops = dict(counts) if isinstance(counts, Mapping) else dict(enumerate(counts))
-    known = similarities or {}
-    total = sum(n * i**2 * known.get(i, 1.0) for i, n in by_loops.items())
-    return total / (max_loops * sum(by_loops.values()))
+def asl_of_counts(counts: Sequence[int], max_loops: int) -> float:
+    """Equation 1 with every s_i = 1, from n_0 … n_M, such as a published leaderboard gives them."""
+    return sum(n * i**2 for i, n in enumerate(counts)) / (max_loops * sum(counts))
 
 
 def metrics(max_loops: int) -> tuple[Metric, ...]:

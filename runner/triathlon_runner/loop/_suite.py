@@ -67,11 +67,7 @@ class LoopSuite:
         }
 
     async def run(self, unit: suites.UnitRun) -> LoopRecord:
-        """Runs one task to its end.
-
-        Raises:
-            InfrastructureError: the unit stays open.
-        """
+        """Runs one task to its end."""
         begin = time.monotonic()
         loops = _Loops(unit, self._by_id[unit.task_id], self.prompts, self.setting)
         await loops.run()
@@ -119,11 +115,7 @@ class _Loops:
         return self.unit.model.kind == "base"
 
     async def run(self) -> None:
-        """Loops from p^1 until a failure or M.
-
-        Raises:
-            InfrastructureError: an endpoint or the sandbox failed.
-        """
+        """Loops from p^1 until a failure or M."""
         prompt = _prompt.first_prompt(self.problem, self.setting.attack, self.prompts)
         for loop in range(1, self.setting.max_loops + 1):
             step = await self._turn(loop, prompt)

@@ -36,9 +36,7 @@ class Block:
 def code_blocks(text: str, *, blank: bool = False) -> list[Block]:
     """Every fenced block in order, whatever its label; the last may lack its closing fence.
 
-    Args:
-        text: The reply.
-        blank: Whether blocks without content are among them.
+    Blocks without content are among them if `blank`.
     """
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]

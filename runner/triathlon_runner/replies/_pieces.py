@@ -253,10 +253,7 @@ def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) ->
     A definition comes before a value that may be a function, such as `total = partial(add, 1)`. Without such
     a piece it is one that only mentions the function, has it as a method, or does not parse.
 
-    Args:
-        pieces: In the order of the reply.
-        entry_point: The name that the tests call.
-        methods: Whether a class with a method of this name may be used.
+    `pieces` are in the order of the reply. `methods`: a class with a method of this name may be used.
     """
     named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
     mentions = [piece for piece in pieces if entry_point in piece.code]

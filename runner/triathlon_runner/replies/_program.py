@@ -33,11 +33,7 @@ class Extraction:
 
 
 async def extract(reply: Reply, **options: Any) -> Extraction:
-    """`extract_program`, long replies in another process, so that the event loop goes on.
-
-    Raises:
-        InfrastructureError: that process ended.
-    """
+    """`extract_program`, long replies in another process, so that the event loop goes on."""
     return await in_other_process(len(reply.text), extract_program, reply, **options)
 
 

@@ -1,9 +1,6 @@
 """The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?
 
-A question is built by `_construct`, worded by `_questions` and asked by `_suite`. `_grade` takes its answer
-out of the reply and compares values by `_literals`; what is stated for a mask is read by `_assertions`,
-`_masked` and `_expressions`, and `_outputs` has the test executed by `_sandboxed/programs`. `_metrics` makes
-scores of the records.
+The path of one question through these modules stands in `docs/architecture.md`.
 """
 
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source

@@ -131,10 +131,6 @@ def _pair(subject: ast.expr, value: ast.expr, known: Definitions) -> ast.Tuple:
     return ast.Tuple([subject, value], ast.Load())
 
 
-def _is_number(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Constant) and is_number(expression.value)
-
-
 def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yields what a statement claims: `result = 3` as `assert result == 3`."""
     if assigned := assignment(statement):
@@ -200,7 +196,8 @@ class _Reader:
         made = [(_pair(*claim, known), id(claim[1]) in written) for claim in _claims_in(statement)]
         for hole, expected in self._expected:
             is_open = hole >= self._next and (hole_of(expected.elts[1]) == hole or not assignment(statement))
-            of_number = any(map(_is_number, self._question.original_trees[hole : hole + 1]))
+            originals = self._question.original_trees[hole : hole + 1]
+            of_number = any(isinstance(each, ast.Constant) and is_number(each.value) for each in originals)
             fillings = (
                 match_trees(expected, actual)
                 for actual, is_written in made

@@ -93,29 +93,21 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
     if not isinstance(dataset, str):
         user_problems = dataset.read()
         info = DataSetInfo(dataset.id, USER_VERSION, user_problems.sha256)
-        problems = [with_inputs(user_problem.problem) for user_problem in user_problems.problems]
-        return QuestionSource(info, lambda: map(function_program, problems), cache)
+        problems = map(with_inputs, user_problems.functions)
+        return QuestionSource(info, [*map(function_program, problems)], cache)
     if dataset == "core":
         hashes = f"{core.sha256('seeds')}{core.sha256('classes')}"
         info = DataSetInfo(
             "core seeds and classes", core.VERSION, hashlib.sha256(hashes.encode()).hexdigest()
         )
-        return QuestionSource(info, _core_programs, cache)
+        programs = [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
+        return QuestionSource(info, programs, cache)
     read, files = _READERS[dataset]
-    programs = tuple(read(store))  # here, so that missing data is said before anything runs
-    return QuestionSource(DataSetInfo.of(*files), lambda: programs, cache)
-
-
-def _core_programs() -> list[ProgramQuestions]:
-    return [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
+    return QuestionSource(DataSetInfo.of(*files), [*read(store)], cache)
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """All suites of questions, and those of predictions.
-
-    Args:
-        prompts: a folder whose `runtime/<name>.txt` replace our prompts.
-    """
+    """All suites of questions, and those of predictions. `prompts` is `--prompts`."""
     return (
         *(
             _entry(
@@ -205,7 +197,7 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
 
     def source(_: DataStore) -> QuestionSource:
         questions = read_questions(path)
-        return QuestionSource(questions.data, lambda: questions.programs, file=questions)
+        return QuestionSource(questions.data, questions.programs, file=questions)
 
     return _entry(path.stem, f"questions of {path.name}", source, prompts, match["setting"] or "")
 

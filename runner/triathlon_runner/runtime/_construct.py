@@ -1,7 +1,7 @@
 """Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -59,7 +59,7 @@ class QuestionSource:
     """A data set that questions are built from, and the place where they may lie ready."""
 
     data: DataSetInfo
-    programs: Callable[[], Iterable[ProgramQuestions]]
+    programs: Sequence[ProgramQuestions]
     """Without truths."""
     cache: Path | None = None
     """A folder for question files; None: build anew each time."""
@@ -90,10 +90,9 @@ class QuestionSource:
         """Traces the references and stores the questions, where there is a folder for them.
 
         Raises:
-            SandboxError: the sandbox itself failed.
             UserError: the folder can't be written to.
         """
-        programs, report = await construct(self.programs(), sandbox)
+        programs, report = await construct(self.programs, sandbox)
         if self.truths == "reval":
             programs = tuple(await run_all(with_reval_truths(sandbox, program) for program in programs))
         questions = QuestionFile(
@@ -159,13 +158,12 @@ async def trace_runs(sandbox: Sandbox, program: ProgramQuestions, *, seed: int =
 
 
 async def construct(
-    programs: Iterable[ProgramQuestions], sandbox: Sandbox
+    candidates: Sequence[ProgramQuestions], sandbox: Sandbox
 ) -> tuple[tuple[ProgramQuestions, ...], FilterReport]:
     """Builds the questions of a data set's programs.
 
     They come without truths (`_programs`): an input's statements are chosen where it has none.
     """
-    candidates = list(programs)
     statements, inputs = Counter[str](), Counter[str]()
     results = await run_all(_with_questions(one, sandbox, statements, inputs) for one in candidates)
     built = tuple(result for result in results if isinstance(result, ProgramQuestions))

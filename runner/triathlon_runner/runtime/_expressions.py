@@ -100,9 +100,7 @@ def plain_value(node: ast.expr, *, listed: bool = True) -> Any:  # noqa: PLR0911
     The tuple is a name and what it holds: `("list", 1, 2)`, `("dict", (":", 'a', 1))`, `("name", "int")`; of
     the call of a constructor its arguments, `("timedelta()", 1, ("hours=", 2))`.
 
-    Args:
-        node: the expression.
-        listed: whether only listed names and constructors are values; else any, and operations on values.
+    `listed`: only listed names and constructors are values; else any are, and operations on values.
 
     Raises:
         InvalidAnswerError: it is another expression.

@@ -48,11 +48,6 @@ class Named:
     content: Any = ()
 
 
-def _kind_of(value: Any) -> str:
-    """The name of a value's type."""
-    return value.name if isinstance(value, Named) else type(value).__name__
-
-
 def read_literal(text: str) -> Any:
     """The value that a text spells. Of a dotted name the last part counts, of an attribute the last two.
 
@@ -124,11 +119,6 @@ def _bytearray(content: bytes = b"") -> bytes:
     return content
 
 
-def _range(*parts: Any) -> Named:
-    """A range is a few numbers, and what is made of its members may be endless: nothing is."""
-    return Named("range", range(*parts))
-
-
 _DISPLAYS: Final[dict[str, Callable[[list[Any]], Any]]] = {
     "list": list, "tuple": tuple, "set": set, "dict": dict, ":": tuple,
 }  # fmt: skip
@@ -140,7 +130,8 @@ _MADE: Final[dict[str, Callable[..., Any]]] = {
     "matrix": lambda content, **_: Named("matrix", content),
     "Fraction": _fraction,
     "bytearray": _bytearray,
-    "range": _range,
+    # What is made of its members may be endless: nothing is.
+    "range": lambda *parts: Named("range", range(*parts)),
 }
 
 
@@ -156,9 +147,10 @@ def equal(truth: Any, value: Any) -> bool:
 
     As `_same`, but what a container holds may stand for it, as a dict for a Counter.
     """
-    if type(value) in _HELD.get(_kind_of(truth), ()):
+    kind = truth.name if isinstance(truth, Named) else type(truth).__name__
+    if type(value) in _HELD.get(kind, ()):
         with suppress(TypeError, ValueError):
-            return _same(truth, _MADE[_kind_of(truth)](value))
+            return _same(truth, _MADE[kind](value))
     return _same(truth, value)
 
 

@@ -161,8 +161,7 @@ def claimed(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
 def claims(part: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yields what an assertion may claim, as pairs (subject, value); an equality is read both ways.
 
-    Args:
-        part: what stands behind `assert`, or the call of `assertEqual` and its like.
+    `part` stands behind `assert`, or is the call of `assertEqual` and its like.
     """
     match part:
         case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):

@@ -103,12 +103,8 @@ def _accuracy(kind: _Kind, source: str) -> Metric:
 def _constant(metric_id: str, title: str, kind: _Kind, answer: str, *, scale: float = 1.0) -> Metric:
     """What a constant answer to every question scores: a model below it has shown nothing.
 
-    Args:
-        metric_id: the metric that it is compared with.
-        title: of this figure.
-        kind: of the questions that it answers.
-        answer: `YES`, `Nil` or `-1`.
-        scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
+    `metric_id` is the metric that it is compared with. For IC the scale is 12.5, as an answer YES makes a
+    chain 1000 where it is right, and 0000 elsewhere.
     """
     expected = attrgetter(f"{kind}.expected")
     right = _mean(lambda unit: [answer in answers for answers in map(expected, unit.statements)])

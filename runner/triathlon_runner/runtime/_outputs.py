@@ -65,11 +65,7 @@ async def grade_output(
     answer: str,
     read: Callable[[Masked, str], Filled] = fill,
 ) -> Graded:
-    """Reads what an answer states, computes what it leaves to compute, and executes the completed test.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
+    """Reads what an answer states, computes what it leaves to compute, and executes the completed test."""
     try:
         filled = read_answer(program.masked_test(asked), answer, read)
         values = await _computed(sandbox, filled.values, frozenset(program.libraries))

@@ -75,11 +75,7 @@ class RuntimeSuite:
         self._questions = self.source.ready()
 
     async def prepare(self, grader: Grader) -> None:
-        """Builds the questions where no file holds them.
-
-        Raises:
-            SandboxError: the sandbox itself failed.
-        """
+        """Builds the questions where no file holds them."""
         if self._questions is None:
             self._questions = await self.source.build(grader.sandbox)
 
@@ -132,7 +128,7 @@ class RuntimeSuite:
 
     def libraries(self) -> frozenset[str]:
         """What its programs import that Python does not have; known before `prepare`."""
-        return frozenset(library for program in self.source.programs() for library in program.libraries)
+        return frozenset(library for program in self.source.programs for library in program.libraries)
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         """Returns how a model of this kind is asked, and which questions could be built here."""
@@ -147,11 +143,7 @@ class RuntimeSuite:
         }
 
     async def run(self, unit: UnitRun) -> RuntimeRecord:
-        """Asks and grades all questions about one input, all at once.
-
-        Raises:
-            InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.
-        """
+        """Asks and grades all questions about one input, all at once."""
         program, asked = self._units[unit.task_id]
         ask = partial(self._ask, unit, program, asked)
         about_lines = [ask(kind, one) for one, kind in product(asked.statements, ABOUT_LINES)]
@@ -240,11 +232,7 @@ class PredictionSuite:
         return request_settings(kind, self._sampling)
 
     async def run(self, unit: UnitRun) -> PredictionRecord:
-        """Asks for one prediction and grades it.
-
-        Raises:
-            InfrastructureError: no reply, or the sandbox failed; the unit stays open.
-        """
+        """Asks for one prediction and grades it."""
         task, kind, style = self.programs[unit.task_id], f"predict-{self.side}", self.asker.style
         masked = masked_assertion(task, self.side)
         question = self.asker.prompts.render(

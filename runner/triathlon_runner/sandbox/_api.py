@@ -247,7 +247,8 @@ def malformed(error: MalformedError) -> str:
 class Sandbox(Protocol):
     """Executes jobs, a bounded number at a time. Cancelling the task kills all processes of the job.
 
-    All methods raise a `SandboxError` where our machinery failed; nothing that a child does causes this.
+    All methods, and all functions that take a sandbox or a grader, raise a `SandboxError` where our machinery
+    failed; nothing that a child does causes this.
     """
 
     @property
@@ -273,5 +274,3 @@ class Sandbox(Protocol):
         child, and what it returns comes back as plain data.
         """
         ...
-
-    async def aclose(self) -> None: ...

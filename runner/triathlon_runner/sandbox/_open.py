@@ -4,7 +4,7 @@ import os
 import socket
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -110,11 +110,11 @@ async def _check_ways_out(sandbox: Sandbox) -> None:
         listener.listen()
         call = Call("open_ways", (file.name, listener.getsockname()[1]))
         execution = await sandbox.run(Job(_PROGRAM, (call,)))
-    if execution.results == (Returned([]),):
-        return
-    with suppress(ValueError, AttributeError, TypeError, IndexError):
-        (result,) = execution.results
-        raise SandboxError(f"it does not hold: a program can {WAYS_OUT[result.value[0]]}")  # type: ignore[union-attr]
+    match execution.results:
+        case (Returned([]),):
+            return
+        case (Returned([int(way), *_]),):
+            raise SandboxError(f"it does not hold: a program can {WAYS_OUT[way]}")
     raise SandboxError(f"a first program did not run: {execution.detail or execution.results}")
 
 

@@ -29,13 +29,10 @@ class Pipes:
     def __init__(
         self, ends: tuple[int, ...], limits: Limits, on_frame: Callable[[bytes, bytes, int], bool]
     ) -> None:
-        """Takes ownership of the descriptors, which must not block.
+        """Takes ownership of the descriptors, in the order above, which must not block.
 
-        Args:
-            ends: In the order above.
-            limits: Of the job.
-            on_frame: Called with kind, payload and size of each frame; of a payload that is too large to be
-                held it gets the hash, of one beyond the limit nothing. Once it returns False no more come.
+        `on_frame` is called with kind, payload and size of each frame; of a payload that is too large to be
+        held it gets the hash, of one beyond the limit nothing. Once it returns False no more come.
         """
         self._sink, self._results, *self._outputs = ends
         self._on_frame = on_frame

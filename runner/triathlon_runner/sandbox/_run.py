@@ -56,14 +56,10 @@ class Run:
         ask: Callable[[Call], None] | None = None,
         stays_open: bool = False,
     ) -> None:
-        """Takes the child that the worker has ready.
+        """Takes the child that the worker has ready; `take` gets its results.
 
-        Args:
-            job: What it executes.
-            worker: The end of the server that forked it.
-            take: Gets the results.
-            ask: Gets the calls of the job's `relayed` functions, one after another; `answer` answers them.
-            stays_open: Whether calls are made with `call` while the child runs, until `finish`.
+        `ask` gets the calls of the job's `relayed` functions, one after another; `answer` answers them.
+        `stays_open`: calls are made with `call` while the child runs, until `finish`.
         """
         self._job, self._worker = job, worker
         self._take, self._ask = take, ask
@@ -224,15 +220,11 @@ class SleepWatch:
         has_been_behind: Callable[[], bool],
         on_limit: Callable[[], None],
     ) -> None:
-        """Takes ownership of a descriptor of the child's process (pidfd).
+        """Takes ownership of a descriptor of the child's process (pidfd); the limit is in seconds.
 
-        Args:
-            process: The descriptor.
-            limit: Seconds.
-            waits_for_runner: Whether the child waits for a call or an answer now.
-            has_been_behind: Whether the child may have waited until its results were read, since the last
-                call: then it did while this thread was occupied. A thread that sleeps has read all.
-            on_limit: Called when the limit is reached.
+        `waits_for_runner`: whether the child waits for a call or an answer now. `has_been_behind`: whether it
+        may have waited until its results were read, since the last call: then it did while this thread was
+        occupied. A thread that sleeps has read all.
         """
         self._process, self._limit, self._waits_for_runner = process, limit, waits_for_runner
         self._has_been_behind, self._on_limit = has_been_behind, on_limit

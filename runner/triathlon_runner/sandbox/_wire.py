@@ -48,8 +48,6 @@ class Wire(NamedTuple):
     """Raises SandboxError where the content is nothing that can be sent."""
     loads: Callable[[bytes], Any]
     """Raises MalformedError where a child wrote no value."""
-    takes_source: bool
-    """Whether a child evaluates arguments that are given as source text."""
 
     def frame(self, kind: bytes, content: Any) -> bytes:
         payload = self.dumps(content)
@@ -62,8 +60,6 @@ class Wire(NamedTuple):
     def call(self, call: Call) -> bytes:
         """One call, also for `Prepared`; raises SandboxError where its arguments cannot be sent."""
         if isinstance(call.arguments, Source):
-            if not self.takes_source:
-                raise SandboxError("arguments as source text are for Python programs only")
             return self.frame(messages.CALL, (call.function, None, call.arguments.text))
         named = [call.named] if call.named else []
         return self.frame(messages.CALL, (call.function, call.arguments, None, *named))
@@ -137,7 +133,7 @@ def decode(data: bytes) -> Any:
     return value
 
 
-PYTHON_WIRE = Wire(_marshalled, decode, takes_source=True)
+PYTHON_WIRE = Wire(_marshalled, decode)
 
 
 class _Reader:
@@ -331,10 +327,6 @@ def _is_key(key: Any) -> bool:
     return isinstance(key, str) or (type(key) in (int, float) and abs(key) < _LARGEST_EXACT)
 
 
-def _json_bytes(content: Any) -> bytes:
-    return json.dumps(to_json(content)).encode()
-
-
 def read_json(payload: bytes) -> Any:
     """Reads what a child of another language wrote; raises MalformedError where it is no value."""
     try:
@@ -343,4 +335,4 @@ def read_json(payload: bytes) -> Any:
         raise MalformedError(str(error)[:200]) from None
 
 
-JSON_WIRE = Wire(_json_bytes, read_json, takes_source=False)
+JSON_WIRE = Wire(lambda content: json.dumps(to_json(content)).encode(), read_json)

@@ -147,9 +147,7 @@ class Worker:
     async def run(self, cpu_seconds: float, on_long: Callable[[int], None]) -> ChildEnd:
         """Tells the server that its child has a job and waits for the child's end.
 
-        Args:
-            cpu_seconds: What it may compute.
-            on_long: Gets a descriptor of the child's process if it does not end at once.
+        `on_long` gets a descriptor of the child's process if it does not end at once.
 
         Raises:
             SandboxError: the server is gone.

@@ -10,7 +10,7 @@ from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import DataStore, DataUnavailableError, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import REFERENCE_LIMITS, Grader, ReferenceFailedError, UngradableError
+from triathlon_runner.grading import REFERENCE_LIMITS, Grader, UngradableError
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language, Sandbox, try_language
@@ -120,7 +120,7 @@ async def _fault(user_problem: UserProblem, grader: Grader) -> str:
         expected = f"{user_problem.place}: expected a reference that {promise}, got"
         try:
             verdict = await grader.grade(problem.reference, graded)
-        except (UngradableError, ReferenceFailedError) as error:
+        except UngradableError as error:
             return f"{expected}: {error}; fix one of them"
         if verdict.outcome is not Outcome.PASSED:
             failing = verdict.failing

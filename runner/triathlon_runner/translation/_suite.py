@@ -52,11 +52,7 @@ class TranslationSuite:
     _tasks: dict[str, TranslationTask] = field(default_factory=dict)
 
     async def prepare(self, grader: Grader) -> None:
-        """Makes the tasks; what a reference of ours returns is measured by executing it.
-
-        Raises:
-            SandboxError: a reference could not be executed.
-        """
+        """Makes the tasks; what a reference of ours returns is measured by executing it."""
         tasks = await core_tasks(grader.sandbox) if self.given is None else self.given
         self._tasks = {task.task_id: task for task in tasks}
 
@@ -78,11 +74,7 @@ class TranslationSuite:
         return suites.request_settings(kind, sampling_for(kind))
 
     async def run(self, unit: suites.UnitRun) -> LoopRecord:
-        """Runs one task through the chain, to the first failure.
-
-        Raises:
-            InfrastructureError: the unit stays open.
-        """
+        """Runs one task through the chain, to the first failure."""
         begin = time.monotonic()
         task, model = self._tasks[unit.task_id], unit.model
         sampling = sampling_for(model.kind)

@@ -56,11 +56,7 @@ class CoreTask:
         return opening(language, self.entry_point, self.parameters)
 
     async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
-        """Executes a program with the tests of its language.
-
-        Raises:
-            SandboxError: our machinery failed.
-        """
+        """Executes a program with the tests of its language."""
         calls = tuple(Call(self.entry_point, arguments) for arguments, _ in self.cases)
         job = Job(program, calls, language, limits=TEST_LIMITS)
 
@@ -82,9 +78,6 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
     """Every seed that can cross, and whose reference passes on values that went through JSON.
 
     Some need a tuple, not a list.
-
-    Raises:
-        SandboxError: a reference could not be executed.
     """
     candidates = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
     return [
@@ -95,11 +88,7 @@ async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
 
 
 async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
-    """One problem as a task; None where its values or its comparison do not cross, or its reference raises.
-
-    Raises:
-        SandboxError: the reference could not be executed.
-    """
+    """A problem as a task; None where its values or its comparison do not cross, or its reference raises."""
     parameters = _parameters(problem)
     if problem.comparison.oracle not in ("exact", "close") or parameters is None:
         return None
@@ -176,11 +165,7 @@ class MbxpTask:
         return (code.split("\n")[0] if language is Language.PYTHON else code) + "\n"
 
     async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
-        """Executes the tests of the data set against a program.
-
-        Raises:
-            SandboxError: our machinery failed.
-        """
+        """Executes the tests of the data set against a program."""
         row = self.rows[language]
         tests = row.test.replace(*_PHP_COMPARISON) if language is Language.PHP else row.test
         return await grade_by_tests(sandbox, program, tests, row.entry_point, language)
@@ -221,11 +206,7 @@ LanguageCheck = tuple[int, tuple[int, ...]]
 
 
 async def check_references(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:
-    """Executes every reference in a language with its own tests.
-
-    Raises:
-        SandboxError: our machinery failed.
-    """
+    """Executes every reference in a language with its own tests."""
     references = [(task, text) for task in tasks if (text := reference(task.rows[language]))]
     verdicts = await run_all(task.grade(text, language, sandbox) for task, text in references)
     judged = zip(references, verdicts, strict=True)

@@ -11,7 +11,7 @@ import pytest
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _answer_keys, _program_grader
+from triathlon_runner.grading import ProgramGrader, UngradableError, _answer_keys, _program_grader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox, _pipes, decode, open_sandbox
 
@@ -67,7 +67,7 @@ async def test_a_failing_reference(
     sandbox: Sandbox, returned: str, inputs: tuple[str, ...], why: str
 ) -> None:
     broken = Problem("test/broken", "f", "", f"def f(x):\n    return {returned}\n", inputs)
-    with pytest.raises(ReferenceFailedError, match=why):
+    with pytest.raises(UngradableError, match=why):
         await ProgramGrader(sandbox).grade("def f(x):\n    return x\n", broken)
 
 

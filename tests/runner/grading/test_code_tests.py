@@ -6,7 +6,7 @@ from support.official_data import official_store
 from triathlon_runner.datasets import ClassProblem, TestedProblem
 from triathlon_runner.datasets.core import classes
 from triathlon_runner.datasets.user import problem_file
-from triathlon_runner.grading import ClassGrader, CodeTestGrader, UngradableError, grade_by_tests
+from triathlon_runner.grading import CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox
 
@@ -241,8 +241,8 @@ LOOP = "while step == 0:\n            continue\n        if step == 0:"
 
 
 @pytest.fixture
-def class_grader(sandbox: Sandbox) -> ClassGrader:
-    return ClassGrader(sandbox, Limits(cpu_seconds=2, wall_seconds=5))
+def class_grader(sandbox: Sandbox) -> CodeTestGrader:
+    return CodeTestGrader(sandbox, Limits(cpu_seconds=2, wall_seconds=5))
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def class_grader(sandbox: Sandbox) -> ClassGrader:
     ],
 )
 async def test_outcomes_of_classes(
-    class_grader: ClassGrader, old: str, new: str, outcome: Outcome, passed: int
+    class_grader: CodeTestGrader, old: str, new: str, outcome: Outcome, passed: int
 ) -> None:
     """Arguments, results, attributes and exceptions cross."""
     asked = ClassProblem("test/tally", "Tally", TALLY, TEST)
@@ -281,14 +281,14 @@ async def test_outcomes_of_classes(
         (TALLY, "def check(:", r"test/odd can't be graded: .* no Python"),
     ],
 )
-async def test_what_is_refused(class_grader: ClassGrader, reference: str, tests: str, reason: str) -> None:
+async def test_what_is_refused(class_grader: CodeTestGrader, reference: str, tests: str, reason: str) -> None:
     """Tests that need an object or never touch the class, that the reference fails, or that are no Python."""
     with pytest.raises(UngradableError, match=reason):
         await class_grader.grade(TALLY, ClassProblem("test/odd", "Tally", reference, tests))
 
 
 @pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "float('nan')", "'3'", "[]", "self"])
-async def test_values_that_no_float_is_near_to(class_grader: ClassGrader, value: str) -> None:
+async def test_values_that_no_float_is_near_to(class_grader: CodeTestGrader, value: str) -> None:
     """Whatever a class returns to `assertAlmostEqual`, its failure has a name."""
     test = TEST.replace("assertEqual(self.tally.add(), 5)", "assertAlmostEqual(self.tally.add(), 5.0)")
     program = TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @")
@@ -296,7 +296,7 @@ async def test_values_that_no_float_is_near_to(class_grader: ClassGrader, value:
     assert verdict.outcome in (F, C) and verdict.failing and verdict.failing.got
 
 
-async def test_functions_beside_the_class_are_called_there(class_grader: ClassGrader) -> None:
+async def test_functions_beside_the_class_are_called_there(class_grader: CodeTestGrader) -> None:
     """And modules that the reference imports are the tests' own."""
     reference = f"import math\n{TALLY}\n\ndef half(n):\n    return math.floor(n / 2)\n"
     test = f"{TEST}\n    def test_half(self):\n        self.assertEqual(half(2 * math.pi), 3)\n"
@@ -304,7 +304,7 @@ async def test_functions_beside_the_class_are_called_there(class_grader: ClassGr
     assert (verdict.outcome, verdict.total) == (P, 4)
 
 
-async def test_core_classes_pass(class_grader: ClassGrader) -> None:
+async def test_core_classes_pass(class_grader: CodeTestGrader) -> None:
     """Our own classes pass their tests, but for those whose tests need objects: these are refused."""
     outcomes = []
     for own in classes():
@@ -316,7 +316,7 @@ async def test_core_classes_pass(class_grader: ClassGrader) -> None:
 
 
 @pytest.mark.official
-async def test_classeval_is_read_and_judged(class_grader: ClassGrader) -> None:
+async def test_classeval_is_read_and_judged(class_grader: CodeTestGrader) -> None:
     folder = official_store().folder
     assert folder is not None
     problems = problem_file(folder / "ClassEval_data.json.gz")

@@ -38,7 +38,8 @@ def test_asl_is_the_papers_equation() -> None:
     span = asl(records)
     assert span.low == span.high == pytest.approx(expected)
     assert PAPER["asl_low"].score(records) == pytest.approx(expected)
-    assert loop.asl_of_counts({0: 1, 2: 2, 5: 1, 10: 1}, 10, {2: s_2, 5: s_5}) == pytest.approx(expected)
+    counts = [1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 1]
+    assert loop.asl_of_counts(counts, 10) == pytest.approx((2 * 2**2 + 1 * 5**2 + 1 * 10**2) / (10 * 5))
     assert [metric.id for metric in PAPER.values() if metric.headline] == ["asl_low"]
     assert [metric.id for metric in loop.metrics(1)] == ["pass_at_1"]
 
@@ -81,8 +82,8 @@ def test_asl_from_published_counts() -> None:
     outside = set()
     for model, row in rows.items():
         counts = [int(row[f"sustained_{i}"]) for i in range(11)]
-        low = loop.asl_of_counts(counts, 10, {i: (i - 1) / i for i in range(1, 10)})
         high = loop.asl_of_counts(counts, 10)
+        low = high - sum(i * counts[i] for i in range(1, 10)) / (10 * sum(counts))  # s_i = (i - 1) / i
         assert model != "Claude Opus 4" or round(high, 4) == 7.7865
         if not low - 0.001 <= float(row["asl"]) <= high + 0.001:
             outside.add(model)

@@ -12,7 +12,7 @@ from typing import Any
 
 from support.attacks._canary import Canary, canary, server_processes
 from triathlon_runner.datasets import ClassProblem, Problem
-from triathlon_runner.grading import ClassGrader, ProgramGrader
+from triathlon_runner.grading import CodeTestGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
 from triathlon_runner.sandbox import (
@@ -235,7 +235,7 @@ class _AttackRun:
         self._grader = ProgramGrader(
             self._sandbox, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
         )
-        self._classes = ClassGrader(self._sandbox, limits)
+        self._classes = CodeTestGrader(self._sandbox, limits)
         self._servers = 0
 
     async def warm_up(self) -> None:

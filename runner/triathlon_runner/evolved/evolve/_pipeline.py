@@ -127,7 +127,9 @@ class Pipeline:
             if not calls:
                 break
             execution = await self.sandbox.run(SandboxJob(program, calls, limits=_LIMITS))
-            results += map(_result, execution.results)
+            results += [
+                f"raised: {each}"[:300] if isinstance(each, Raised) else each for each in execution.results
+            ]
             if execution.ended is Ended.NOT_LOADED:
                 fault = results.pop() if execution.results else f"raised: {execution.detail}"
                 return [*results, *(fault for _ in calls)]
@@ -325,10 +327,6 @@ def _with_seeds_examples(draft: _draft.Draft, seed: Problem) -> _draft.Draft:
         raise DroppedError(f"the parameters {draft.parameters} are not the seed's {old.parameters}")
     examples = old.docstring[len(_draft.without_examples(old.docstring)) :].strip("\n")
     return _draft.with_docstring(old, draft.docstring, examples)
-
-
-def _result(result: Returned | Raised) -> Result:
-    return f"raised: {result}"[:300] if isinstance(result, Raised) else result
 
 
 def _same(left: Result, right: Result) -> bool:

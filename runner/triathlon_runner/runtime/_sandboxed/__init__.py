@@ -54,9 +54,6 @@ async def run_calls(
 
     A child gets `cpu_seconds`, the second number for each of its calls. Where a call ends its child, those
     behind it are made in another child; without `restart` they are not made.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
     """
     results: list[Returned | Raised | Execution] = []
     while len(results) < len(calls):

@@ -162,11 +162,6 @@ NUMPY = NUMPY_SCALARS | {"array"}
 CONSTANTS: dict[str, Any] = {"nan": math.nan, "inf": math.inf, "pi": math.pi, "True_": True, "False_": False}
 
 
-def _defaultdict(*content: Any) -> dict[Any, Any]:
-    """`defaultdict(list, {1: [2]})`, and as the text of a value has it, `defaultdict({1: [2]})`."""
-    return dict(content[-1]) if content and not callable(content[-1]) else {}
-
-
 CONSTRUCTORS: dict[str, Any] = {
     "date": datetime.date,
     "datetime": datetime.datetime,
@@ -175,7 +170,8 @@ CONSTRUCTORS: dict[str, Any] = {
     "Counter": Counter,
     "OrderedDict": OrderedDict,
     "deque": deque,
-    "defaultdict": _defaultdict,
+    # `defaultdict(list, {1: [2]})`, and as the text of a value has it, `defaultdict({1: [2]})`.
+    "defaultdict": lambda *content: dict(content[-1]) if content and not callable(content[-1]) else {},
     "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
     "dict_items": lambda items: dict(items).items(),
     "dict_values": lambda values: dict(enumerate(values)).values(),

@@ -85,11 +85,9 @@ def names_of_test(program: dict[str, Any], run: dict[str, str]) -> dict[str, Any
 
 
 def prepared(program: str, run: dict[str, str]) -> Callable[[], Any]:
-    """Loads a program and gives a function that makes one run of it.
+    """Loads a program anew and gives a function that makes one run of it.
 
-    Args:
-        program: the source; it is loaded anew.
-        run: `{"function", "arguments"}` (source of a tuple), or `{"test", "class", "method", "body"}`.
+    `run` is `{"function", "arguments"}` (source of a tuple), or `{"test", "class", "method", "body"}`.
     """
     names = load(program)
     if "test" in run:
@@ -100,15 +98,12 @@ def prepared(program: str, run: dict[str, str]) -> Callable[[], Any]:
 
 
 def check(program: str, run: dict[str, str], completed: str, values: dict[str, Any]) -> str:
-    """Executes a completed test with its program: empty where it runs through, else what it raised.
+    """Executes a completed test with its program, loaded anew; returns what it raised, empty for nothing.
 
-    Args:
-        program: the source; it is loaded anew.
-        run: `{"test", "class", "method"}` for the text of a test, whose set-up runs first.
-        completed: the statements.
-        values: names in them with the plain data of their values. `("function", source)` is a function of
-            values, `("stub", value, whole)` one that, when called, lets all functions of the program return
-            this value; `whole`: all attributes of its objects, too.
+    `run` is `{"test", "class", "method"}` for the text of a test, whose set-up runs first. `values` are names
+    in the test with the plain data of their values: `("function", source)` is a function of values, `("stub",
+    value, whole)` one that, when called, lets all functions of the program return this value; `whole`: all
+    attributes of its objects, too.
     """
     seed_generators(0)
     with output_discarded():

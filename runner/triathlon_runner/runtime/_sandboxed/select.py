@@ -59,9 +59,7 @@ def choose(
 ) -> list[tuple[int, str]]:
     """The line of each block end with the variable to ask about, by line; empty where there is none.
 
-    Args:
-        places: all suitable statements.
-        changed: gives what a line changed.
+    `changed` gives what a line changed.
     """
     pairs: list[tuple[int, str]] = []
     earlier: list[tuple[CandidateStatement, str]] = []

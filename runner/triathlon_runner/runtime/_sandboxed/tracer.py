@@ -258,11 +258,8 @@ def _traced(found: Trace, run: Callable[[], Any]) -> Any:
 def questions(program: str, run: dict[str, str], named: list[tuple[int, str]], seed: int) -> dict[str, Any]:
     """The questions about one run with their truth, in the form of `_construct.Run`.
 
-    Args:
-        program: the source.
-        run: as `programs.prepared` takes it.
-        named: the lines and variables that are asked about; none: they are chosen.
-        seed: of the random generators.
+    `run` is as `programs.prepared` takes it, `named` the lines and variables that are asked about; none: they
+    are chosen.
     """
     places = candidate_statements(program)
     watched = watches(places)

@@ -109,7 +109,10 @@ class Confinement:
             ]
         self._rules: list[system.Step] = []
         if ruleset is not None:
-            self._rules = [system.landlock_restrict(RULESET), ("close", os.close, (RULESET,))]
+            self._rules = [
+                system.system_call("landlock_restrict_self", 446, RULESET, 0),
+                ("close", os.close, (RULESET,)),
+            ]
         self._filter = syscalls.Filter(syscalls.build_child_filter())
         self._memory_limit = resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS
         counts_shared_memory = self._memory_limit == resource.RLIMIT_AS
@@ -195,7 +198,8 @@ def _ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
     handled = (1 << 13 + (version >= 2) + (version >= 3) + (version >= 5)) - 1
     network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     request = struct.pack("<3Q", handled, network, scoped)
-    ruleset = system.landlock_ruleset(request[: 24 if version >= 6 else 16 if version >= 4 else 8])
+    request = request[: 24 if version >= 6 else 16 if version >= 4 else 8]
+    ruleset = system.take(system.system_call("landlock_create_ruleset", 444, request, len(request), 0))
     for path, rights in rules:
         try:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -203,7 +207,8 @@ def _ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
             continue  # a missing file cannot be opened anyway
         try:
             allowed = handled & (rights if os.path.isdir(path) else rights & _ON_FILES)
-            system.landlock_allow(ruleset, struct.pack("<Qi", allowed, descriptor))
+            rule = struct.pack("<Qi", allowed, descriptor)
+            system.take(system.system_call("landlock_add_rule", 445, ruleset, 1, rule, 0))
         finally:
             os.close(descriptor)
     return ruleset

@@ -166,9 +166,8 @@ _DENY = _ERRNO | 1  # EPERM
 def build_server_filter(*, may_exec: bool, counts_shared_memory: bool) -> bytes:
     """The allow list as BPF instructions.
 
-    Args:
-        may_exec: For languages whose interpreter is started by exec.
-        counts_shared_memory: Whether the memory limit does; otherwise none may be mapped.
+    `may_exec` is for languages whose interpreter is started by exec. Where the memory limit does not count
+    shared memory, none may be mapped.
 
     Raises KeyError on an architecture whose call numbers are not in the table; so does `build_child_filter`.
     """

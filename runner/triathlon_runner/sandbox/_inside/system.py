@@ -41,7 +41,7 @@ def take(*steps: Step) -> int:
     return result
 
 
-def _system_call(name: str, number: int, *arguments: object) -> Step:
+def system_call(name: str, number: int, *arguments: object) -> Step:
     return name, _libc.syscall, (ctypes.c_long(number), *arguments)
 
 
@@ -62,34 +62,19 @@ def drop_capabilities(allowed: int = 0) -> Step:
     """Leaves only the capabilities of the mask `allowed` (of the first 32); exec passes none on."""
     header = ctypes.create_string_buffer(struct.pack("<Ii", 0x20080522, 0))
     data = ctypes.create_string_buffer(struct.pack("<6I", allowed, allowed, 0, 0, 0, 0))
-    return _system_call("capset", 91 if _ARM else 126, header, data)
+    return system_call("capset", 91 if _ARM else 126, header, data)
 
 
 def install_filter(program: ctypes.Array[ctypes.c_char]) -> Step:
     """Installs a seccomp filter: BPF instructions of 8 bytes each, as they are when the step is taken."""
     request = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(program))
     arguments = ctypes.c_long(1), ctypes.c_long(0), ctypes.create_string_buffer(request)
-    return _system_call("seccomp", 277 if _ARM else 317, *arguments)
+    return system_call("seccomp", 277 if _ARM else 317, *arguments)
 
 
 def landlock_version() -> int:
     """The kernel's Landlock version, 0 where there is none."""
     return max(0, int(_libc.syscall(ctypes.c_long(444), None, 0, 1)))
-
-
-def landlock_ruleset(request: bytes) -> int:
-    """Returns a descriptor of new rules."""
-    return take(_system_call("landlock_create_ruleset", 444, request, len(request), 0))
-
-
-def landlock_allow(ruleset: int, request: bytes) -> None:
-    """Adds a rule."""
-    take(_system_call("landlock_add_rule", 445, ruleset, 1, request, 0))
-
-
-def landlock_restrict(ruleset: int) -> Step:
-    """Puts the rules on."""
-    return _system_call("landlock_restrict_self", 446, ctypes.c_long(ruleset), ctypes.c_long(0))
 
 
 def cpu_seconds(pid: int) -> float:
@@ -113,12 +98,9 @@ def enter_namespaces(
 ) -> None:
     """Moves this process into new namespaces and forks: only the fork, their pid 1, returns.
 
-    Args:
-        directory: An empty one, to build the file tree on.
-        visible: The paths that it shows, read-only.
-        hidden: Directories under them that it shows empty.
-        outer_id: The first of two unused user ids, where we are root; otherwise everyone inside is, seen from
-            outside, the user who calls.
+    On an empty directory a file tree is built that shows the visible paths, read-only, and the hidden ones
+    under them empty. `outer_id` is the first of two unused user ids, where we are root; otherwise everyone
+    inside is, seen from outside, the user who calls.
 
     Raises:
         OSError: a namespace or a mount was refused.
@@ -195,7 +177,7 @@ def _build(directory: str, visible: Sequence[str], hidden: Sequence[str]) -> Non
     take(_restrict(directory, _READ_ONLY, recursive=False))
     os.chdir(directory)
     take(
-        _system_call("pivot_root", 41 if _ARM else 155, b".", b"."),
+        system_call("pivot_root", 41 if _ARM else 155, b".", b"."),
         ("umount", _libc.umount2, (b".", 2)),  # the old root, which nobody uses any more (MNT_DETACH)
     )
     os.chdir("/")
@@ -210,7 +192,7 @@ def _mount(source: str, target: str, kind: str | None, flags: int, options: str 
 def _restrict(target: str, attributes: int, *, recursive: bool) -> Step:
     """Adds attributes such as read-only to a mount, and to all under it."""
     request, flags = struct.pack("<4Q", attributes, 0, 0, 0), 0x8000 if recursive else 0
-    return _system_call(f"mount_setattr {target}", 442, -100, target.encode(), flags, request, len(request))
+    return system_call(f"mount_setattr {target}", 442, -100, target.encode(), flags, request, len(request))
 
 
 def _show(source: str, target: str, attributes: int) -> None:
