@@ -10,9 +10,14 @@
   ];
   /* Filters of one press: name, value, text. */
   const QUICK = [["usable", "usable", "usable today"], ["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
-  /* What a row offers under a filter: several words, a month of a day, or the value itself. */
-  const offers = (name, value) => name === "has" || name === "grade" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
+  const words = (value) => value.split(" ").filter(Boolean);
+  /* What a row offers under a filter, where that is not its value alone. */
+  const OFFERS = {
+    has: words, grade: words, run: (day) => [day.slice(0, 7)],
+    size: (billions) => SIZES.filter(([, low, high]) => low <= billions && billions < high).map(([label]) => label),
+  };
+  const offers = (name, value) => value ? OFFERS[name]?.(value) ?? [value] : [];
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Of rows that continue in scripts a phone shows so many at first, as site.css does before this file is there. */
@@ -273,21 +278,16 @@
     }
 
     choices(name) {
-      const values = this.rows.map(({ row }) => row.dataset[name]).filter(Boolean);
+      const offered = new Set(this.rows.flatMap(({ row }) => offers(name, row.dataset[name])));
+      if (name === "size") return SIZES.map(([label]) => label).filter((label) => offered.has(label));
       /* Not by localeCompare: its tables alone take a phone 50 ms to load. */
-      if (name !== "size") return [...new Set(values.flatMap((value) => offers(name, value)))].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
-      return SIZES.filter(([, low, high]) => values.some((v) => low <= v && v < high)).map(([label]) => label);
+      return [...offered].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
     }
 
     fits(item) {
       for (const [name, wanted] of this.filters) {
-        const value = item.row.dataset[name];
-        if (name === "size") {
-          const [, low, high] = SIZES.find(([label]) => label === wanted);
-          if (!value || !(low <= value && value < high)) return false;
-        } else if (name === "price") {
-          if (!value || !(Number(value) <= Number(wanted))) return false;
-        } else if (!value || !offers(name, value).includes(wanted)) return false;
+        const offered = offers(name, item.row.dataset[name]);
+        if (!(name === "price" ? Number(offered[0]) <= Number(wanted) : offered.includes(wanted))) return false;
       }
       if (!this.words.length) return true;
       const text = this.textOf(item);
