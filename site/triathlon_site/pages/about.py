@@ -12,6 +12,7 @@ from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
 from triathlon_site.exchange import EXPORTS
 from triathlon_site.exports import DATA_SCHEMA, FIELDS, core_file
+from triathlon_site.packaged_tables import packaged_table
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
@@ -34,6 +35,8 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         "level": LEVEL,
         "significance": SIGNIFICANCE,
         "fewest": FEWEST_MODELS,
+        # of benchmarks/coverage.py, its smallest and largest share over all settings, in whole per cent
+        "simulated": packaged_table("pages/simulated.csv"),
     }
     yield Draft("method.html", "method/page", values)
     prompts = {

@@ -4,12 +4,10 @@ The spread is how far a published score could be from the true one, by the numbe
 `on_boards.csv` says which of our own columns they stand in, or why in none.
 """
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from statistics import fmean
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -19,6 +17,7 @@ from numpy.typing import NDArray
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
 from triathlon_site.models import Record
+from triathlon_site.packaged_tables import packaged_table
 from triathlon_site.uncertainty import DRAWS, STEP, central, generator, share_interval
 
 Array = NDArray[np.float64]
@@ -38,8 +37,7 @@ ABOUT_THE_MODEL: Final = frozenset(
 
 def _on_boards() -> tuple[dict[str, Places], dict[tuple[str, str], str]]:
     same: dict[str, Places] = {}
-    with files("triathlon_site.published").joinpath("on_boards.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = packaged_table("published/on_boards.csv")
     for row in rows:
         if row["board_column"]:
             place = row["table"], row["column"]

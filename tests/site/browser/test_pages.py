@@ -276,7 +276,8 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
 HEIGHTS = """() => {
   const figure = document.querySelector('[data-series="curve"]').closest('svg');
   const numbers = path => path.getAttribute('d').match(/[\\d.]+/g).map(Number);
-  const levels = [...figure.querySelectorAll('.grid')].map(line => numbers(line)[1]), base = levels[0], top = levels.at(-1);
+  const levels = [...figure.querySelectorAll('.grid')].map(line => numbers(line)[1]);
+  const base = levels[0], top = levels.at(-1);
   const plot = document.querySelector('.plot'), [low, high] = plot.layout.yaxis.range;
   const drawn = [...figure.querySelectorAll('[data-series] path')].map(numbers);
   return Math.max(...plot.data.flatMap((trace, line) => trace.y.map((value, place) =>
