@@ -37,6 +37,8 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         "fewest": FEWEST_MODELS,
         # of benchmarks/coverage.py, its smallest and largest share over all settings, in whole per cent
         "simulated": packaged_table("pages/simulated.csv"),
+        # questions whose line leaves the variable without a value; without a line, those that mask a call
+        "unusual": packaged_table("pages/dreval_unusual.csv"),
     }
     yield Draft("method.html", "method/page", values)
     prompts = {
