@@ -18,13 +18,11 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
 from triathlon_site.models import Record
 from triathlon_site.packaged_tables import packaged_table
-from triathlon_site.uncertainty import DRAWS, STEP, central, generator, share_interval
+from triathlon_site.uncertainty import DRAWS, ENDS, central, generator, share_interval
 
 Array = NDArray[np.float64]
 Places = tuple[tuple[str, str], ...]
 """Published tables and the column in each; the first that has a figure of a model counts."""
-ENDS: Final = ((0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
-"""Pseudo-tasks added to the solved and to the unsolved tasks for either end of an interval."""
 FROM_COUNTS: Final = "loops"
 Role = Literal["headline", "baseline", "column", "unranked", "text"]
 """headline: the score that the table ranks by. baseline: what shifts are counted from. column: another score.
