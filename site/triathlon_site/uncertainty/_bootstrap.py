@@ -236,7 +236,7 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     (share, trials, skew), maximum = _shape(samples), samples[0].maximum
     solved, failed = share * trials, trials - share * trials
     low, high = (
-        rounded(maximum * betaincinv(solved + more, failed + less, ndtr(skew * _SHIFT + z)))
+        np.round(maximum * betaincinv(solved + more, failed + less, ndtr(skew * _SHIFT + z)), DIGITS)
         for (more, less), z in zip(ENDS, (-_Z, _Z), strict=True)
     )
     score = rounded(maximum * share)
