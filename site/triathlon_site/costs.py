@@ -85,17 +85,14 @@ def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection
     return {name: cost for name, cost in costs.items() if cost}
 
 
-def _headline_files(board: Board, model: str) -> list[FileAggregate]:
-    return [file for file in board.files[model] if file.suite in board.headline.column.suites]
-
-
 def most_of_headline(board: Board, model: str) -> float | None:
     """How much the model's headline score could rise at most if no reply had been cut.
 
     In a mean over suites, the mean of their bounds. None where no reply was cut, or a suite with cut replies
     has a score that is no mean over units.
     """
-    metrics, files = dict(board.headline.column.parts), _headline_files(board, model)
+    metrics = dict(board.headline.column.parts)
+    files = [file for file in board.files[model] if file.suite in metrics]
     rises = [most_with_more_tokens(file, metrics[file.suite]) for file in files if file.cut_replies]
     known = [rise for rise in rises if rise is not None]
     return sum(known) / len(files) if len(known) == len(rises) and any(known) else None

@@ -4,11 +4,11 @@ The places stand in `reproduction_plan.csv`. Light to import: `triathlon reprodu
 else.
 """
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Final, Literal
+
+from triathlon_site import packaged_table
 
 PaperName = Literal["evaloop", "reval", "evoeval"]
 
@@ -56,13 +56,12 @@ class Paper:
 
 def _places(paper: PaperName) -> tuple[Place, ...]:
     places = []
-    with files("triathlon_site").joinpath("reproduction_plan.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["paper"] == paper:
-                words = row["parts"].split()
-                parts = tuple(zip(words[::2], words[1::2], strict=True))
-                where = row["where"], row["holds"]
-                places.append(Place(row["table"], row["column"], parts, where, row["composition"]))
+    for row in packaged_table("reproduction_plan.csv"):
+        if row["paper"] == paper:
+            words = row["parts"].split()
+            parts = tuple(zip(words[::2], words[1::2], strict=True))
+            where = row["where"], row["holds"]
+            places.append(Place(row["table"], row["column"], parts, where, row["composition"]))
     return tuple(places)
 
 

@@ -1,7 +1,7 @@
 /* Models side by side. Data comes in small script files, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
-  const { make, button, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
+  const { make, button, draw: svg, load, setQuery, bare, anchor } = window.triathlon;
   const MOST = 6;
   const NOT_SHOWN = "no difference shown", NOT_SHARED = "no task in common under one protocol and without open units";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
@@ -66,7 +66,9 @@
       else if (found.length) said.textContent = `${found.length} models: ${found.slice(0, 3).map(({ name }) => name).join(", ")}${found.length > 3 ? " …" : ""}`;
       else said.textContent = reported ? `of ${reported} others reported figures alone: no task is known to compare` : "no model of that name";
     };
-    whenPicked(field, add);
+    /* Enter, or a name that was picked from the list: one that is being typed may be the beginning of another. */
+    field.addEventListener("change", add);
+    field.addEventListener("input", (event) => { if (event.inputType === "insertReplacementText") add(); });
     return [field, list, said];
   };
 
@@ -105,7 +107,7 @@
 
   /* One line for several: who is better, who worse than the first. */
   const summary = (from, others, found) => {
-    const parts = [["better", "b"], ["worse", "w"]].flatMap(([name]) => {
+    const parts = ["better", "worse"].flatMap((name) => {
       const models = others.filter((model) => found.some(({ to, d }) => to === model && d.verdict === name));
       return models.length ? [`${name} in some column: ${models.map(({ name: own }) => own).join(", ")}`] : [];
     });
@@ -199,7 +201,6 @@
 
   /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
   const figures = document.getElementById("compare-figures");
-  const drawn = [["curve", "line", "curvePath"], ["radar", "line area", "radarPath"]];
   const pictures = figures.querySelector(".figures"), plots = figures.querySelector("[data-plots]");
   const switching = figures.querySelector("[data-interactive]");
   const showPictures = () => {
@@ -208,51 +209,59 @@
     switching.textContent = "Draw interactively";
   };
   let range = [0, 100];
-  /* Curves on an axis that ends where they do, in tens; the build draws them from 0 to 100 per cent. */
-  const fit = (figure, paths) => {
-    const levels = [...figure.querySelectorAll("text[text-anchor=end]")], lines = [...figure.querySelectorAll("path.grid")];
-    const heights = lines.map((line) => Number(/^M\S+ (\S+?)H/.exec(line.getAttribute("d"))[1])), base = heights[0], top = heights.at(-1);
-    const points = paths.map((path) => path ? path.slice(1).split(" ").map((point) => point.split(",").map(Number)) : []);
-    const values = points.flat().map(([, y]) => (100 * (base - y)) / (base - top));
-    if (!values.length) return paths;
+  /* Curves on an axis that ends where they do, in tens; the build draws its lines from 0 to 100 per cent. */
+  const curvePaths = (figure, curves) => {
+    const lines = [...figure.querySelectorAll("path.grid")].map((line) => line.getAttribute("d").match(/[\d.]+/g).map(Number));
+    const [left, base, right] = lines[0], height = base - lines.at(-1)[1], values = curves.flat();
     const low = Math.min(90, 10 * Math.floor(Math.min(...values) / 10)), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
-    range = [low, high];
-    levels.forEach((level, i) => { level.textContent = String(Math.round((low + (i / (levels.length - 1)) * (high - low)) * 10) / 10); });
-    const moved = (y) => base - ((100 * (base - y)) / (base - top) - low) / (high - low) * (base - top);
-    return points.map((own) => own.length ? `M${own.map(([x, y]) => `${x},${Math.round(moved(y) * 10) / 10}`).join(" ")}` : null);
+    range = values.length ? [low, high] : [0, 100];
+    figure.querySelectorAll("text[text-anchor=end]").forEach((text, i) => { text.textContent = String(Math.round((range[0] + (i / (lines.length - 1)) * (range[1] - range[0])) * 10) / 10); });
+    const step = (right - left) / (figure.querySelectorAll("text[text-anchor=middle]").length - 2); /* numbers of loops, and a title */
+    const point = (value, i) => `${(left + i * step).toFixed(1)},${(base - ((value - low) / (high - low)) * height).toFixed(1)}`;
+    return curves.map((curve) => curve.length ? `M${curve.map(point).join(" ")}` : null);
   };
   const draw = (models) => {
     figures.hidden = false;
     figures.querySelector(".legend").replaceChildren(...models.map((model, i) => make("li", {},
       svg("svg", { class: "figure", width: 28, height: 10, "aria-hidden": "true" }, svg("g", { class: `c${i}` }, svg("path", { class: "line", d: "M1 5H27" }))), ` ${model.name}`)));
-    for (const [name, shape, field] of drawn) {
-      const group = figures.querySelector(`[data-series="${name}"]`);
-      if (!group) continue;
-      group.closest("figure").hidden = !models.some((model) => model[field]);
-      const paths = models.map((model) => model[field]), fitted = name === "curve" ? fit(group.closest("svg"), paths) : paths;
-      group.replaceChildren(...fitted.flatMap((d, i) => d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: shape }))] : []));
+    for (const group of figures.querySelectorAll("[data-series]")) {
+      const isCurve = group.dataset.series === "curve", shape = isCurve ? "line" : "line area";
+      const paths = isCurve ? curvePaths(group.closest("svg"), models.map(({ curve }) => curve?.y ?? [])) : models.map(({ radarPath }) => radarPath);
+      group.closest("figure").hidden = !paths.some(Boolean);
+      group.replaceChildren(...paths.flatMap((d, i) => d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: shape }))] : []));
     }
     showPictures();
   };
+  /* Elements with these ids stand where plotly would else write style sheets of its maps, which the content policy refuses. */
+  const loadPlotly = async () => {
+    if (window.Plotly) return;
+    for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
+    await load(place.dataset.plotly);
+  };
   const interact = async () => {
     switching.disabled = true;
-    try { await loadPlotly(place.dataset.plotly, place.dataset.plotlyStyles.split(" ").filter(Boolean)); } finally { switching.disabled = false; }
+    try { await loadPlotly(); } finally { switching.disabled = false; }
     const models = chosen.map((id) => loaded.get(id));
-    const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
     /* Traces and axes come as plotly's own from the build; the page adds its colours. */
-    const traces = (name, marked) => models.flatMap((model, i) => model[name] ? [{ ...model[name], line: { color: colour(i) }, ...marked(i) }] : []);
-    const legend = { orientation: "h", y: -0.2 };
+    const { color, backgroundColor, fontFamily } = getComputedStyle(document.body);
+    const grid = getComputedStyle(figures.querySelector(".grid")).stroke;
+    const gridded = (axis) => ({ ...axis, gridcolor: grid, linecolor: grid, zerolinecolor: grid });
+    const page = {
+      paper_bgcolor: backgroundColor, plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color, family: fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 },
+      hoverlabel: { font: { color: backgroundColor } }, /* on the colour of the line */
+      legend: { orientation: "h", y: -0.2 },
+    };
+    const traces = (name) => models.flatMap((model, i) => model[name] ? [{ ...model[name], line: { color: getComputedStyle(place.querySelector(`.c${i}`)).color }, marker: { symbol: name === "curve" ? i : 0 } }] : []);
     const { curve: { xaxis, yaxis }, radar: { polar } } = index.layouts;
-    const curves = traces("curve", (i) => ({ marker: { symbol: i } })), shapes = traces("radar", () => ({}));
-    const axes = { radialaxis: gridded(polar.radialaxis, figures), angularaxis: gridded(polar.angularaxis, figures) };
     const drawings = [
-      ["Degradation curves", curves, { xaxis: gridded(xaxis, figures), yaxis: gridded({ ...yaxis, range }, figures) }],
-      ["All dimensions", shapes, { polar: { ...polar, ...axes } }],
+      ["Degradation curves", traces("curve"), { xaxis: gridded(xaxis), yaxis: gridded({ ...yaxis, range }) }],
+      ["All dimensions", traces("radar"), { polar: { ...polar, radialaxis: gridded(polar.radialaxis), angularaxis: gridded(polar.angularaxis) } }],
     ].filter(([, lines]) => lines.length);
     /* All places first: a plot takes the width that its place has when it is drawn. */
-    plots.replaceChildren();
-    const places = drawings.map(([label]) => addPlot(plots, label));
-    drawings.forEach(([, lines, layout], i) => plot(places[i], lines, { ...layout, legend }));
+    const places = drawings.map(([label]) => make("div", { class: "plot", role: "group", "aria-label": label }));
+    plots.replaceChildren(...places);
+    drawings.forEach(([, lines, layout], i) => window.Plotly.newPlot(places[i], lines, { ...layout, ...page }, { displaylogo: false, responsive: true }));
     pictures.hidden = true;
     switching.textContent = "Show the pictures";
   };

@@ -25,7 +25,7 @@
      else is said of it: `± 0.3`, `1 column`. */
   const INTERVAL = /^(?:([−+]?[\d.]+(?:–| to )[−+]?[\d.]+)(?:, )?)?(.*)$/;
   const parts = (cell) => {
-    const small = [...cell.querySelectorAll("small:not(.place)")].find((one) => !one.hidden);
+    const small = cell.querySelector("small:not(.place)");
     const [, interval = "", note] = INTERVAL.exec(clean(small?.textContent).replace(/^, /, ""));
     return [clean(cell.querySelector("b")?.textContent), interval, clean(cell.querySelector("sup")?.textContent), note];
   };

@@ -1,4 +1,4 @@
-/* What several scripts use: elements, other scripts, the address of a view, names as they are looked for, plotly. */
+/* What several scripts use: elements, other scripts, the address of a view, names as they are looked for. */
 "use strict";
 window.triathlon = (() => {
   const SVG = "http://www.w3.org/2000/svg";
@@ -36,38 +36,5 @@ window.triathlon = (() => {
   /* The id of a task, as `unit_anchor` writes it. */
   const anchor = (task) => encodeURIComponent(task).replaceAll("%2F", "/");
 
-  /* Enter, or a name that was picked from the list: one that is being typed may be the beginning of another. */
-  const whenPicked = (field, act) => {
-    field.addEventListener("change", act);
-    field.addEventListener("input", (event) => { if (event.inputType === "insertReplacementText") act(); });
-  };
-
-  /* Plotly is large: it comes when it is asked for. Elements with these ids stand where it would else write style
-     sheets of its maps, which the content policy refuses. */
-  const loadPlotly = async (source, ids) => {
-    if (window.Plotly) return;
-    for (const id of ids) document.head.append(make("meta", { id }));
-    await load(source);
-  };
-  const addPlot = (holder, label) => {
-    const place = make("div", { class: "plot", role: "group", "aria-label": label });
-    holder.append(place);
-    return place;
-  };
-  const plot = (place, traces, layout) => {
-    const { color, backgroundColor, fontFamily } = getComputedStyle(document.body);
-    const page = {
-      paper_bgcolor: backgroundColor, plot_bgcolor: "rgba(0,0,0,0)",
-      font: { color, family: fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 },
-      hoverlabel: { font: { color: backgroundColor } }, /* on the colour of the line */
-    };
-    window.Plotly.newPlot(place, traces, { ...layout, ...page }, { displaylogo: false, responsive: true });
-  };
-  /* An axis in the colour of a figure's grid. */
-  const gridded = (axis, figure) => {
-    const color = getComputedStyle(figure.querySelector(".grid")).stroke;
-    return { ...axis, gridcolor: color, linecolor: color, zerolinecolor: color };
-  };
-
-  return { make, button, draw, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded };
+  return { make, button, draw, load, setQuery, bare, anchor };
 })();

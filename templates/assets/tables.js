@@ -10,9 +10,14 @@
   ];
   /* Filters of one press: name, value, text. */
   const QUICK = [["usable", "usable", "usable today"], ["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
-  /* What a row offers under a filter: several words, a month of a day, or the value itself. */
-  const offers = (name, value) => name === "has" || name === "grade" ? value.split(" ").filter(Boolean) : [name === "run" ? value.slice(0, 7) : value];
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
+  const words = (value) => value.split(" ").filter(Boolean);
+  /* What a row offers under a filter, where that is not its value alone. */
+  const OFFERS = {
+    has: words, grade: words, run: (day) => [day.slice(0, 7)],
+    size: (billions) => SIZES.filter(([, low, high]) => low <= billions && billions < high).map(([label]) => label),
+  };
+  const offers = (name, value) => value ? OFFERS[name]?.(value) ?? [value] : [];
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Of rows that continue in scripts a phone shows so many at first, as site.css does before this file is there. */
@@ -76,8 +81,6 @@
       this.asked = this.rows.slice(limit).some(({ row }) => row.id && `#${row.id}` === location.hash);
       this.limit = this.asked ? Infinity : limit;
       this.filters = new Map();
-      this.words = [];
-      this.status = null;
       this.heads.forEach((head, column) => this.addSorting(head, column));
     }
 
@@ -167,11 +170,12 @@
       const find = `Find a ${this.noun.slice(0, -1)}`;
       this.search = make("input", { type: "search", placeholder: find, "aria-label": find });
       this.search.value = state.get("q") ?? "";
-      this.search.addEventListener("input", () => this.look());
-      this.words = this.wordsOf(this.search.value);
+      this.search.addEventListener("input", () => { remember("q", this.search.value.trim()); this.apply(); });
       this.status = make("output", { class: "status", "aria-live": "polite" });
       this.chips = make("span", { class: "chips" });
-      const filters = FILTERS.some(([name]) => this.choices(name).length > 1) ? [this.filterChooser()] : [];
+      const list = make("div", { class: "choices" });
+      const fill = () => { for (const field of this.inputs.values()) list.append(make("label", {}, `${field.getAttribute("aria-label")} `, field)); };
+      const filters = FILTERS.some(([name]) => this.choices(name).length > 1) ? [chooser("Filters", list, fill)] : [];
       this.controls = make("div", { class: "controls of-table" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
       const frame = this.table.parentElement;
       this.none = make("p", { class: "notice", role: "status" });
@@ -183,27 +187,12 @@
       this.apply();
     }
 
-    filterChooser() {
-      const list = make("div", { class: "choices" });
-      return chooser("Filters", list, () => {
-        for (const field of this.inputs.values()) list.append(make("label", {}, `${field.getAttribute("aria-label")} `, field));
-      });
-    }
-
     /* The row that the address names is in the page only now, and what the other scripts add moves it. */
     showAsked() {
       if (!this.asked) return;
       this.place();
       location.replace(location.href);
       setTimeout(() => document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" }), 200);
-    }
-
-    wordsOf(text) { return text.split(/\s+/).map(bare).filter(Boolean); }
-
-    look() {
-      this.words = this.wordsOf(this.search.value);
-      remember("q", this.search.value.trim());
-      this.apply();
     }
 
     /* By filter, a list of what the rows have, or the highest price: made when it is needed, because gathering it from all rows takes a while. */
@@ -262,7 +251,7 @@
         const label = FILTERS.find(([other]) => other === name)[1];
         const remove = () => { this.filter(name, ""); this.search.focus(); };
         return button(remove, { class: "chip", "aria-label": `Remove the filter ${label}: ${value}` }, `${label}: ${value} ×`);
-      }), ...this.filters.size || this.words.length ? [this.clearButton()] : []);
+      }), ...this.filters.size || this.search.value.trim() ? [this.clearButton()] : []);
     }
 
     clearButton() { return button(() => this.clear(), {}, "Clear all"); }
@@ -273,35 +262,28 @@
     }
 
     choices(name) {
-      const values = this.rows.map(({ row }) => row.dataset[name]).filter(Boolean);
+      const offered = new Set(this.rows.flatMap(({ row }) => offers(name, row.dataset[name])));
+      if (name === "size") return SIZES.map(([label]) => label).filter((label) => offered.has(label));
       /* Not by localeCompare: its tables alone take a phone 50 ms to load. */
-      if (name !== "size") return [...new Set(values.flatMap((value) => offers(name, value)))].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
-      return SIZES.filter(([, low, high]) => values.some((v) => low <= v && v < high)).map(([label]) => label);
+      return [...offered].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
     }
 
-    fits(item) {
+    fits(item, words) {
       for (const [name, wanted] of this.filters) {
-        const value = item.row.dataset[name];
-        if (name === "size") {
-          const [, low, high] = SIZES.find(([label]) => label === wanted);
-          if (!value || !(low <= value && value < high)) return false;
-        } else if (name === "price") {
-          if (!value || !(Number(value) <= Number(wanted))) return false;
-        } else if (!value || !offers(name, value).includes(wanted)) return false;
+        const offered = offers(name, item.row.dataset[name]);
+        if (!(name === "price" ? Number(offered[0]) <= Number(wanted) : offered.includes(wanted))) return false;
       }
-      if (!this.words.length) return true;
-      const text = this.textOf(item);
-      return this.words.every((word) => text.includes(word));
+      return words.every((word) => this.textOf(item).includes(word));
     }
 
     apply() {
+      const words = this.search.value.split(/\s+/).map(bare).filter(Boolean);
       let shown = 0;
       for (const item of this.rows) {
-        item.shown = this.fits(item);
+        item.shown = this.fits(item, words);
         shown += item.shown;
       }
       this.place();
-      if (!this.status) return;
       const all = this.rows.length;
       this.status.textContent = shown < all ? `${shown} of ${all} ${this.noun}` : `${all} ${all === 1 ? this.noun.slice(0, -1) : this.noun}`;
       this.showFilters();

@@ -5,7 +5,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from triathlon_site.noise import NoiseBudget, noise_budget
+from triathlon_site.tasks import NoiseBudget, noise_budget
 
 
 def experiment(

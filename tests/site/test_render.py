@@ -139,10 +139,10 @@ def test_rank_tier_and_shift_stand_where_they_are_asked_for() -> None:
     assert "–" in macro("score", None)
     assert macro("outcome", '<b a="1">').count("<") == 2
     assert re.sub(r"<[^>]+>", "", macro("rank", Rank(1, tied=False, low=1, high=80))) == "rank 1, 1 to 80"
-    score = replace(SCORE, link="models/m.html#receipt")
-    plain, again = (macro("grade", replace(score, judged_again=judged), "") for judged in (False, True))
-    assert 'title="measured: where it comes from">m</a>' in plain
-    assert 'title="measured, graded again here: where it comes from">m✓</a>' in again
+    score = replace(SCORE, link="models/m.html#receipt", note="where it comes from")
+    plain, again = (macro("mark", replace(score, judged_again=judged), "") for judged in (False, True))
+    assert 'title="where it comes from">m</a>' in plain
+    assert 'title="where it comes from">m✓</a>' in again
 
 
 BOARD_FOLDERS: Final = (CODE / "pages/board", TEMPLATES / "board")

@@ -11,8 +11,7 @@ from support.results import fake_manifest
 from triathlon_runner import catalogue
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.load import FileAggregate
-from triathlon_site.noise import noise_budget
-from triathlon_site.tasks import SuiteTasks, score_noise, suite_tasks
+from triathlon_site.tasks import SuiteTasks, noise_budget, score_noise, suite_tasks
 
 (SEEDS,) = catalogue.select(["evolved/core-seeds"])
 (LOOP,) = catalogue.select(["loop/core"])

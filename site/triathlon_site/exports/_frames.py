@@ -1,15 +1,14 @@
 """The rows of `data/*.json`, as frames: a row a model and column, or a model."""
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from triathlon_runner import catalogue
+from triathlon_site import packaged_table
 from triathlon_site.costs import run_cost
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
@@ -23,8 +22,7 @@ _WITH_GAPS: Final = {"integer or null": "Int64", "boolean or null": "boolean", "
 
 
 def _fields() -> dict[str, list[dict[str, str]]]:
-    with files(__package__).joinpath("fields.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = packaged_table("exports/fields.csv")
     return {name: [row for row in rows if row["file"] == name] for name in ("board", "overall", "notices")}
 
 

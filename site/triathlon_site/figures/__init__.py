@@ -7,7 +7,6 @@ from triathlon_site.figures._lines import (
     PLOTLY,
     RADAR_LAYOUT,
     Series,
-    curve_path,
     curves,
     interactive_curve,
     interactive_radar,

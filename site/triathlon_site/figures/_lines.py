@@ -51,7 +51,7 @@ class Series:
 def curves(title: str, series: Sequence[Series], steps: int = 0) -> Markup:
     """Per cent over loops 1…n; nothing for a single loop, or where all are 0.
 
-    Without series: the axes of so many `steps`, to whose group scripts add `curve_path`s.
+    Without series: the axes of so many `steps`, to whose group scripts add lines.
     """
     steps = max((len(one.values) for one in series), default=steps)
     if steps < 2 or (series and not any(value for one in series for value in one.values)):
@@ -62,7 +62,7 @@ def curves(title: str, series: Sequence[Series], steps: int = 0) -> Markup:
         (name, path_data(points), *points[-1], end)
         for (name, points), end in zip(coloured, ends, strict=True)
     ]
-    muted = [(one.name, curve_path(one.values, steps)) for one in series if one.muted]
+    muted = [(one.name, _curve_path(one.values, steps)) for one in series if one.muted]
     edges = {"left": LEFT, "right": RIGHT, "base": BASE}
     loops = [x for x, _ in _points([0.0] * steps, steps)]
     axes = {"edges": edges, "ticks": quarter_ticks(BASE, TOP), "loops": loops}
@@ -70,7 +70,7 @@ def curves(title: str, series: Sequence[Series], steps: int = 0) -> Markup:
 
 
 @lru_cache(maxsize=1024)
-def curve_path(values: tuple[float, ...], steps: int) -> str:
+def _curve_path(values: tuple[float, ...], steps: int) -> str:
     """The line of one model on these axes; kept, because it is in the figure of every model beside it."""
     return path_data(_points(values, steps))
 

@@ -34,7 +34,7 @@ class ShownScore(Score):
     cell without a mark of its grade."""
     date: str = ""
     note: str = ""
-    """Grade, date and source in words, for the link."""
+    """Grade, date and source in words: the title of that link."""
     source: str = ""
     """Title of the table that a reported figure was copied from."""
     deviation: float | None = None
@@ -145,7 +145,9 @@ def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScor
     if score is None:
         return None
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    return score if has_marks or score.apart else replace(score, link="")
+    again = "graded again here" if score.grade == RECORDED or score.judged_again else ""
+    note = f"{', '.join(filter(None, (score.grade, again, score.apart)))}: where it comes from"
+    return replace(score, note=note, link=score.link if has_marks or score.apart else "")
 
 
 def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
+from triathlon_site import packaged_table
 from triathlon_site.exchange import EXPORTS
 from triathlon_site.exports import DATA_SCHEMA, FIELDS, core_file
 from triathlon_site.pages._site import Gathered
@@ -34,6 +35,10 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         "level": LEVEL,
         "significance": SIGNIFICANCE,
         "fewest": FEWEST_MODELS,
+        # of benchmarks/coverage.py, its smallest and largest share over all settings, in whole per cent
+        "simulated": packaged_table("pages/simulated.csv"),
+        # questions whose line leaves the variable without a value; without a line, those that mask a call
+        "unusual": packaged_table("pages/dreval_unusual.csv"),
     }
     yield Draft("method.html", "method/page", values)
     prompts = {

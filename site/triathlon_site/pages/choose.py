@@ -16,7 +16,7 @@ from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import IN_INDEX, AllModels, ModelRow
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
-from triathlon_site.render import Draft, Page, as_script, formats
+from triathlon_site.render import Draft, Page, Section, Value, as_script, formats
 from triathlon_site.uncertainty import Interval, share_interval
 
 PATH: Final = "choose.html"
@@ -169,21 +169,20 @@ def recommended(scored: ScoredModels, cost: ChoiceCost) -> pd.DataFrame:
     return scored.frame[scored.frame["recommended"] & scored.frame[cost.id].notna()]
 
 
-def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
+def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
     """For readers without scripts: the frontiers by price and by size, where enough models have these."""
     for cost in (PRICE, SIZE):
         asked = recommended(scored, cost)
         best = asked[undominated(asked["value"].to_numpy(), asked[cost.id].to_numpy())]
         rows = best.sort_values(cost.id, kind="stable")[["label", "page", cost.id, "shown"]]
         if len(asked) >= FEWEST:
-            yield {
-                "title": f"{scored.score.name} by {cost.noun}",
-                "cost": cost,
-                "rows": [
-                    (name, page, cost_text(cost, value), text)
-                    for name, page, value, text in rows.itertuples(index=False)
-                ],
-            }
+            title = f"{scored.score.name} by {cost.noun}"
+            head = ("On the frontier", formats.sentence(cost.noun), "Score")
+            cells = (
+                (Value(name, link=page), Value(cost_text(cost, value)), Value(text))
+                for name, page, value, text in rows.itertuples(index=False)
+            )
+            yield cost, Section(f"Frontier: {title}", title, head, tuple(cells))
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:

@@ -15,7 +15,6 @@ from triathlon_site.figures import (
     FEWEST_AXES,
     PLOTLY,
     RADAR_LAYOUT,
-    curve_path,
     curves,
     interactive_curve,
     interactive_radar,
@@ -62,7 +61,6 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         content = {
             "id": model,
             "name": info.label,
-            "curvePath": curve_path(curve, steps) if curve else None,
             "curve": interactive_curve(info.label, curve) if curve else None,
             **_radar_of(model, info.label, axes),
             "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
+from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page, unit_anchor
 from triathlon_site.costs import most_of_headline
 from triathlon_site.evidence import (
@@ -29,7 +30,7 @@ from triathlon_site.pages._scores import cell, dimensions, marked, score_in, sha
 from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.all_models import TABLE, ModelRow
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, missing_suites, question_columns, view_of
-from triathlon_site.render import Draft, Figure, Page, formats
+from triathlon_site.render import Draft, Figure, Page, Section, Value, formats
 from triathlon_site.scores import Board, set_title
 from triathlon_site.tasks import score_noise, solving_metric
 from triathlon_site.uncertainty import DIGITS
@@ -55,8 +56,8 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "info": info,
             "card": card,
             "place": place,
-            "cells": [(c.name, place.cells[c.id]) for c in TABLE if place and c.id in place.cells],
-            "numbers": list(_reported_numbers(site, card)),
+            "numbers": _numbers(place),
+            "reported": _reported_numbers(site, card),
             "may_be": site.may_be.get(card.info.id, ()),
             "servers": "; ".join(
                 sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})
@@ -69,7 +70,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
                 if row.model == model
             ],
             "boards": [one for board in boards if (one := _model_board(site, board, model))["cells"]],
-            "drops": drops_of(model, boards),
+            "drops": _drops_table(drops_of(model, boards)),
             "radar": _radar(model, info.label, boards),
             "recordings": list(beside_recordings(site, info)),
             "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
@@ -90,14 +91,45 @@ def in_catalogue_order(files: Iterable[FileAggregate]) -> list[FileAggregate]:
     return sorted(files, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite))
 
 
-def _reported_numbers(site: Gathered, card: ModelCard) -> Iterator[tuple[Any, ...]]:
+def _numbers(place: ModelRow | None) -> Section:
+    """What the table of all models shows of the model; nothing of one that is not in it."""
+    rows = []
+    if place and place.index:
+        low, high = (formats.points(end) for end in (place.index.low, place.index.high))
+        columns = counted(place.index.columns, "column")
+        rows.append(
+            (
+                Value("Index", link="method.html#index"),
+                Value(formats.points(place.index.value)),
+                Value(f"{low}–{high}"),
+                Value(f"rank {formats.rank(place.index.rank)}, from {columns} of one snapshot"),
+            )
+        )
+    for column in TABLE:
+        if place and (shown := place.cells.get(column.id)):
+            score = formats.known_range(shown.value, shown.upper, shown.maximum)
+            span = formats.span(shown.interval, shown.maximum)
+            rows.append((Value(column.name), Value(score), Value(span), Value(shown.note, link=shown.link)))
+    if place and place.ran is not None:
+        about = Value("replies that were programs which ran")
+        rows.append((Value("Ran"), Value(formats.percent(place.ran)), Value(formats.NONE), about))
+    return Section("In the table of all models", "", ("Number", "Score", "95 %", "From"), tuple(rows))
+
+
+def _reported_numbers(site: Gathered, card: ModelCard) -> Section:
     """Every figure of every ranking that has the model, its name there, and the snapshot of a product."""
+    rows = []
     for one in card.snapshots:
         for table_id, row in (one.joined.rows if one.joined else {}).items():
             table = site.reported.boards[table_id]
             for column in table.columns:
                 if score := row.scores.get(column.id):
-                    yield table, column, score, row.name, one.label
+                    source = Value(table.title, table.source.as_of, link=table.page)
+                    span = Value(formats.span(score.interval, column.maximum))
+                    name = Value(row.name, one.label)
+                    rows.append((source, Value(column.title), Value(score.text), span, name))
+    head = ("Source", "Column", "Score", "95 %", "Named there")
+    return Section("Reported by others", "", head, tuple(rows))
 
 
 def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
@@ -198,6 +230,22 @@ class Drop(NamedTuple):
     def points(self) -> float:
         """Rounded as the two scores are: a drop has the same digits as on its board."""
         return round(self.before - self.after, DIGITS)
+
+
+def _drops_table(drops: Sequence[Drop]) -> Section:
+    head = ("From", "Score", "To", "Score", "Drop", "Failed, for example")
+    rows = (
+        (
+            Value(drop.first),
+            Value(formats.score(drop.before, 100)),
+            Value(drop.second),
+            Value(formats.score(drop.after, 100)),
+            Value(formats.signed(-drop.points, 100)),
+            Value(drop.task if drop.path else formats.NONE, link=drop.path),
+        )
+        for drop in drops
+    )
+    return Section("Largest drops", "", head, tuple(rows))
 
 
 def drops_of(model: str, boards: Sequence[Board]) -> list[Drop]:

@@ -16,7 +16,7 @@ from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import ONLY_PUBLISHED, SAME, PublishedTable
-from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
+from triathlon_site.render import Draft, Figure, Link, Page, Section, Value, formats
 from triathlon_site.reproduction_plan import PAPERS
 from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
 from triathlon_site.uncertainty import Difference, independent_difference
@@ -35,7 +35,10 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     if not site.published.sources:
         return
     if found := list(pairs(site)):
-        yield Draft(TRUTH, "truth/page", {"pairs": found})
+        head = ("Model", "Quantity", "Measured here", "Reported", "By", "Difference", "Agrees")
+        beside = Section("Measured here and reported by others", "", head, tuple(map(_beside, found)))
+        quantised = any(pair.snapshot.info.bits for pair in found)
+        yield Draft(TRUTH, "truth/page", {"table": beside, "quantised": quantised})
     pages: dict[str, list[PublishedTable]] = {}
     for table in site.reported.tables:
         pages.setdefault(table.page, []).append(table)
@@ -43,13 +46,46 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     siblings = [Link("All sources", "published.html")]
     siblings += [Link(tables[0].title, page) for page, tables in pages.items()]
     siblings += [Link(f"{PAPERS[name].title}, reproduced", reproduced_page(name)) for name, _ in papers]
-    values = {"siblings": siblings, "boards": site.reported.boards, "doubtful": site.published.doubtful}
+    titles = {name: board.title for name, board in site.reported.boards.items()}
+    doubtful = (
+        (
+            Value(row["name"], titles[row["source"]]),
+            Value(row["other_name"], titles[row["other_source"]]),
+            Value(row["reason"]),
+        )
+        for row in site.published.doubtful
+    )
+    apart = Section("Names that were not joined", "", ("Name", "Other name", "Why not"), tuple(doubtful))
+    values = {"siblings": siblings, "boards": site.reported.boards, "apart": apart}
     yield Draft("published.html", "published/page", values)
     for page, tables in pages.items():
         yield _paper(site, page, tables, siblings)
     for name, own in papers:
         yield reproduced.draft(site, name, own, siblings)
     yield from published_files(site.published)
+
+
+def _beside(pair: "Pair") -> tuple[Value, ...]:
+    """The row of one figure of ours and one that others report."""
+    info, own, theirs, difference = pair.snapshot.info, pair.own, pair.reported, pair.difference
+    known, maximum = theirs.interval.known, own.maximum
+    ends = (formats.signed(end, maximum) for end in (difference.interval.low, difference.interval.high))
+    return (
+        Value(info.label, pair.served, link=info.page),
+        Value(pair.column),
+        Value(
+            formats.known_range(own.value, own.upper, maximum),
+            f"{formats.span(own.interval, maximum)}, {own.tasks} tasks",
+            link=own.link,
+        ),
+        Value(formats.score(theirs.value, maximum), formats.span(theirs.interval, maximum) if known else ""),
+        Value(theirs.source, theirs.date, link=theirs.link),
+        Value(
+            formats.signed(difference.value, maximum),
+            " to ".join(ends) + ("" if known else ", of ours alone"),
+        ),
+        Value({None: "not known", True: "yes", False: "no"}[pair.agrees]),
+    )
 
 
 def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings: list[Link]) -> Draft:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Final
 
 from markupsafe import escape
@@ -12,7 +13,7 @@ from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of
-from triathlon_site.render import Draft, Figure, Page, as_script
+from triathlon_site.render import Draft, Figure, Page, Section, Value, as_script
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
 
@@ -70,7 +71,9 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             for page in pages
         ]
         index = Page(INDEX, f"window.triathlonTasks({as_script({'suites': suites})});\n")
-        yield Draft("tasks.html", "tasks/page", {"pages": pages}, (index,))
+        head = ("Suite", "Models", "Tasks", "Mean, %", "Solved by all", "By nobody")
+        overview = Section("Suites", "", head, tuple(map(_overview, pages)))
+        yield Draft("tasks.html", "tasks/page", {"suites": overview}, (index,))
     for page in pages:
         suite = page.found
         names = [site.models[model].label for model in suite.models[:GRID_MODELS]]
@@ -90,6 +93,13 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             shown = {task.task: solvers.get(task.task, {}) for task in tasks}
             values = {"page": page, "start": start, "solvers": shown}
             yield Draft(page.details(start), "tasks/details", values)
+
+
+def _overview(page: SuitePage) -> tuple[Value, ...]:
+    """The row of one suite."""
+    entry, means = page.found.entry, [task.mean for task in page.found.tasks]
+    counts = len(page.found.models), len(means), f"{100 * fmean(means):.1f}", means.count(1), means.count(0)
+    return Value(entry.title, entry.id, link=page.path), *(Value(str(count)) for count in counts)
 
 
 def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:

@@ -4,12 +4,10 @@ The spread is how far a published score could be from the true one, by the numbe
 `on_boards.csv` says which of our own columns they stand in, or why in none.
 """
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from statistics import fmean
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -18,14 +16,13 @@ from numpy.typing import NDArray
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
+from triathlon_site import packaged_table
 from triathlon_site.models import Record
-from triathlon_site.uncertainty import DRAWS, STEP, central, generator, share_interval
+from triathlon_site.uncertainty import DRAWS, ENDS, central, generator, share_interval
 
 Array = NDArray[np.float64]
 Places = tuple[tuple[str, str], ...]
 """Published tables and the column in each; the first that has a figure of a model counts."""
-ENDS: Final = ((0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
-"""Pseudo-tasks added to the solved and to the unsolved tasks for either end of an interval."""
 FROM_COUNTS: Final = "loops"
 Role = Literal["headline", "baseline", "column", "unranked", "text"]
 """headline: the score that the table ranks by. baseline: what shifts are counted from. column: another score.
@@ -38,8 +35,7 @@ ABOUT_THE_MODEL: Final = frozenset(
 
 def _on_boards() -> tuple[dict[str, Places], dict[tuple[str, str], str]]:
     same: dict[str, Places] = {}
-    with files("triathlon_site.published").joinpath("on_boards.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = packaged_table("published/on_boards.csv")
     for row in rows:
         if row["board_column"]:
             place = row["table"], row["column"]

@@ -1,10 +1,8 @@
 """Which boards and columns there are, and which files and seeds of tasks are scored together."""
 
-import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -13,6 +11,7 @@ from triathlon_runner import catalogue as runner_catalogue
 from triathlon_runner.metrics import Contribution, Metric, Role
 from triathlon_runner.records import known_protocols
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
+from triathlon_site import packaged_table
 from triathlon_site.load import FileAggregate
 from triathlon_site.uncertainty import Sample
 
@@ -197,8 +196,7 @@ def set_title(name: str) -> str:
 
 OTHER_PROTOCOL: Final = "asked or graded under another protocol than those that are ranked"
 UNITS_ARE_OPEN: Final = "not ranked while units are open"
-with files("triathlon_site.scores").joinpath("dreval_programs.csv").open(encoding="utf-8") as _file:
-    _SAME: Final = {row["program"]: row["problem"] for row in csv.DictReader(_file)}
+_SAME: Final = {row["program"]: row["problem"] for row in packaged_table("scores/dreval_programs.csv")}
 """Programs of DREval by the names that they have where they come from: the first 85 are problems of
 HumanEval, the others classes of ClassEval, both in their order; found by their names."""
 

@@ -3,8 +3,8 @@
 from triathlon_site.uncertainty._bootstrap import (
     DIGITS,
     DRAWS,
+    ENDS,
     LEVEL,
-    STEP,
     Draws,
     Interval,
     Sample,

@@ -202,6 +202,8 @@ def central(draws: Draws) -> tuple[Array, Array]:
 STEP: Final = 0.25
 """Of a task: how much further out either end of an interval lies than that of Jeffreys. The latter holds
 some chances of pass@1 in 88 % of the cases only (40 and 100 tasks), this one all from 2 to 98 % in 94 %."""
+ENDS: Final = ((0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
+"""Pseudo-tasks added to the solved and to the unsolved tasks for the lower and for the upper end."""
 FEW: Final = 3
 """Tasks that make the distance from the end of the scale: with so many, e⁻¹ of the variance is that of pass
 or fail."""
@@ -232,9 +234,10 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     Models with equal outcomes have equal intervals. `Interval.known` is false of a model without tasks.
     """
     (share, trials, skew), maximum = _shape(samples), samples[0].maximum
+    solved, failed = share * trials, trials - share * trials
     low, high = (
-        rounded(np.asarray(maximum * betaincinv(*end, ndtr(skew * _SHIFT + z)), dtype=np.float64))
-        for end, z in zip(_ends(share, trials), (-_Z, _Z), strict=True)
+        np.round(maximum * betaincinv(solved + more, failed + less, ndtr(skew * _SHIFT + z)), DIGITS)
+        for (more, less), z in zip(ENDS, (-_Z, _Z), strict=True)
     )
     score = rounded(maximum * share)
     ends = np.minimum(low, score).tolist(), np.maximum(high, score).tolist()
@@ -243,17 +246,11 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
 
 def share_interval(solved: float, tasks: float) -> Interval:
     """Of a share of pass/fail tasks, 0 to 1: what `score_intervals` gives for pass@1."""
-    few, many = 0.5 - STEP, 0.5 + STEP
-    low = float(betaincinv(solved + few, tasks - solved + many, _TAIL))
-    high = float(betaincinv(solved + many, tasks - solved + few, 1 - _TAIL))
+    low, high = (
+        float(betaincinv(solved + more, tasks - solved + less, tail))
+        for (more, less), tail in zip(ENDS, (_TAIL, 1 - _TAIL), strict=True)
+    )
     return Interval(min(low, solved / tasks), max(high, solved / tasks))
-
-
-def _ends(share: Array, trials: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Parameters of the Beta distributions of the lower and of the upper ends."""
-    solved, failed = share * trials, trials - share * trials
-    low = solved + 0.5 - STEP, failed + 0.5 + STEP
-    return low, (solved + 0.5 + STEP, failed + 0.5 - STEP)
 
 
 def _shape(samples: Sequence[Sample]) -> tuple[Array, Array, Array]:

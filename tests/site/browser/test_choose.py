@@ -76,7 +76,8 @@ def test_table_and_figure_are_the_frontier_of_the_page(page: Page, address: str,
     page.goto(f"{address}?score=loop&cost=size")
     page.wait_for_selector("[data-shown]")
     rows = page.locator("#choose tbody tr").all_inner_texts()
-    assert rows == ["\t".join((name, *texts)) for name, _, *texts in draft.values["questions"][0]["rows"]]
+    _, frontier = draft.values["questions"][0]
+    assert rows == ["\t".join(cell.text for cell in row) for row in frontier.rows]
     address_of = "links => links.map((link) => link.getAttribute('href'))"
     pages = page.locator("#choose svg a").evaluate_all(address_of)
     assert sorted(pages) == [f"models/{name}.html" for name in ("costly", "large", "middle", "small", "twin")]

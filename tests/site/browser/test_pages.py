@@ -260,6 +260,7 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     expect(picture).to_be_hidden()  # the plots stand in their place
     assert page.locator(".plot .main-svg").first.evaluate(LINE) != "none"
     levels = [float(text) for text in picture.locator("text[text-anchor=end]").all_text_contents()]
+    assert page.evaluate(HEIGHTS) <= 0.06
     axis = page.evaluate("document.querySelector('.plot').layout.yaxis.range")
     assert axis == [levels[0], levels[-1]]
     assert page.locator(".plot[role=img]").count() == 0  # it has links and buttons
@@ -272,6 +273,17 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     expect(picture).to_be_visible()
 
 
+HEIGHTS = """() => {
+  const figure = document.querySelector('[data-series="curve"]').closest('svg');
+  const numbers = path => path.getAttribute('d').match(/[\\d.]+/g).map(Number);
+  const levels = [...figure.querySelectorAll('.grid')].map(line => numbers(line)[1]);
+  const base = levels[0], top = levels.at(-1);
+  const plot = document.querySelector('.plot'), [low, high] = plot.layout.yaxis.range;
+  const drawn = [...figure.querySelectorAll('[data-series] path')].map(numbers);
+  return Math.max(...plot.data.flatMap((trace, line) => trace.y.map((value, place) =>
+    Math.abs(drawn[line][2 * place + 1] - (base - (value - low) / (high - low) * (base - top))))));
+}"""
+"""How far, in pixels, lines in the page’s own figure lie from where the levels of its axis say."""
 LINE = """svg => {
   const text = svg.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'tspan'));
   text.setAttribute('class', 'line');

@@ -1,10 +1,9 @@
 """The columns of the table of all models, and what else counts in the index: `front.csv`, read."""
 
-import csv
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final
 
+from triathlon_site import packaged_table
 from triathlon_site.published import SAME, Places
 
 
@@ -59,7 +58,6 @@ class FrontColumn:
 
 
 def _columns() -> tuple[FrontColumn, ...]:
-    lines = files(__package__).joinpath("front.csv").read_text("utf-8").splitlines()
     texts = ("id", "name", "board", "column", "small", "head", "about", "within")
     return tuple(
         FrontColumn(
@@ -70,7 +68,7 @@ def _columns() -> tuple[FrontColumn, ...]:
             in_index=bool(row["in_index"]),
             published=tuple((place.split(":")[0], place.split(":")[1]) for place in row["published"].split()),
         )
-        for row in csv.DictReader(lines)
+        for row in packaged_table("pages/board/front.csv")
     )
 
 
