@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "595148dddb1c6047c1316273572c90d7e6250dd5facfe908919bda3d633a4aa5")
+DECIDED = (2, "759bc8d842df0324a2513800120c7a22ad13b8b64c182d86b11476a9a9d8a5ae")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

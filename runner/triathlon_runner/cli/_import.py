@@ -95,8 +95,10 @@ def import_command(
             built = await build_suite(entry, store, grader, Wanted())
             for log in (log for log in logs if log.suite in {None, entry.id}):
                 show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")
-                what = log_format, log.path, log.row, built, folder, caching_grader, show, source
-                report = await imports.import_log(imports.Import(*what))
+                job = imports.Import(
+                    log_format, log.path, log.row, built, folder, caching_grader, show, source
+                )
+                report = await imports.import_log(job)
                 _show(report, log.path, screen)
                 left_out += len(report.left_out)
         return left_out

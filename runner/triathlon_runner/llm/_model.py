@@ -266,9 +266,8 @@ class OpenModel:
         """Returns why there is no answer, without keys; stops the model where no question can succeed."""
         final = _api.EndpointError(error.reason) if isinstance(error, _api.Retryable) else error
         of_question = ""
-        if (
-            isinstance(error, _api.Malformed) and not self.stats.answered
-        ):  # all tries of a question, and no answer
+        if isinstance(error, _api.Malformed) and not self.stats.answered:
+            # All tries of a question, and no answer.
             final = self.useless_error(error)
         elif isinstance(error, _api.UnexplainedError):
             of_question = "" if self.queue.stopped else str(error)
