@@ -120,7 +120,8 @@ def verify(
     if recorded:
         screen.print_message(
             f"{counted(len(recorded), 'recorded file')} with outcomes only: nothing is stored to grade again;"
-            " `make recorded DIR=FOLDER` grades the recordings themselves"
+            " `make recorded DIR=FOLDER` grades other people's recordings, this command the whole files that"
+            " were compacted, in the folder where they are"
         )
     raise typer.Exit(0 if all_good else 1)
 
