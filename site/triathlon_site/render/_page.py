@@ -61,7 +61,7 @@ def escaped(value: Any) -> str:
     """The value as a page shows it: what `markupsafe.escape` makes, without its mark that it is safe."""
     if type(value) is str:
         return _ESCAPE(value)
-    return value if isinstance(value, Markup) else markupsafe.escape(value)
+    return value if isinstance(value, Markup) else _ESCAPE(str(value))
 
 
 class _Code(CodeGenerator):
