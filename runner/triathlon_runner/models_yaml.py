@@ -65,6 +65,8 @@ class ModelRow(Settings):
     open_weights: bool | None = None
     released: Day | None = None
     """YYYY, YYYY-MM or YYYY-MM-DD."""
+    retired: Day | None = None
+    """The day from which on it is not asked, because nobody serves it; the site says so."""
     kind: ModelKind = "instruct"
     """instruct: chat; base: it completes text."""
     profile: Literal["quick", "standard", "full"] = "quick"

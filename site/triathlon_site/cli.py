@@ -18,7 +18,7 @@ from triathlon_runner.cli import Models, Results, Suites, add_commands, app, exa
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
 from triathlon_site import reproduce_command  # noqa: F401  adds its command
-from triathlon_site.cli_options import PANEL, ModelsFile, Out, Wanted, known_suites, load_models
+from triathlon_site.cli_options import PANEL, Docs, ModelsFile, Out, Url, Wanted, known_suites, load_models
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
@@ -58,24 +58,8 @@ def build_command(
             help="Record this state in history.json, so that later builds say what changed since.",
         ),
     ] = False,
-    url: Annotated[
-        str,
-        typer.Option(
-            "--url",
-            help="Where the site will be published, for the addresses in its feed, its badges and the page"
-            " that a host shows for an address which leads nowhere.",
-            envvar="TRIATHLON_URL",
-        ),
-    ] = "",
-    docs: Annotated[
-        str,
-        typer.Option(
-            "--docs",
-            help="Where the docs of `make docs` will be, seen from the front page, such as docs/index.html:"
-            " every page then links to them.",
-            envvar="TRIATHLON_DOCS",
-        ),
-    ] = "",
+    url: Url = "",
+    docs: Docs = "",
     as_of: Annotated[
         str,
         typer.Option(

@@ -73,7 +73,7 @@ class Change(Strict):
     id: str
     """A URN: readers of the feed know it by this."""
     date: str
-    """Day of the newest result."""
+    """Day of the newest result; where that is withdrawn, of the change before."""
     version: str
     events: tuple[Event, ...]
     moves: Moves
@@ -131,6 +131,7 @@ class History(Strict):
         if not events and not moves:
             return History(last=snapshot, changes=self.changes)
         before = [change.id for change in self.changes[:1]]  # the same may happen twice, on the same day
+        date = max([date, *(change.date for change in self.changes[:1])])
         text = json.dumps([date, version, before, [event.model_dump() for event in events], moves])
         urn = uuid.uuid5(_NAMESPACE, text).urn
         change = Change(id=urn, date=date, version=version, events=events, moves=moves)

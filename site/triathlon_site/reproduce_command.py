@@ -23,7 +23,7 @@ from triathlon_runner.cli import (
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.terminal import Screen, console, table, write
-from triathlon_site.cli_options import PANEL, Out, known_suites, load_models
+from triathlon_site.cli_options import PANEL, Docs, Out, Url
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def reproduce_command(
     results: Results = Path("results"),
     data: Data = None,
     out: Out = Path("_site"),
+    url: Url = "",
+    docs: Docs = "",
 ) -> None:
     """Runs a paper's own protocol and sets its tables beside what comes out, cell by cell.
 
@@ -104,7 +106,12 @@ def reproduce_command(
         data=data,
     )
     if not dry_run:
-        _build(paper, models_file, results, out)
+        from triathlon_site.cli import build_command  # noqa: PLC0415  it imports this module
+        from triathlon_site.pages.reproduced import reproduced_page  # noqa: PLC0415  see `cli`
+
+        build_command(models_file, results, out, url=url, docs=docs)
+        page = out / reproduced_page(paper)
+        write(f"{page}" if page.exists() else f"no results for a page of {chosen.title} yet")
     raise typer.Exit(code)
 
 
@@ -132,14 +139,3 @@ def _together(suites: list[str]) -> str:
     plain = suites[0].partition("@")[0]
     variants = (suite.removeprefix(plain) if suite.startswith(f"{plain}@") else suite for suite in suites[1:])
     return ", ".join((suites[0], *variants))
-
-
-def _build(paper: PaperName, models_file: Path, results: Path, out: Path) -> None:
-    """Builds the site, which has the paper's page where there are results for it."""
-    from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see `cli`
-    from triathlon_site.pages.reproduced import reproduced_page  # noqa: PLC0415  see `cli`
-
-    known = known_suites(models_file)
-    build(results, out, load_models(models_file), known=known, cache=cache_folder())
-    page = out / reproduced_page(paper)
-    write(f"{page}" if page.exists() else f"no results for a page of {PAPERS[paper].title} yet")

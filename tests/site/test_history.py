@@ -57,7 +57,7 @@ def test_the_memory_stays_small() -> None:
     history = History().after(OLD, "2026-01-01", "1")
     assert history.changes == () and history.after(OLD, "2026-01-02", "1") == history
     for step in range(1, 120):
-        history = history.after((OLD, NEW)[step % 2], f"2026-01-01 {step}", "1")
+        history = history.after((OLD, NEW)[step % 2], f"2026-01-01 {step:03}", "1")
     newest, *_, oldest = history.changes
     assert len(history.changes) == 20 and newest.id != oldest.id and newest.date == "2026-01-01 119"
     assert History.model_validate_json(history.model_dump_json(exclude_defaults=True)) == history
@@ -65,6 +65,12 @@ def test_the_memory_stays_small() -> None:
     for snapshot in (OLD, NEW, OLD, NEW):
         history = history.after(snapshot, "2026-01-01", "1")
     assert len({change.id for change in history.changes}) == 3
+
+
+def test_withdrawn_results_are_a_later_change() -> None:
+    """A change has no earlier day than the one before, though the newest results are gone."""
+    history = History().after(OLD, "2026-01-01", "1").after(NEW, "2026-03-01", "1")
+    assert [change.date for change in history.after(OLD, "2026-01-01", "1").changes] == ["2026-03-01"] * 2
 
 
 def build_with(root: Path, *models: FakeModel) -> BuildReport:

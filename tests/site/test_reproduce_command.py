@@ -97,8 +97,9 @@ def test_evoeval(tmp_path: Path, server: str) -> None:
     page = (root / "_site" / "published" / "evoeval-reproduced.html").read_text()
     assert "EvoEval’s instruction differs by family of models" in page
     assert "not in the paper’s table" in page
-    again = call(root, "evoeval", "--limit", "2")
+    again = call(root, "evoeval", "--limit", "2", "--url", "https://example.org/board")
     assert "0 units finished, 0 open" in again.stdout, again.stdout + again.stderr
+    assert "https://example.org/board/" in (root / "_site/404.html").read_text()  # as of `triathlon build`
 
 
 @pytest.mark.slow

@@ -3,8 +3,16 @@
 import json
 from typing import Any
 
-from triathlon_runner.llm import Answer, ApiConfig, Chat, Completion, Sampling
-from triathlon_runner.llm.provider import Fetch, Request, ServerInfo
+from triathlon_runner.llm.provider import (
+    Answer,
+    ApiConfig,
+    Chat,
+    Completion,
+    Fetch,
+    Request,
+    Sampling,
+    ServerInfo,
+)
 from triathlon_runner.records import Reply, Usage
 
 

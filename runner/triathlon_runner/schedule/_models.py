@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,8 @@ def _shaping_arguments(serve: ServeConfig) -> dict[str, Any]:
 
 def why_not(row: ModelRow) -> str | None:
     """Why the model cannot run here, in one sentence; None where it can. Sends no request."""
+    if row.retired is not None and row.retired <= date.today().isoformat():
+        return f"retired {row.retired}, as its row says"
     if row.api is not None:
         missing = row.api.missing_variables()
         return f"no key: set the environment variable {missing[0]}" if missing else None

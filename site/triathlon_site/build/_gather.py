@@ -106,11 +106,12 @@ def gather(
 
 
 def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
-    """The cards as of a day; the availability that the facts state counts before that of the card."""
+    """The cards as of a day; what the facts state of availability counts before a card without an end."""
     found = {}
     for model, info in models.items():
-        stated = facts[info.name].availability if info.name in facts else None
-        found[model] = replace(info, availability=stated or info.availability).on_day(day)
+        own = info.availability
+        stated = facts[info.name].availability if info.name in facts and not (own and own.end) else None
+        found[model] = replace(info, availability=stated or own).on_day(day)
     return found
 
 

@@ -1,5 +1,7 @@
 """Each provider's options, requests and replies."""
 
+import inspect
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +151,11 @@ def test_every_field_is_explained(provider: type[ApiConfig]) -> None:
 
 
 async def test_a_third_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of 30 lines and one line in the table make a provider, with retries, cache and identity."""
+    """A file of 30 lines and one line in the table make a provider, with retries, cache and identity.
+
+    Beside the others, `llm/__init__.py` imports it: it imports nothing from there.
+    """
+    assert "triathlon_runner.llm import" not in inspect.getsource(sys.modules[Brackets.__module__])
     monkeypatch.setitem(PROVIDERS, "brackets", Brackets)
     paths = {"POST /v1/say": {"said": "[yes]"}, "GET /v1/who": {"digest": "ab12"}}
     row = {"model": "m", "provider": "brackets", "key_env": "TEST_KEY", "loudness": 2}

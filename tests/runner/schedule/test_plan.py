@@ -59,6 +59,14 @@ def test_files_of_a_served_row_that_are_not_there(tmp_path: Path) -> None:
     assert why_not(row) is None
 
 
+def test_a_retired_model_is_not_asked() -> None:
+    """From its day on it is skipped with that reason; one that is to retire is asked until then."""
+    (row,) = models_yaml.single("m", "http://127.0.0.1:1/v1", None, models_yaml.Registry(models=()))[0].models
+    gone, going = (row.model_copy(update={"retired": day}) for day in ("2026-10", "9999-01-01"))
+    assert why_not(gone) == "retired 2026-10, as its row says"
+    assert why_not(going) is why_not(row) is None
+
+
 def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
     """What `quick` does not take by itself is run at its quick size where the user names it."""
     quick, suite = Wanted("quick"), FakeSuite(tasks=TASKS)

@@ -103,6 +103,18 @@ def test_a_model_is_usable_until_its_day_comes(tmp_path: Path) -> None:
         build(tmp_path, tmp_path / "_site", None, Options(as_of="today"))
 
 
+def test_a_row_says_that_its_model_is_retired(tmp_path: Path) -> None:
+    """`retired` of models.yaml counts before facts that are older, and the other facts of the row stay."""
+    shutil.copytree(PUBLISHED, tmp_path / "published")
+    (tmp_path / "runs/x").mkdir(parents=True)
+    (tmp_path / "runs/x/skipped.txt").write_text("retired\n")
+    row = models_yaml.row_without_server("x", "instruct")
+    for retired, status in ((None, "until 2026-12-11"), ("2026-11-01", "retired 2026-11-01")):
+        listed = row.model_copy(update={"name": "GPT-5", "retired": retired})
+        models = gather(tmp_path, models_yaml.Registry(models=(listed,))).models
+        assert models["x"].status == status
+
+
 def test_every_recorded_model_has_a_name(published: Published) -> None:
     """One of its own, of the published tables. Closed models of models.yaml tell a size, as those do."""
     registry, named = models_yaml.load(PUBLISHED.parents[1] / "models.yaml"), recorded_infos(PUBLISHED.parent)

@@ -328,7 +328,8 @@ def test_a_table_without_figures_leaves_the_others(published: Published, table: 
     empty = dict.fromkeys(published.tables[table][0], "") | {"model": "m"}
     found = replace(published, tables=published.tables | {table: (empty,) * rows})
     tables = published_tables(found)
-    assert len(tables) == len(published.sources) and len(published_boards(found)) == 6
+    assert len(tables) == len(published.sources)
+    assert len(published_boards(found)) == len(published_boards(published))
     for each in tables:
         assert all(section.title for section in analyses(each)) and all(remarks(each))
         assert each.derived is not None
