@@ -74,8 +74,8 @@ def test_a_phone_has_rows_of_two_lines_and_no_box_that_scrolls(page: Page, site:
     pages = ["Leaderboard", "Choose", "Compare", "Tasks", "Method", "Data"]
     expect(menu.get_by_role("link")).to_have_text(pages)
     page.keyboard.press("Escape")
-    expect(page.locator("summary", has_text="Filters")).to_be_visible()
-    expect(page.locator("summary", has_text="Columns")).to_be_hidden()  # there is room for one
+    expect(page.get_by_role("button", name="Filters")).to_be_visible()
+    expect(page.get_by_role("button", name="Columns")).to_be_hidden()  # there is room for one
     page.get_by_role("button", name="What the marks mean").click()
     expect(page.get_by_text("reported by a paper or a board")).to_be_visible()
 
@@ -130,7 +130,7 @@ def test_search_and_filters(page: Page, site: Path) -> None:
 def test_any_price_is_a_limit(page: Page, site: Path) -> None:
     """Rows that cost at most that; the price of output sorts by what the cell shows."""
     visit(page, (site / "index.html").as_uri())
-    page.locator("summary", has_text="Filters").click()
+    page.get_by_role("button", name="Filters").click()
     page.get_by_label("Price out, $/M, at most").fill("3")
     prices = page.locator("table.board tbody tr").evaluate_all("rows => rows.map(row => row.dataset.price)")
     assert prices and all(float(price) <= 3 for price in prices)
@@ -145,7 +145,7 @@ def test_any_price_is_a_limit(page: Page, site: Path) -> None:
 def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) -> None:
     """As Markdown and tab-separated: the rows and columns shown; and the citation."""
     visit(page, (site / "index.html").as_uri() + "?q=steady")
-    page.locator("summary", has_text="Copy").click()
+    page.get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="As Markdown").click()
     text = page.get_by_label("What was copied").first
     copied = text.input_value().splitlines()
@@ -163,7 +163,7 @@ def test_a_copy_keeps_notes_apart(page: Page, site: Path) -> None:
     """`1 column` and `± 0.3` are no intervals; a missing number is empty; reported rows have ids, too."""
     for path, notes in (("index", ["Index, note"]), ("loop-mbpp-plus", []), ("published/reval", None)):
         visit(page, (site / f"{path}.html").as_uri())
-        page.locator("summary", has_text="Copy").click()
+        page.get_by_role("button", name="Copy").click()
         page.get_by_role("button", name="Tab-separated").click()
         copied = page.get_by_label("What was copied").first.input_value().splitlines()
         heads, *rows = [line.split("\t") for line in copied]

@@ -73,7 +73,7 @@ def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -
 def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     """Enter opens the list, Space takes a column away, Escape closes and leads back; the address knows."""
     visit(page, (site / "overall-core.html").as_uri())
-    page.locator("summary", has_text="Columns").focus()
+    page.get_by_role("button", name="Columns").focus()
     page.keyboard.press("Enter")
     box = page.get_by_role("checkbox", name="Licence")
     while not box.evaluate("box => box === document.activeElement"):
@@ -83,7 +83,7 @@ def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     cells = page.locator("tbody tr").first.locator("td:visible, th:visible")
     assert cells.count() == page.locator("table.board thead th:visible").count()
     page.keyboard.press("Escape")
-    expect(page.locator("details.chooser[open]")).to_have_count(0)
+    expect(page.locator(".choices:popover-open")).to_have_count(0)
     assert page.evaluate("document.activeElement.textContent") == "Columns"
     assert "hide=licence" in page.url
 
@@ -93,7 +93,7 @@ def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
     visit(page, (site / "loop.html").as_uri())
     head = page.locator("table.board thead th", has_text="Output tokens")
     expect(head).to_be_hidden()
-    page.locator("summary", has_text="Columns").click()
+    page.get_by_role("button", name="Columns").click()
     page.get_by_label("Output tokens a unit").check()
     assert "show=output-tokens-a-unit" in page.url
     page.reload()
@@ -133,7 +133,7 @@ def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) ->
     expect(found).to_have_text(re.compile(rf"^0 of {whole.split()[0]} "))
 
 
-SHOW_ALL = """() => document.querySelectorAll('.chooser input[type=checkbox]:not(:checked)').forEach(
+SHOW_ALL = """() => document.querySelectorAll('.choices input[type=checkbox]:not(:checked)').forEach(
   box => box.click())"""
 ORDERED = """place => {
   const table = document.querySelector('table[data-table]');
