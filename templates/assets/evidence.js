@@ -68,7 +68,9 @@
     if (!known) return;
     const sides = await Promise.all([written("", task), ...(beside?.value ? [written(beside.value, task)] : [])]);
     if (thisTurn !== turn) return; /* another was opened meanwhile */
-    const steps = make("p", { class: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", make("a", { href: "#check", click: check }, "check it yourself"));
+    const steps = make("p", { class: "steps" },
+      step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ",
+      step("address of this unit", task), " · ", make("a", { href: "#check", click: check }, "check it yourself"));
     place.replaceChildren(steps, make("div", { class: sides.length > 1 ? "beside" : "" }, ...sides));
     window.triathlonReach(place);
     const part = sample && [...place.querySelectorAll("[data-samples]")].find((one) => one.dataset.samples.split(" ").includes(sample));

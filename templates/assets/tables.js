@@ -164,7 +164,8 @@
       this.chips = make("span", { class: "chips" });
       const labelled = (field) => make("label", {}, `${field.getAttribute("aria-label")} `, field);
       const fill = (list) => list.append(...[...this.inputs.values()].map(labelled));
-      const filters = FILTERS.some(([name]) => this.choices(name).length > 1) ? [chooser("Filters", [], fill)] : [];
+      const narrows = FILTERS.some(([name]) => this.choices(name).length > 1);
+      const filters = narrows ? [chooser("Filters", [], fill)] : [];
       this.controls = make("div", { class: "controls of-table" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
       const frame = this.table.parentElement;
       this.none = make("p", { class: "notice", role: "status", hidden: "" });
