@@ -102,13 +102,6 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
     context.close()
 
 
-SHIFTED = """table => [...table.rows].filter(row => row.cells.length === table.rows[0].cells.length)
-  .flatMap(row => [...row.cells].filter((cell, place) =>
-    !cell.getClientRects().length !== !table.rows[0].cells[place].getClientRects().length))
-  .map(cell => cell.outerHTML)"""
-"""The cells of a table that are seen without their heads, or the other way round."""
-
-
 @pytest.mark.parametrize(
     "path", ["index.html", "choose.html", "evolved.html", "models/alpha.html", "agreement.html"]
 )
@@ -121,7 +114,7 @@ def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, pat
     page.emulate_media(media="print", color_scheme="dark")
     for table in page.locator("table:visible").all():
         assert table.evaluate("table => table.getBoundingClientRect().right") <= 1032
-        assert table.evaluate(SHIFTED) == []
+        assert table.evaluate("probe.shifted") == []
     controls = page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")
     expect(controls).to_have_count(0)
     if path == "index.html":
@@ -258,9 +251,9 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     expect(page.locator(".plot")).to_have_count(2)
     picture = page.locator("#compare-figures figure").first
     expect(picture).to_be_hidden()  # the plots stand in their place
-    assert page.locator(".plot .main-svg").first.evaluate(LINE) != "none"
+    assert page.locator(".plot .main-svg").first.evaluate("probe.fillOfText") != "none"
     levels = [float(text) for text in picture.locator("text[text-anchor=end]").all_text_contents()]
-    assert page.evaluate(HEIGHTS) <= 0.06
+    assert page.evaluate("probe.heights") <= 0.06
     axis = page.evaluate("document.querySelector('.plot').layout.yaxis.range")
     assert axis == [levels[0], levels[-1]]
     assert page.locator(".plot[role=img]").count() == 0  # it has links and buttons
@@ -271,25 +264,6 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     page.get_by_role("button", name="Show the pictures").click()
     expect(page.locator(".plot")).to_have_count(0)
     expect(picture).to_be_visible()
-
-
-HEIGHTS = """() => {
-  const figure = document.querySelector('[data-series="curve"]').closest('svg');
-  const numbers = path => path.getAttribute('d').match(/[\\d.]+/g).map(Number);
-  const levels = [...figure.querySelectorAll('.grid')].map(line => numbers(line)[1]);
-  const base = levels[0], top = levels.at(-1);
-  const plot = document.querySelector('.plot'), [low, high] = plot.layout.yaxis.range;
-  const drawn = [...figure.querySelectorAll('[data-series] path')].map(numbers);
-  return Math.max(...plot.data.flatMap((trace, line) => trace.y.map((value, place) =>
-    Math.abs(drawn[line][2 * place + 1] - (base - (value - low) / (high - low) * (base - top))))));
-}"""
-"""How far, in pixels, lines in the page’s own figure lie from where the levels of its axis say."""
-LINE = """svg => {
-  const text = svg.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'tspan'));
-  text.setAttribute('class', 'line');
-  return getComputedStyle(text).fill;
-}"""
-"""How plotly's text looks when a point is pointed at: a style of our figures must not make it hollow."""
 
 
 def test_a_range_stays_in_its_cell_on_a_phone(page: Page, site: Path) -> None:
