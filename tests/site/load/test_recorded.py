@@ -222,10 +222,9 @@ def test_answers_count_without_their_texts(tmp_path: Path) -> None:
 
 def _runtime_sections(results: Path) -> tuple[Gathered, dict[str, Section]]:
     site = gather(results, None, cache=results / "cache")
+    found = sections_of(site, "runtime-core")
     titles = ("Constant answers", "By kind of line", "Chains of answers")
-    return site, {
-        title: found for title, found in sections_of(site, "runtime-core").items() if title in titles
-    }
+    return site, {title: found[title] for title in titles if title in found}
 
 
 def test_recorded_samples_of_a_task(tmp_path: Path) -> None:

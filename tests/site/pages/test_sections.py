@@ -184,9 +184,8 @@ def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     bars = board_of(site, "runtime-dreval")
     (figure,) = view_of(bars).figures(bars, ["apart"], site.models)
     assert figure.svg.count('class="bar c') == 5 * 2  # of the model, and of the legend
-    drop = next(row for row in sections_of(site, "evolved-official")["Drops"].rows if row[0].text == "apart")[
-        1
-    ]
+    drops = sections_of(site, "evolved-official")["Drops"]
+    drop = next(row[1] for row in drops.rows if row[0].text == "apart")
     assert (drop.details["low"] or 0) < (drop.number or 0) < (drop.details["high"] or 0)
 
 
