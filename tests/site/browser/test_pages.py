@@ -18,23 +18,14 @@ from triathlon_site.serve import make_server
 pytestmark = pytest.mark.browser
 
 MAIN = [
-    *(
-        "index.html",
-        "overall-core.html",
-        "loop.html",
-        "method.html",
-        "prompts.html",
-        "core.html",
-        "data.html",
-    ),
-    *("tasks.html", "tasks/loop-core.html", "tasks/loop-core/1.html", "choose.html", "compare.html"),
-    *("agreement.html", "agreement-scatters.html", "published.html", "published/evaloop.html"),
-    *("models/alpha.html", "models/alpha-tasks.html", "imported.html", "evidence/alpha/loop-core.html"),
-    *("evidence/alpha/runtime-core.html", "evidence/alpha/evolved-core-difficult.html"),
+    *("index", "overall-core", "loop", "method", "prompts", "core", "data", "tasks", "tasks/loop-core"),
+    *("tasks/loop-core/1", "choose", "compare", "agreement", "agreement-scatters", "published"),
+    *("published/evaloop", "models/alpha", "models/alpha-tasks", "imported", "evidence/alpha/loop-core"),
+    *("evidence/alpha/runtime-core", "evidence/alpha/evolved-core-difficult"),
 ]
 SAME_TEMPLATE = [
-    *("runtime.html", "translation.html", "published/evoeval.html", "published/reval.html"),
-    *("evidence/alpha/evolved-core-combine.html", "imported/foreign.html"),
+    *("runtime", "translation", "published/evoeval", "published/reval", "imported/foreign"),
+    "evidence/alpha/evolved-core-combine",
 ]
 """Pages of a template that a page of MAIN is checked for."""
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1280), ("light", 360))
@@ -57,7 +48,7 @@ def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: s
     """No request to another host, no error, no breach of the content policy; 320 pixels are enough."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    visit(page, (site / path).as_uri())
+    visit(page, (site / f"{path}.html").as_uri())
     assert asked and all(url.startswith((site.as_uri(), "data:")) for url in asked)
     page.set_viewport_size({"width": 320, "height": 740})
     fits(page, 320)
@@ -69,7 +60,7 @@ def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None
     """WCAG 2.2 AA as far as axe can tell."""
     context = browser.new_context(bypass_csp=True)  # the policy of the page would keep axe itself out
     opened = context.new_page()
-    visit(opened, (site / path).as_uri())
+    visit(opened, (site / f"{path}.html").as_uri())
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     options = {"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]}
     for scheme, width in LOOKS:
