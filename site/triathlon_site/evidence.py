@@ -36,9 +36,6 @@ SUMMARY: Final = "summary.json"
 INDEX: Final = "index.js"
 LINES: Final = "lines.jsonl.gz"
 """The file of results itself, as a download: whoever reads a file puts it beside the packs."""
-_SIGNS: Final = np.frombuffer(base64.b85encode(b"".join(n.to_bytes(4) for n in range(85))), "S1")[4::5]
-"""Of base 85: the last of the five that each number below 85 is written with."""
-_POWERS: Final = 85 ** np.arange(4, -1, -1, dtype=np.uint32)
 _TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -373,15 +370,8 @@ def _index(
 
 
 def _packed(content: Any) -> str:
-    """A script that hands over the content, in Python's base 85; the same bytes for the same content."""
-    return f'triathlonPack("{_base85(gzip.compress(to_json(content), PACKED, mtime=0))}")\n'
-
-
-def _base85(content: bytes) -> str:
-    """The same as `base64.b85encode`, which takes ten times as long."""
-    filled = -len(content) % 4
-    digits = np.frombuffer(content + bytes(filled), ">u4")[:, None] // _POWERS % 85
-    return _SIGNS[digits].tobytes().decode()[: digits.size - filled]
+    """A script that hands over the content, in base 64; the same bytes for the same content."""
+    return f'triathlonPack("{base64.b64encode(gzip.compress(to_json(content), PACKED, mtime=0)).decode()}")\n'
 
 
 def _in_packs(tasks: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:

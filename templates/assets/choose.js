@@ -77,23 +77,20 @@
 
   /* ---- controls, table, figure ---- */
 
-  const select = (id, label, options) => {
-    const element = make("select", { "aria-label": label }, ...options.map(([value, text]) => make("option", { value }, text)));
-    element.value = chosen[id];
-    element.addEventListener("change", () => { chosen[id] = element.value; show(); });
-    return element;
+  const select = (name, label, options) =>
+    make("select", { name, "aria-label": label }, ...options.map(([value, text]) => make("option", { value }, text)));
+  const amount = (name, label) =>
+    make("label", {}, `${label} `, make("input", { name, type: "number", min: "0", step: "any", placeholder: "any" }));
+  const change = ({ target: { name, type, value } }) => {
+    chosen[name] = type !== "number" || Number(value) > 0 ? value : "";
+    show();
   };
-  const amount = (id, label) => {
-    const element = make("input", { type: "number", min: "0", step: "any", size: "6", "aria-label": label, placeholder: "any" });
-    element.value = chosen[id];
-    element.addEventListener("input", () => { chosen[id] = Number(element.value) > 0 ? element.value : ""; show(); });
-    return make("label", {}, `${label} `, element);
-  };
-  const controls = make("div", { class: "controls choices-row" },
+  const controls = make("div", { class: "controls choices-row", input: change },
     select("score", "Score", choices.scores.map(({ id, title }) => [id, title])),
     make("span", { class: "muted" }, "against"),
     select("cost", "Cost", choices.costs.map(({ id, title }) => [id, title])),
     ...FILTERS.map(({ id, label, number, any = "any", options }) => number ? amount(id, label) : select(id, label, [["", `${label}: ${any}`], ...options.map(([value, text]) => [value, `${label}: ${text}`])])));
+  for (const field of controls.querySelectorAll("[name]")) field.value = chosen[field.name];
   const answer = make("p", { class: "lede verdict", "aria-live": "polite" });
   const plot = make("div", { class: "plot-frame" });
   const caption = make("figcaption");

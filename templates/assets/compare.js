@@ -52,9 +52,8 @@
   const search = () => {
     const names = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
     const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
-    const field = make("input", { type: "search", list: "models", placeholder: "Add a model", "aria-label": "Add a model" });
     /* Said once, of an address that names models which are not here. */
-    const said = make("output", { class: "status", "aria-live": "polite" }, ...unknown.splice(0).map((id) => `There is no model “${id}”. `));
+    const said = make("output", { class: "status" }, ...unknown.splice(0).map((id) => `There is no model “${id}”. `));
     const add = () => {
       const wanted = bare(field.value);
       if (!wanted) return;
@@ -67,8 +66,9 @@
       else said.textContent = reported ? `of ${reported} others reported figures alone: no task is known to compare` : "no model of that name";
     };
     /* Enter, or a name that was picked from the list: one that is being typed may be the beginning of another. */
-    field.addEventListener("change", add);
-    field.addEventListener("input", (event) => { if (event.inputType === "insertReplacementText") add(); });
+    const input = ({ inputType }) => { if (inputType === "insertReplacementText") add(); };
+    const label = "Add a model", look = { type: "search", list: "models", placeholder: label, "aria-label": label };
+    const field = make("input", { ...look, change: add, input });
     return [field, list, said];
   };
 

@@ -8,9 +8,8 @@
 
   /* Buttons that copy what `read` returns, with the field that has it then and what is said of it. */
   const copying = () => {
-    const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied" });
-    const said = make("output", { class: "status", "aria-live": "polite" });
-    text.hidden = true;
+    const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied", hidden: "" });
+    const said = make("output", { class: "status" });
     const copy = async (read) => {
       text.hidden = false;
       text.value = read();
@@ -74,9 +73,8 @@
       URL.revokeObjectURL(link.href);
       said.textContent = "saved";
     };
-    board.chips.before(chooser("Copy", make("div", { class: "choices" },
-      press("As Markdown", () => markdown(board)), press("Tab-separated", () => tabs(board)),
-      button(save, {}, "As a CSV file"), said, text)));
+    const forms = [press("As Markdown", () => markdown(board)), press("Tab-separated", () => tabs(board))];
+    board.chips.before(chooser("Copy", [...forms, button(save, {}, "As a CSV file"), said, text]));
   }
   for (const block of document.querySelectorAll("[data-copy]")) {
     const { press, text, said } = copying();

@@ -11,16 +11,9 @@
   const command = document.querySelector("[data-command]"), verify = command.textContent;
   const asking = new Map(), unpacked = new Map();
 
-  /* Five signs of Python's base 85 are four bytes; the last group is filled up. */
-  const SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
-  const digits = new Map([...SIGNS].map((sign, digit) => [sign, digit]));
-  const decode = (text) => {
-    const bytes = new DataView(new ArrayBuffer(Math.ceil(text.length / 5) * 4));
-    for (let i = 0; i < text.length; i += 5) bytes.setUint32((i / 5) * 4, [...text.slice(i, i + 5).padEnd(5, "~")].reduce((value, sign) => value * 85 + digits.get(sign), 0));
-    return bytes.buffer.slice(0, Math.floor((text.length * 4) / 5));
-  };
   const unpack = async (text) => {
-    const stream = new Blob([decode(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   };
   window.triathlonPack = (text) => unpacked.set(document.currentScript.src, unpack(text));
@@ -57,16 +50,12 @@
   const step = (label, task) => task === null ? label : make("a", { href: `#${anchor(task)}` }, label);
 
   /* Opens the box with the command and the files; the address stays that of the unit. */
-  const checking = () => {
-    const link = make("a", { href: "#check" }, "check it yourself");
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      const box = document.getElementById("check");
-      box.open = true;
-      box.scrollIntoView({ behavior: "instant" });
-      box.querySelector("summary").focus({ preventScroll: true });
-    });
-    return link;
+  const check = (event) => {
+    event.preventDefault();
+    const box = document.getElementById("check");
+    box.open = true;
+    box.scrollIntoView({ behavior: "instant" });
+    box.querySelector("summary").focus({ preventScroll: true });
   };
 
   let turn = 0;
@@ -79,7 +68,9 @@
     if (!known) return;
     const sides = await Promise.all([written("", task), ...(beside?.value ? [written(beside.value, task)] : [])]);
     if (thisTurn !== turn) return; /* another was opened meanwhile */
-    const steps = make("p", { class: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", checking());
+    const steps = make("p", { class: "steps" },
+      step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ",
+      step("address of this unit", task), " · ", make("a", { href: "#check", click: check }, "check it yourself"));
     place.replaceChildren(steps, make("div", { class: sides.length > 1 ? "beside" : "" }, ...sides));
     window.triathlonReach(place);
     const part = sample && [...place.querySelectorAll("[data-samples]")].find((one) => one.dataset.samples.split(" ").includes(sample));

@@ -6,8 +6,7 @@
   const own = document.querySelector("[data-find-task]"), board = window.triathlonBoards?.[0];
   const box = own ?? board?.search;
   if (!box) return;
-  const found = make("div", { class: "tasks-found", "aria-live": "polite" });
-  found.hidden = true;
+  const found = make("div", { class: "tasks-found", "aria-live": "polite", hidden: "" });
   (own?.closest("p") ?? board.none).after(found);
   if (own) own.closest("p").hidden = false;
   else { box.placeholder = "Model or task"; box.setAttribute("aria-label", "Find a model or a task"); }

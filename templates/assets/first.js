@@ -34,14 +34,6 @@
     }
   };
 
-  /* Once something is on the screen, as the browser says; half a second later where it says nothing. */
-  const painted = (then) => {
-    const observer = new PerformanceObserver(() => once());
-    const late = setTimeout(() => once(), 500);
-    const once = () => { observer.disconnect(); clearTimeout(late); then(); };
-    observer.observe({ type: "paint", buffered: true });
-  };
-
   /* What is larger than its place is scrolled with keys, too. */
   const reach = new ResizeObserver((entries) => {
     for (const { target } of entries) {
@@ -63,8 +55,8 @@
     const button = document.querySelector("[data-theme-switch]");
     if (button) addSwitch(button);
     if (!scripts.length) root.classList.add("ready");
-    /* A page that nobody sees is not painted: it need not wait for it. */
+    /* Once something is on the screen; a page that nobody sees is not painted and need not wait for it. */
     else if (document.hidden) load();
-    else painted(load);
+    else requestAnimationFrame(() => setTimeout(load));
   });
 })();

@@ -54,16 +54,14 @@
     const chart = charts.querySelector(`[data-by="${CSS.escape(key)}"]`);
     if (chart) for (const one of charts.children) one.classList.toggle("chosen", one === chart);
     remember("by", key === start ? "" : key);
-    const radio = document.getElementById(`by-${key}`);
-    if (radio) radio.checked = true;
+    check(key);
   };
 
-  const group = make("fieldset", { class: "rank-by" }, make("legend", {}, "Rank by"), ...heads.map((head) => {
-    const radio = make("input", { type: "radio", name: "by", value: head.dataset.by, id: `by-${head.dataset.by}` });
-    radio.checked = head.dataset.by === start;
-    radio.addEventListener("change", () => rankBy(head.dataset.by));
-    return make("label", { title: head.dataset.about }, radio, make("span", {}, title(head)));
-  }));
+  const group = make("fieldset", { class: "rank-by", change: ({ target }) => rankBy(target.value) },
+    make("legend", {}, "Rank by"), ...heads.map((head) => make("label", { title: head.dataset.about },
+      make("input", { type: "radio", name: "by", value: head.dataset.by }), make("span", {}, title(head)))));
+  const check = (key) => { group.querySelector(`[value="${CSS.escape(key)}"]`).checked = true; };
+  check(start);
   /* On a phone it chooses the chart, too, and stands above it. */
   const settle = () => { if (phone.matches) charts.before(group); else board.controls.prepend(group); };
   phone.addEventListener("change", settle);
@@ -81,7 +79,7 @@
   const rows = board.rows.filter(({ row }) => row.dataset.id);
   if (rows.length > 1) {
     const chosen = new Set(), boxes = [];
-    const link = make("a", { class: "button" }), note = make("output", { class: "status", "aria-live": "polite" });
+    const link = make("a", { class: "button" }), note = make("output", { class: "status" });
     const say = () => {
       link.hidden = chosen.size < 2;
       link.textContent = `Compare these ${chosen.size}`;
@@ -89,15 +87,15 @@
       note.textContent = chosen.size < 2 ? "tick two to six models" : chosen.size === MOST ? "six are the most" : "";
       for (const box of boxes) box.disabled = chosen.size === MOST && !box.checked;
     };
-    const bar = make("span", { class: "comparing" }, link, " ", note);
-    bar.hidden = true;
+    const bar = make("span", { class: "comparing", hidden: "" }, link, " ", note);
     const tick = button(() => {
       const ticking = board.table.classList.toggle("ticking");
       tick.setAttribute("aria-pressed", String(ticking));
       bar.hidden = !ticking;
       if (ticking && !boxes.length) for (const { row } of rows) {
-        const box = make("input", { type: "checkbox", "aria-label": `Compare ${row.querySelector("th a").textContent}` });
-        box.addEventListener("change", () => { if (box.checked) chosen.add(row.dataset.id); else chosen.delete(row.dataset.id); say(); });
+        const label = `Compare ${row.querySelector("th a").textContent}`;
+        const change = () => { chosen[box.checked ? "add" : "delete"](row.dataset.id); say(); };
+        const box = make("input", { type: "checkbox", "aria-label": label, change });
         row.querySelector("th").prepend(box);
         boxes.push(box);
       }

@@ -2,25 +2,23 @@
 "use strict";
 window.triathlon = (() => {
   const SVG = "http://www.w3.org/2000/svg";
+  /* A function among the attributes listens to the event of that name. */
   const filled = (element, attributes, children) => {
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (typeof value === "function") element.addEventListener(name, value);
+      else element.setAttribute(name, value);
+    }
     element.append(...children);
     return element;
   };
   const make = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
-  const button = (press, attributes, ...children) => {
-    const element = make("button", { type: "button", ...attributes }, ...children);
-    element.addEventListener("click", press);
-    return element;
-  };
+  const button = (click, attributes, ...children) => make("button", { type: "button", click, ...attributes }, ...children);
   const draw = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 
   /* Data are scripts, too: a page that is opened from a file may load nothing else. */
-  const load = (source) => new Promise((resolve, reject) => {
-    const script = make("script", { src: source });
-    script.addEventListener("load", resolve);
-    script.addEventListener("error", () => reject(new Error(`${source} cannot be loaded: is it beside this page?`)));
-    document.head.append(script);
+  const load = (src) => new Promise((resolve, reject) => {
+    const error = () => reject(new Error(`${src} cannot be loaded: is it beside this page?`));
+    document.head.append(make("script", { src, load: resolve, error }));
   });
 
   /* The view of the page in its address, so that it can be sent to somebody. */

@@ -30,22 +30,11 @@
     return numeric ? (/^[+−]?[\d,]*\.?\d+/.exec(text)?.[0] ?? "").replace("−", "-").replaceAll(",", "") : text;
   };
 
-  /* Opens over the table; Escape and a press elsewhere close it. `fill` is called once, when it is first opened. */
+  /* A button that opens its content over the table. `fill` is called once, before it is first opened. */
   const chooser = (name, content, fill = () => {}) => {
-    const summary = make("summary", {}, name), details = make("details", { class: "chooser" }, summary, content);
-    details.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !details.open) return;
-      details.open = false;
-      summary.focus();
-    });
-    details.addEventListener("toggle", fill, { once: true });
-    /* It begins where its button does, or ends there where it would leave the window. */
-    details.addEventListener("toggle", () => {
-      content.classList.remove("end");
-      if (content.getBoundingClientRect().right > document.documentElement.clientWidth) content.classList.add("end");
-    });
-    document.addEventListener("pointerdown", (event) => { if (!details.contains(event.target)) details.open = false; });
-    return details;
+    const choices = make("div", { class: "choices", id: name, popover: "" }, ...content);
+    choices.addEventListener("beforetoggle", () => fill(choices), { once: true });
+    return make("span", {}, make("button", { type: "button", popovertarget: name }, name), choices);
   };
 
   /* The address carries the state of the page's first table, so that a view can be sent to somebody. */
@@ -168,18 +157,18 @@
     addControls() {
       this.noun = this.table.dataset.noun ?? "models";
       const find = `Find a ${this.noun.slice(0, -1)}`;
-      this.search = make("input", { type: "search", placeholder: find, "aria-label": find });
+      const input = () => { remember("q", this.search.value.trim()); this.apply(); };
+      this.search = make("input", { type: "search", placeholder: find, "aria-label": find, input });
       this.search.value = state.get("q") ?? "";
-      this.search.addEventListener("input", () => { remember("q", this.search.value.trim()); this.apply(); });
-      this.status = make("output", { class: "status", "aria-live": "polite" });
+      this.status = make("output", { class: "status" });
       this.chips = make("span", { class: "chips" });
-      const list = make("div", { class: "choices" });
-      const fill = () => { for (const field of this.inputs.values()) list.append(make("label", {}, `${field.getAttribute("aria-label")} `, field)); };
-      const filters = FILTERS.some(([name]) => this.choices(name).length > 1) ? [chooser("Filters", list, fill)] : [];
+      const labelled = (field) => make("label", {}, `${field.getAttribute("aria-label")} `, field);
+      const fill = (list) => list.append(...[...this.inputs.values()].map(labelled));
+      const narrows = FILTERS.some(([name]) => this.choices(name).length > 1);
+      const filters = narrows ? [chooser("Filters", [], fill)] : [];
       this.controls = make("div", { class: "controls of-table" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
       const frame = this.table.parentElement;
-      this.none = make("p", { class: "notice", role: "status" });
-      this.none.hidden = true;
+      this.none = make("p", { class: "notice", role: "status", hidden: "" });
       frame.before(this.controls, this.none);
       this.addMore();
       this.restoreFilters();
@@ -200,11 +189,11 @@
       return this.made ??= new Map(FILTERS.flatMap(([name, label]) => {
         const choices = this.choices(name);
         if (choices.length < 2) return [];
-        const field = name === "price"
-          ? make("input", { type: "number", min: "0", step: "any", "aria-label": label })
-          : make("select", { "aria-label": label }, ...["", ...choices].map((choice) => make("option", { value: choice }, choice || "all")));
-        field.addEventListener(name === "price" ? "input" : "change", () => this.filter(name, field.value));
-        return [[name, field]];
+        const shared = { "aria-label": label, input: ({ target }) => this.filter(name, target.value) };
+        const options = ["", ...choices].map((value) => make("option", { value }, value || "all"));
+        return [[name, name === "price"
+          ? make("input", { type: "number", min: "0", step: "any", ...shared })
+          : make("select", shared, ...options)]];
       }));
     }
 
@@ -299,26 +288,24 @@
       const isOff = ({ classList }) => classList.contains("off") && !(hasRoom && classList.contains("wide"));
       const read = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
       const hide = read("hide"), show = read("show");
-      const list = make("div", { class: "choices" });
+      const list = [];
       const named = 1 + this.heads.findIndex((head) => head.dataset.type === "text"); /* rank and name stay */
       this.heads.forEach((head, column) => {
         const key = head.dataset.key;
         if (column < named || !key) return;
         const optional = isOff(head); /* such a column is not there until it is asked for */
-        const box = make("input", { type: "checkbox" });
-        box.checked = optional ? show.has(key) : !hide.has(key);
-        this.showColumn(column, box.checked);
-        box.addEventListener("change", () => {
+        const changed = optional ? show : hide;
+        const change = () => {
           this.showColumn(column, box.checked);
-          const changed = optional ? show : hide;
-          if (box.checked === optional) changed.add(key); else changed.delete(key);
+          changed[box.checked === optional ? "add" : "delete"](key);
           remember(optional ? "show" : "hide", [...changed].join("."));
-        });
-        list.append(make("label", {}, box, ` ${this.nameOf(head)}`));
+        };
+        const box = make("input", { type: "checkbox", change });
+        box.checked = changed.has(key) === optional;
+        this.showColumn(column, box.checked);
+        list.push(make("label", {}, box, ` ${this.nameOf(head)}`));
       });
-      const columns = chooser("Columns", list);
-      columns.classList.add("columns");
-      return columns;
+      return chooser("Columns", list);
     }
 
     showColumn(column, visible) {

@@ -107,7 +107,7 @@ def test_it_has_pages(place: SmallRun) -> None:
     assert "Words spelt" in (out / "index.html").read_text()
     (evidence,) = (path.read_text() for path in (out / "evidence").rglob("*.html"))
     (pack,) = (path.read_text() for path in (out / "evidence").rglob("1.js"))
-    written = json.loads(gzip.decompress(base64.b85decode(pack.split('"')[1])))
+    written = json.loads(gzip.decompress(base64.b64decode(pack.split('"')[1])))
     for record in records(place):
         assert f'<li id="{record.task_id}">' in evidence
         assert all(step.reply.text in written[record.task_id] for step in record.steps)

@@ -36,24 +36,22 @@ class Site(NamedTuple):
     docs: str = ""
 
 
+def scored(
+    name: str, size: float | None, score: float, column: str = "loop", maximum: float = 10
+) -> ModelRow:
+    """A model, open where its size is known, with a score that is known to 4 % of the scale either way."""
+    parameters = None if size is None else f"{size}B"
+    info = ModelInfo(name.lower(), name, None, parameters, "mit", open_weights=size is not None, usable=True)
+    arm, points = 0.04 * maximum, 100 * score / maximum
+    known = Interval(score - arm, min(maximum, score + arm))
+    cell = ShownScore(score, known, 0, grade="recorded", maximum=maximum, link="")
+    place = IndexRow(points, points - 4, points + 4, Rank(1, False, 1, 6), 1)
+    return ModelRow(name, info, {column: cell}, "", place)
+
+
 def choices(solved: Mapping[str, float]) -> Draft:
     """The page for six models with one score; the index has the same order."""
-    rows: list[ModelRow] = []
-    for name, (size, score) in LOOP.items():
-        size_text = None if size is None else f"{size}B"
-        info = ModelInfo(
-            name.lower(),
-            name,
-            None,
-            size_text,
-            "mit",
-            open_weights=size is not None,
-            usable=True,
-        )
-        known = Interval(score - 0.4, min(10, score + 0.4))
-        cell = ShownScore(score, known, 0, grade="recorded", maximum=10.0, link="")
-        place = IndexRow(10 * score, 10 * score - 4, 10 * score + 4, Rank(1, False, 1, 6), 1)
-        rows.append(ModelRow(name, info, {"loop": cell}, "", place))
+    rows = [scored(name, size, score) for name, (size, score) in LOOP.items()]
     places = tuple(row.index for row in rows if row.index)
     draws = np.random.default_rng(0).normal([place.value for place in places], 2, (2000, len(rows)))
     (draft,) = drafts(AllModels(tuple(rows), Index(places, draws)), solved)

@@ -15,8 +15,7 @@ from typing import Any, Final
 from unittest import mock
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import PUBLISHED, SUITES, change, entries, files, json_lines, write_lines
-from triathlon_runner.models_yaml import Registry
+from support.site import PUBLISHED, SUITES, change, entries, files, json_lines, registry, write_lines
 from triathlon_site.build import build
 
 FOLDER: Final = Path(__file__).parents[1] / "site/golden"
@@ -27,6 +26,12 @@ MODELS: Final = (
     FakeModel(HOSTILE_MODEL, 0.0, 0.8),
     FakeModel("weak", -1.5, 0.5),
 )
+ROWS: Final[dict[str, dict[str, Any]]] = {
+    "strong": {"name": f"Strong {HOSTILE}", "organization": HOSTILE, "notes": HOSTILE, "kind": "instruct"}
+    | {"parameters": "7B", "license": "mit", "open_weights": True, "released": "2025-06"}
+    | {"link": "javascript:alert(1)"},
+    "weak": {"name": "Weak", "parameters": "135M", "price": {"input": 1, "output": 3}},
+}
 VARIANTS: Final = ("loop/core@prompt-upper", "loop/core@attack-upper", "translation/core", "runtime/core@cot")
 SHOWN: Final = (
     "loop.html",
@@ -56,7 +61,7 @@ def golden_site(root: Path) -> dict[str, bytes]:
     results = golden_results(root / "results")
     shutil.copytree(PUBLISHED, results / "published")
     with mock.patch.dict(os.environ, {"SOURCE_DATE_EPOCH": "1770000000"}):
-        build(results, root / "_site", _registry(), cache=root / "cache")
+        build(results, root / "_site", registry(ROWS), cache=root / "cache")
     return files(root / "_site")
 
 
@@ -102,27 +107,6 @@ def _make_hostile(path: Path) -> None:
             step["program"] = HOSTILE + step["program"]
             step["reply"]["text"] = HOSTILE
     write_lines(path, records)
-
-
-def _registry() -> Registry:
-    rows: list[dict[str, Any]] = [
-        {
-            "id": "strong",
-            "name": f"Strong {HOSTILE}",
-            "organization": HOSTILE,
-            "parameters": "7B",
-            "license": "mit",
-            "open_weights": True,
-            "released": "2025-06",
-            "kind": "instruct",
-            "link": "javascript:alert(1)",
-            "notes": HOSTILE,
-        },
-        {"id": "weak", "name": "Weak", "parameters": "135M", "price": {"input": 1, "output": 3}},
-    ]
-    for row in rows:
-        row["api"] = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
-    return Registry.model_validate({"models": rows})
 
 
 if __name__ == "__main__":

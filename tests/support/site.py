@@ -13,13 +13,14 @@ from triathlon_runner import catalogue
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.models_yaml import Registry, row_without_server
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.pages import Gathered, Rendering
+from triathlon_site.pages.board import view_of
 from triathlon_site.published import Published, PublishedTable, published_tables
-from triathlon_site.render import Page, installed_environment
+from triathlon_site.render import Page, Section, installed_environment
 from triathlon_site.scores import Board
 
 SUITES = (
@@ -88,10 +89,17 @@ def users_sets(folder: Path, **titles: str) -> Catalogue:
     )
 
 
+def registry(rows: Mapping[str, Mapping[str, Any]]) -> Registry:
+    """A registry with these facts by id of a model; nobody asks a server."""
+    api = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
+    return Registry.model_validate(
+        {"models": [{"id": name, "api": api, **facts} for name, facts in rows.items()]}
+    )
+
+
 def registry_of(*ids: str, **facts: object) -> Registry:
     """A registry in which these models have the same facts."""
-    rows = (row_without_server(model, "instruct") for model in ids)
-    return Registry(models=tuple(row.model_copy(update=facts) for row in rows))
+    return registry(dict.fromkeys(ids, facts))
 
 
 def judged_again(results: Path, model: str, suite: str, engine: int = ENGINE_VERSION) -> str:
@@ -149,6 +157,12 @@ def board_of(site: Gathered, name: str) -> Board:
     found = site.board(name)
     assert found
     return found
+
+
+def sections_of(site: Gathered, board: str) -> dict[str, Section]:
+    """The sections of the board of this id, by title."""
+    own = board_of(site, board)
+    return {section.title: section for section in view_of(own).sections(own, site.models)}
 
 
 def change(path: Path, **fields: object) -> None:

@@ -50,7 +50,7 @@ def _text(path: Path) -> str:
     """The file's text; of a packed one what is in it."""
     content = path.read_bytes()
     if content.startswith(b"triathlonPack("):
-        content = gzip.decompress(base64.b85decode(content.split(b'"')[1]))
+        content = gzip.decompress(base64.b64decode(content.split(b'"')[1]))
     elif path.suffix == ".gz":
         content = gzip.decompress(content)
     return content.decode("utf-8", "replace")

@@ -23,10 +23,8 @@ def fits(page: Page, width: int) -> None:
 
 def narrow(page: Page, label: str, value: str) -> None:
     """Sets one filter of the first table in the list that its button opens; an empty value takes it away."""
-    chooser = page.locator("details.chooser", has=page.locator("summary", has_text="Filters"))
-    if chooser.get_attribute("open") is None:
-        chooser.locator("summary").click()
-    chooser.get_by_label(label, exact=True).select_option(value)
+    page.get_by_role("button", name="Filters").click()
+    page.locator("#Filters").get_by_label(label, exact=True).select_option(value)
     page.keyboard.press("Escape")
 
 

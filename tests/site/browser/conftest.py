@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.results import FakeModel
-from support.site import add_published, imported_results, rich_results
-from triathlon_runner.models_yaml import Registry
+from support.site import add_published, imported_results, registry, rich_results
 from triathlon_site.build import build
 
 FLAGS = (
@@ -27,33 +26,23 @@ MODELS = (
 )
 
 
-def _row(model: str, **more: object) -> dict[str, object]:
-    return {
-        "id": model,
-        "name": model.title(),
-        "api": {"base_url": "http://127.0.0.1:1/v1", "model": model},
-        **more,
-    }
-
-
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five models, published tables, imported results, a registry with sizes and licences."""
     root = tmp_path_factory.mktemp("site")
     results = imported_results(rich_results(root / "results", MODELS, tasks=15))
     add_published(results)
-    registry = Registry.model_validate(
-        {
-            "models": [
-                _row("alpha", organization="A & Co", parameters="7B", license="mit", open_weights=True),
-                _row("beta", organization="A & Co", parameters="70B", license="mit", open_weights=True),
-                _row("gamma", organization="Other", license="closed", open_weights=False),
-                _row("delta", organization="Other", parameters="135M", license="mit", open_weights=True),
-                _row("epsilon"),
-            ]
-        }
-    )
-    build(results, root / "_site", registry, cache=root / "cache")
+    ours, other = {"organization": "A & Co"}, {"organization": "Other"}
+    opened = {"license": "mit", "open_weights": True}
+    rows = {
+        "alpha": {**ours, **opened, "parameters": "7B"},
+        "beta": {**ours, **opened, "parameters": "70B"},
+        "gamma": {**other, "license": "closed", "open_weights": False},
+        "delta": {**other, **opened, "parameters": "135M"},
+        "epsilon": {},
+    }
+    named = registry({model: {"name": model.title(), **facts} for model, facts in rows.items()})
+    build(results, root / "_site", named, cache=root / "cache")
     return root / "_site"
 
 
@@ -73,9 +62,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails its test on any script error, console error or dialog."""
+    """A page with the probes, which fails its test on any script error, console error or dialog."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     faults: list[str] = []
+    context.add_init_script(path=Path(__file__).with_name("probes.js"))
     opened = context.new_page()
     opened.on("pageerror", lambda error: faults.append(str(error)))
     opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)

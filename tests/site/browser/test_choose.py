@@ -19,10 +19,6 @@ TAKE_MIDDLE = (
     " 7.20 (6.80–7.60)."
 )
 TOO_FEW = "{} of the usable models{} a score in loop and a known {}: too few to advise one."
-SHIFTS = """window.shifts = [];
-new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifts.push(entry.value); })
-  .observe({ type: "layout-shift", buffered: true });"""
-NEXT_PAINT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +112,7 @@ def test_filters_stay_in_the_address(page: Page, address: str) -> None:
 @pytest.mark.parametrize(("width", "height"), [(412, 823), (1280, 800)])
 def test_nothing_visible_moves_while_it_loads(page: Page, address: str, width: int, height: int) -> None:
     """What the script replaces starts under the window; the figure comes after the sentence above it."""
-    page.add_init_script(SHIFTS)
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{address}?score=loop&cost=size")
     page.wait_for_selector("[data-shown]")
-    page.evaluate(NEXT_PAINT)
-    assert page.evaluate("window.shifts") == []
+    assert page.evaluate("probe.shifts") == []

@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from support.results import FakeModel
-from support.site import add_published, results_on, small_results
+from support.site import add_published, registry, results_on, small_results
 from support.visit import fits, narrow, settle, visit
-from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 pytestmark = pytest.mark.browser
@@ -26,22 +25,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = small_results(root / "results", MODELS, tasks=30)
     add_published(results_on(results, MODELS[:7], "loop/mbpp-plus", tasks=30))
     facts = {"organization": "A", "parameters": "7B", "license": "mit", "open_weights": True}
-    facts |= {"api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
-    rows = [{"id": model.id, **facts} for model in MODELS]
-    rows[0] |= {"open_weights": False, "price": {"input": 2, "output": 8}}
-    build(results, root / "_site", Registry.model_validate({"models": rows}), cache=root / "cache")
+    dear = facts | {"open_weights": False, "price": {"input": 2, "output": 8}}
+    rows = {model.id: facts for model in MODELS[1:]} | {"forgetful": dear}
+    build(results, root / "_site", registry(rows), cache=root / "cache")
     return root / "_site"
-
-
-def seen(page: Page, selector: str) -> int:
-    """How many elements lie within the window."""
-    return int(page.evaluate(SEEN, selector))
-
-
-SEEN = """selector => [...document.querySelectorAll(selector)].filter(one => {
-  const box = one.getBoundingClientRect();
-  return box.height && box.top >= 0 && box.bottom <= innerHeight && box.left >= 0 && box.right <= innerWidth;
-}).length"""
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["desktop", "phone"])
@@ -52,10 +39,10 @@ def test_the_first_screen_is_pictures_and_a_ranking(page: Page, site: Path, widt
     assert page.locator("h1").inner_text() == "Which model can you trust with code?"
     assert page.locator("[type=range]").count() == 0  # no weights that leave three models ranked
     if width > 1000:
-        assert seen(page, ".chart li") == 15 and seen(page, ".prices") == 1
-        assert seen(page, "table.board tbody tr") >= 8
+        assert page.evaluate("probe.seen", ".chart li") == 15 and page.evaluate("probe.seen", ".prices") == 1
+        assert page.evaluate("probe.seen", "table.board tbody tr") >= 8
     else:
-        assert seen(page, ".chart li") == 8 and seen(page, ".rank-by") == 1
+        assert page.evaluate("probe.seen", ".chart li") == 8 and page.evaluate("probe.seen", ".rank-by") == 1
         fits(page, width)
 
 
@@ -74,8 +61,8 @@ def test_a_phone_has_rows_of_two_lines_and_no_box_that_scrolls(page: Page, site:
     pages = ["Leaderboard", "Choose", "Compare", "Tasks", "Method", "Data"]
     expect(menu.get_by_role("link")).to_have_text(pages)
     page.keyboard.press("Escape")
-    expect(page.locator("summary", has_text="Filters")).to_be_visible()
-    expect(page.locator("summary", has_text="Columns")).to_be_hidden()  # there is room for one
+    expect(page.get_by_role("button", name="Filters")).to_be_visible()
+    expect(page.get_by_role("button", name="Columns")).to_be_hidden()  # there is room for one
     page.get_by_role("button", name="What the marks mean").click()
     expect(page.get_by_text("reported by a paper or a board")).to_be_visible()
 
@@ -130,7 +117,7 @@ def test_search_and_filters(page: Page, site: Path) -> None:
 def test_any_price_is_a_limit(page: Page, site: Path) -> None:
     """Rows that cost at most that; the price of output sorts by what the cell shows."""
     visit(page, (site / "index.html").as_uri())
-    page.locator("summary", has_text="Filters").click()
+    page.get_by_role("button", name="Filters").click()
     page.get_by_label("Price out, $/M, at most").fill("3")
     prices = page.locator("table.board tbody tr").evaluate_all("rows => rows.map(row => row.dataset.price)")
     assert prices and all(float(price) <= 3 for price in prices)
@@ -145,7 +132,7 @@ def test_any_price_is_a_limit(page: Page, site: Path) -> None:
 def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) -> None:
     """As Markdown and tab-separated: the rows and columns shown; and the citation."""
     visit(page, (site / "index.html").as_uri() + "?q=steady")
-    page.locator("summary", has_text="Copy").click()
+    page.get_by_role("button", name="Copy").click()
     page.get_by_role("button", name="As Markdown").click()
     text = page.get_by_label("What was copied").first
     copied = text.input_value().splitlines()
@@ -163,7 +150,7 @@ def test_a_copy_keeps_notes_apart(page: Page, site: Path) -> None:
     """`1 column` and `± 0.3` are no intervals; a missing number is empty; reported rows have ids, too."""
     for path, notes in (("index", ["Index, note"]), ("loop-mbpp-plus", []), ("published/reval", None)):
         visit(page, (site / f"{path}.html").as_uri())
-        page.locator("summary", has_text="Copy").click()
+        page.get_by_role("button", name="Copy").click()
         page.get_by_role("button", name="Tab-separated").click()
         copied = page.get_by_label("What was copied").first.input_value().splitlines()
         heads, *rows = [line.split("\t") for line in copied]

@@ -18,23 +18,14 @@ from triathlon_site.serve import make_server
 pytestmark = pytest.mark.browser
 
 MAIN = [
-    *(
-        "index.html",
-        "overall-core.html",
-        "loop.html",
-        "method.html",
-        "prompts.html",
-        "core.html",
-        "data.html",
-    ),
-    *("tasks.html", "tasks/loop-core.html", "tasks/loop-core/1.html", "choose.html", "compare.html"),
-    *("agreement.html", "agreement-scatters.html", "published.html", "published/evaloop.html"),
-    *("models/alpha.html", "models/alpha-tasks.html", "imported.html", "evidence/alpha/loop-core.html"),
-    *("evidence/alpha/runtime-core.html", "evidence/alpha/evolved-core-difficult.html"),
+    *("index", "overall-core", "loop", "method", "prompts", "core", "data", "tasks", "tasks/loop-core"),
+    *("tasks/loop-core/1", "choose", "compare", "agreement", "agreement-scatters", "published"),
+    *("published/evaloop", "models/alpha", "models/alpha-tasks", "imported", "evidence/alpha/loop-core"),
+    *("evidence/alpha/runtime-core", "evidence/alpha/evolved-core-difficult"),
 ]
 SAME_TEMPLATE = [
-    *("runtime.html", "translation.html", "published/evoeval.html", "published/reval.html"),
-    *("evidence/alpha/evolved-core-combine.html", "imported/foreign.html"),
+    *("runtime", "translation", "published/evoeval", "published/reval", "imported/foreign"),
+    "evidence/alpha/evolved-core-combine",
 ]
 """Pages of a template that a page of MAIN is checked for."""
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1280), ("light", 360))
@@ -57,7 +48,7 @@ def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: s
     """No request to another host, no error, no breach of the content policy; 320 pixels are enough."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    visit(page, (site / path).as_uri())
+    visit(page, (site / f"{path}.html").as_uri())
     assert asked and all(url.startswith((site.as_uri(), "data:")) for url in asked)
     page.set_viewport_size({"width": 320, "height": 740})
     fits(page, 320)
@@ -69,7 +60,7 @@ def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None
     """WCAG 2.2 AA as far as axe can tell."""
     context = browser.new_context(bypass_csp=True)  # the policy of the page would keep axe itself out
     opened = context.new_page()
-    visit(opened, (site / path).as_uri())
+    visit(opened, (site / f"{path}.html").as_uri())
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
     options = {"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]}
     for scheme, width in LOOKS:
@@ -102,13 +93,6 @@ def test_without_scripts_everything_is_there(browser: Browser, site: Path) -> No
     context.close()
 
 
-SHIFTED = """table => [...table.rows].filter(row => row.cells.length === table.rows[0].cells.length)
-  .flatMap(row => [...row.cells].filter((cell, place) =>
-    !cell.getClientRects().length !== !table.rows[0].cells[place].getClientRects().length))
-  .map(cell => cell.outerHTML)"""
-"""The cells of a table that are seen without their heads, or the other way round."""
-
-
 @pytest.mark.parametrize(
     "path", ["index.html", "choose.html", "evolved.html", "models/alpha.html", "agreement.html"]
 )
@@ -121,7 +105,7 @@ def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, pat
     page.emulate_media(media="print", color_scheme="dark")
     for table in page.locator("table:visible").all():
         assert table.evaluate("table => table.getBoundingClientRect().right") <= 1032
-        assert table.evaluate(SHIFTED) == []
+        assert table.evaluate("probe.shifted") == []
     controls = page.locator("button:not(.sort):visible, input:visible, select:visible, nav:visible")
     expect(controls).to_have_count(0)
     if path == "index.html":
@@ -258,9 +242,9 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     expect(page.locator(".plot")).to_have_count(2)
     picture = page.locator("#compare-figures figure").first
     expect(picture).to_be_hidden()  # the plots stand in their place
-    assert page.locator(".plot .main-svg").first.evaluate(LINE) != "none"
+    assert page.locator(".plot .main-svg").first.evaluate("probe.fillOfText") != "none"
     levels = [float(text) for text in picture.locator("text[text-anchor=end]").all_text_contents()]
-    assert page.evaluate(HEIGHTS) <= 0.06
+    assert page.evaluate("probe.heights") <= 0.06
     axis = page.evaluate("document.querySelector('.plot').layout.yaxis.range")
     assert axis == [levels[0], levels[-1]]
     assert page.locator(".plot[role=img]").count() == 0  # it has links and buttons
@@ -271,25 +255,6 @@ def test_comparing_draws_at_once(page: Page, site: Path) -> None:
     page.get_by_role("button", name="Show the pictures").click()
     expect(page.locator(".plot")).to_have_count(0)
     expect(picture).to_be_visible()
-
-
-HEIGHTS = """() => {
-  const figure = document.querySelector('[data-series="curve"]').closest('svg');
-  const numbers = path => path.getAttribute('d').match(/[\\d.]+/g).map(Number);
-  const levels = [...figure.querySelectorAll('.grid')].map(line => numbers(line)[1]);
-  const base = levels[0], top = levels.at(-1);
-  const plot = document.querySelector('.plot'), [low, high] = plot.layout.yaxis.range;
-  const drawn = [...figure.querySelectorAll('[data-series] path')].map(numbers);
-  return Math.max(...plot.data.flatMap((trace, line) => trace.y.map((value, place) =>
-    Math.abs(drawn[line][2 * place + 1] - (base - (value - low) / (high - low) * (base - top))))));
-}"""
-"""How far, in pixels, lines in the page’s own figure lie from where the levels of its axis say."""
-LINE = """svg => {
-  const text = svg.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'tspan'));
-  text.setAttribute('class', 'line');
-  return getComputedStyle(text).fill;
-}"""
-"""How plotly's text looks when a point is pointed at: a style of our figures must not make it hollow."""
 
 
 def test_a_range_stays_in_its_cell_on_a_phone(page: Page, site: Path) -> None:

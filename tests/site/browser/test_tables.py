@@ -7,16 +7,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.results import FakeModel
-from support.site import results_on
+from support.site import registry_of, results_on
 from support.visit import names, settle, visit
-from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 pytestmark = pytest.mark.browser
 
 BOARDS = (
-    *("index.html", "overall-core.html", "loop.html", "runtime.html", "evolved.html"),
-    *(f"published/{name}.html" for name in ("evaloop", "evalplus", "evoeval", "reval")),
+    *("index", "overall-core", "loop", "runtime", "evolved", "published/evaloop", "published/evalplus"),
+    *("published/evoeval", "published/reval"),
 )
 NONSENSE = (
     "?sort=-nothing.constructor..-&hide=rank.model.__proto__&w=abc.-1.1e999&open=perhaps&size=huge&q=%00%FF",
@@ -73,7 +72,7 @@ def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -
 def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     """Enter opens the list, Space takes a column away, Escape closes and leads back; the address knows."""
     visit(page, (site / "overall-core.html").as_uri())
-    page.locator("summary", has_text="Columns").focus()
+    page.get_by_role("button", name="Columns").focus()
     page.keyboard.press("Enter")
     box = page.get_by_role("checkbox", name="Licence")
     while not box.evaluate("box => box === document.activeElement"):
@@ -83,7 +82,7 @@ def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     cells = page.locator("tbody tr").first.locator("td:visible, th:visible")
     assert cells.count() == page.locator("table.board thead th:visible").count()
     page.keyboard.press("Escape")
-    expect(page.locator("details.chooser[open]")).to_have_count(0)
+    expect(page.locator(".choices:popover-open")).to_have_count(0)
     assert page.evaluate("document.activeElement.textContent") == "Columns"
     assert "hide=licence" in page.url
 
@@ -93,7 +92,7 @@ def test_columns_of_cost_are_there_for_who_asks(page: Page, site: Path) -> None:
     visit(page, (site / "loop.html").as_uri())
     head = page.locator("table.board thead th", has_text="Output tokens")
     expect(head).to_be_hidden()
-    page.locator("summary", has_text="Columns").click()
+    page.get_by_role("button", name="Columns").click()
     page.get_by_label("Output tokens a unit").check()
     assert "show=output-tokens-a-unit" in page.url
     page.reload()
@@ -120,31 +119,17 @@ def test_a_first_press_on_a_head(page: Page, site: Path) -> None:
 @pytest.mark.parametrize("path", BOARDS)
 def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) -> None:
     """Numbers as numbers either way, what is missing last; the head says how, the ear hears what is left."""
-    visit(page, (site / path).as_uri())
-    page.evaluate(SHOW_ALL)
+    visit(page, (site / f"{path}.html").as_uri())
+    page.evaluate("probe.showAllColumns")
     heads = page.locator("table[data-table]").first.locator("thead th")
     for place in range(heads.count()):
         for direction in ("first", "second"):
             heads.nth(place).locator("button").click()
-            assert page.evaluate(ORDERED, place), f"{path}: column {place}, {direction} press"
+            assert page.evaluate("probe.ordered", place), f"{path}: column {place}, {direction} press"
     found = page.locator("output.status", has_text="models").first
     whole = found.inner_text()
     page.get_by_label(re.compile("^Find a ")).fill("no such name anywhere")
     expect(found).to_have_text(re.compile(rf"^0 of {whole.split()[0]} "))
-
-
-SHOW_ALL = """() => document.querySelectorAll('.chooser input[type=checkbox]:not(:checked)').forEach(
-  box => box.click())"""
-ORDERED = """place => {
-  const table = document.querySelector('table[data-table]');
-  const head = table.tHead.rows[0].cells[place], up = head.getAttribute('aria-sort') === 'ascending';
-  if ([...table.tHead.rows[0].cells].filter(one => one.hasAttribute('aria-sort')).length !== 1) return false;
-  const read = row => row.cells[place].dataset.v ?? '';
-  const texts = [...table.tBodies[0].rows].map(read), known = texts.filter(text => text !== '');
-  if (texts.slice(known.length).some(text => text !== '')) return false;
-  const values = head.dataset.type === 'number' ? known.map(Number) : known.map(text => text.toLowerCase());
-  return values.every((value, i) => !i || (up ? values[i - 1] <= value : values[i - 1] >= value));
-}"""
 
 
 def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> None:
@@ -158,14 +143,7 @@ def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> No
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     for _ in range(links.count() - 1):
         page.keyboard.press("Shift+Tab")
-        assert page.evaluate(SEEN), page.evaluate("document.activeElement.outerHTML")
-
-
-SEEN = """() => {
-  const place = document.activeElement.getBoundingClientRect();
-  const found = document.elementFromPoint(place.left + place.width / 2, place.top + place.height / 2);
-  return document.activeElement.contains(found);
-}"""
+        assert page.evaluate("probe.focusSeen"), page.evaluate("document.activeElement.outerHTML")
 
 
 def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site: Path) -> None:
@@ -180,34 +158,15 @@ def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site
     opened.close()
 
 
-CUT = """selector => [...document.querySelectorAll(selector)].filter(
-  one => one.offsetParent && (one.scrollWidth > one.clientWidth || one.textContent.includes('…'))
-).map(one => one.textContent)"""
-LINES = """() => [...document.querySelectorAll('.chart li')].map(line => line.offsetHeight)"""
-ENDS = """() => [...document.querySelectorAll('.chart .axis')].map(axis => [...axis.querySelectorAll('text')]
-  .map(text => text.getBoundingClientRect())).filter(([first]) => first.width)
-  .every(([first, last]) => first.right < last.left)"""
-BOXES = """() => [...document.querySelectorAll('.table-frame:has(> .board)')].filter(
-  box => box.scrollHeight > box.clientHeight + 2 && getComputedStyle(box).overflowY !== 'visible'
-).length"""
-
-PLACES = """() => {
-  const frame = document.querySelector('.table-frame:has(table.board)').getBoundingClientRect();
-  const head = document.querySelector('table.board thead').getBoundingClientRect();
-  const name = document.querySelector('table.board tbody th').getBoundingClientRect();
-  return { top: frame.top, left: frame.left, head: head.top, name: name.left };
-}"""
-
-
 @pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
 def test_the_charts_name_their_models_whole(page: Page, site: Path, width: int) -> None:
     """No name is cut, a line or two are enough for each, and the ends of the axis stand apart."""
     page.set_viewport_size({"width": width, "height": 900})
     visit(page, (site / "index.html").as_uri())
     assert page.locator(".chart li:visible").count() >= 8
-    assert page.evaluate(CUT, ".chart li > :first-child") == []
-    assert max(page.evaluate(LINES)) < 50
-    assert page.evaluate(ENDS)
+    assert page.evaluate("probe.cut", ".chart li > :first-child") == []
+    assert max(page.evaluate("probe.lines")) < 50
+    assert page.evaluate("probe.endsApart")
 
 
 @pytest.mark.parametrize("path", ["evolved.html", "published/evoeval.html", "published/evalplus.html"])
@@ -216,7 +175,7 @@ def test_a_small_window_scrolls_the_page_and_no_box_in_it(page: Page, site: Path
     page.set_viewport_size({"width": 1024, "height": 400})
     visit(page, (site / path).as_uri())
     assert page.locator("table.board").first.evaluate("table => table.offsetHeight") > 150
-    assert page.evaluate(BOXES) == 0
+    assert page.evaluate("probe.boxes") == 0
 
 
 def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
@@ -227,7 +186,7 @@ def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
     page.wait_for_function("!document.querySelector('.table-frame:has(> .board)').matches('.fits')")
     frame = page.locator(".table-frame", has=page.locator("table.board")).first
     frame.evaluate("frame => frame.scrollTo(300, 120)")
-    places = page.evaluate(PLACES)
+    places = page.evaluate("probe.places")
     assert frame.evaluate("frame => frame.scrollLeft") > 0
     assert frame.evaluate("frame => frame.scrollTop") > 0
     assert places["head"] == pytest.approx(places["top"], abs=1)
@@ -253,9 +212,8 @@ def test_every_row_is_reached_from_the_first_rows(page: Page, site: Path) -> Non
 def test_a_long_name_pushes_no_score_out_of_the_window(page: Page, tmp_path: Path) -> None:
     """It is whole, in several lines."""
     long = "An-Organisation/" + "-".join(f"a-part-of-the-name-{n}" for n in range(9))
-    row = {"id": "long", "name": long, "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
     results_on(tmp_path / "results", [FakeModel("long"), FakeModel("short")], "loop/core", tasks=6)
-    build(tmp_path / "results", tmp_path / "_site", Registry.model_validate({"models": [row]}))
+    build(tmp_path / "results", tmp_path / "_site", registry_of("long", name=long))
     page.set_viewport_size({"width": 1440, "height": 900})
     for name in ("index.html", "loop.html"):
         visit(page, (tmp_path / "_site" / name).as_uri())

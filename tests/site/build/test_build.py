@@ -17,10 +17,9 @@ import pytest
 from support.golden import HOSTILE, HOSTILE_MODEL, golden_site, shown, stored
 from support.page_tables import PageParser
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import build_small, change, files, page_text, results_on, small_results
+from support.site import build_small, change, files, page_text, registry, results_on, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.models_yaml import Registry, row_without_server
 from triathlon_site.build import Options, build, gather, sweep, write_site
 from triathlon_site.pages import Rendering
 from triathlon_site.render import installed_environment
@@ -203,17 +202,15 @@ def test_nothing_is_inline_but_what_the_policy_names(tmp_path: Path) -> None:
 def test_models_of_one_name_are_told_apart(tmp_path: Path, names: tuple[str | None, str], shown: str) -> None:
     """Each with its id, unless that is its name; a warning says what to rename. Case does not count."""
     small_results(tmp_path / "results", [FakeModel("a", 1.0), FakeModel("b")], tasks=4)
-    named = zip("ab", names, strict=True)
-    rows = (row_without_server(m, "instruct").model_copy(update={"name": name}) for m, name in named if name)
-    registry = Registry(models=tuple(rows))
-    (notice,) = build(tmp_path / "results", tmp_path / "_site", registry).notices
+    rows = registry({model: {"name": name} for model, name in zip("ab", names, strict=True) if name})
+    (notice,) = build(tmp_path / "results", tmp_path / "_site", rows).notices
     assert notice.file.startswith("runs/b/") and f"model 'b', got {shown!r}, while 'a' is " in notice.message
     first = f"{names[0]} (a)" if names[0] else "a"
     for page in ("index.html", "runtime.html", "data/runtime-core.json", "data/compare.js"):
         text = (tmp_path / "_site" / page).read_text()
         assert f"{shown} (b)" in text and first in text, page
     with pytest.raises(UserError, match="rename one of them in models"):
-        build(tmp_path / "results", tmp_path / "_site", registry, Options(strict=True))
+        build(tmp_path / "results", tmp_path / "_site", rows, Options(strict=True))
 
 
 def test_private_tasks_are_said_to_be(tmp_path: Path) -> None:

@@ -17,9 +17,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from support.page_tables import PageParser, Row, check_links, pages_of
 from support.results import FakeModel, FakeSuite, fake_records, write_file
-from support.site import csv_rows, rendered_texts, script_data
-from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.datasets.user import UserDataSet
+from support.site import change, csv_rows, rendered_texts, script_data, users_sets
 from triathlon_runner.records import LoopRecord, Outcome, RuntimeRecord
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.build import build, gather
@@ -29,8 +27,7 @@ from triathlon_site.pages.all_models import IN_INDEX
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render.formats import MINUS
 
-MINE: dict[str, Any] = {"id": "mine", "title": "My functions", "problems": "mine.jsonl"}
-CATALOGUE = Catalogue((UserDataSet(**MINE, folder=Path(), listed_at="suites.yaml, line 1"),))
+CATALOGUE = users_sets(Path(), mine="My functions")
 SETS = (
     ("evolved/mine",),
     ("loop/mine", "runtime/mine", "evolved/mine"),
@@ -60,15 +57,13 @@ class Results:
     """By id of a model."""
     suites: dict[FakeModel, list[FakeSuite]]
 
-    def write(self, root: Path, manifest: Mapping[str, Any] | None = None) -> None:
+    def write(self, root: Path, **manifest: object) -> None:
         """Fields of `manifest` are added to those of each file."""
         for name, behaviour in self.behaviours.items():
             for suite in self.suites[behaviour]:
                 records = [r.model_copy(update={"model": name}) for r in fake_records(behaviour, suite)]
                 path = write_file(root, name, suite.entry.id, records, suite)
-                if manifest:
-                    beside = path.with_suffix(".manifest.json")
-                    beside.write_text(json.dumps({**json.loads(beside.read_text()), **manifest}))
+                change(path.with_suffix(".manifest.json"), **manifest)
 
     def renamed(self, chance: random.Random) -> "Results":
         """The same behaviours, as often, under other names."""
@@ -326,7 +321,7 @@ def check(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     results = random_results(chance)
     results.write(tmp_path / "results")
-    results.write(tmp_path / "results/imported", manifest={"origin": ORIGIN})
+    results.write(tmp_path / "results/imported", origin=ORIGIN)
     site = tmp_path / "site"
     build(tmp_path / "results", site, None, known=CATALOGUE, cache=tmp_path / "cache")
     pages = pages_of(site)

@@ -22,7 +22,6 @@ from triathlon_runner.records import (
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.evidence import (
     EvidenceExtractor,
-    _base85,
     _Matcher,
     changed_words,
     missing_definition,
@@ -51,13 +50,6 @@ def test_words_are_matched_as_difflib_matches_them() -> None:
         assert _Matcher(old, new).get_opcodes() == plain.get_opcodes()
 
 
-def test_a_pack_is_written_in_base_85() -> None:
-    """As the page's script and Python read it, for contents of any length."""
-    for length in range(9):
-        content = bytes(range(250, 250 - length, -1))
-        assert _base85(content) == base64.b85encode(content).decode()
-
-
 def test_a_huge_reply_keeps_beginning_and_end() -> None:
     """The middle is left out and the gap says how much."""
     short = cut("a" * LONGEST_TEXT + "b" * 5000)
@@ -65,7 +57,7 @@ def test_a_huge_reply_keeps_beginning_and_end() -> None:
 
 
 def unpacked(script: str) -> Any:
-    return json.loads(gzip.decompress(base64.b85decode(script.split('"')[1])))
+    return json.loads(gzip.decompress(base64.b64decode(script.split('"')[1])))
 
 
 def extracted(suite: FakeSuite, **options: bool) -> dict[str, str]:

@@ -15,20 +15,6 @@ def test_a_figure_of_nothing_but_zeros_is_not_drawn() -> None:
     assert figures.bars("t", ["a"], "IC", [figures.DotRow("m", (0.0, 0.0))]) == ""
 
 
-def test_names_are_text_in_every_figure() -> None:
-    """A model's name cannot bring markup in."""
-    name = '"><script>alert(1)</script>'
-    row = figures.DotRow(name, (10.0, 20.0))
-    for figure in (
-        figures.curves(name, [figures.Series(name, (1.0, 2.0))]),
-        figures.arrows("t", (name, "b"), [row]),
-        figures.bars("t", [name], name, [row]),
-        figures.grid(name, [name], np.array([[1.0, 0.0]])),
-        figures.scatter("t", [figures.Point(name, 1, 1, label=True)], x_title=name, y_title=""),
-    ):
-        assert figure and "<script" not in figure
-
-
 def test_labels_of_near_points_do_not_overlap() -> None:
     """Each goes where there is room; one without room is left to pointing at it."""
     points = [figures.Point(f"model number {i}", 50 + 0.2 * i, 50, label=True) for i in range(6)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.site import PUBLISHED, board_of, build_small, json_lines, page_text, small_results
+from support.site import PUBLISHED, board_of, build_small, json_lines, page_text, sections_of, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import (
@@ -24,7 +24,6 @@ from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, gather
 from triathlon_site.models import ModelInfo, read_table, recorded_infos
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.board import view_of
 from triathlon_site.pages.model import beside_recordings
 from triathlon_site.render import Section
 
@@ -223,10 +222,9 @@ def test_answers_count_without_their_texts(tmp_path: Path) -> None:
 
 def _runtime_sections(results: Path) -> tuple[Gathered, dict[str, Section]]:
     site = gather(results, None, cache=results / "cache")
-    board = board_of(site, "runtime-core")
-    found = view_of(board).sections(board, site.models)
+    found = sections_of(site, "runtime-core")
     titles = ("Constant answers", "By kind of line", "Chains of answers")
-    return site, {section.title: section for section in found if section.title in titles}
+    return site, {title: found[title] for title in titles if title in found}
 
 
 def test_recorded_samples_of_a_task(tmp_path: Path) -> None:

@@ -7,17 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.choices import choices, rendered
+from support.choices import choices, rendered, scored
 from support.site import script_data
-from triathlon_site.models import ModelInfo
-from triathlon_site.overall_index import Index, IndexRow
-from triathlon_site.pages import ShownScore
+from triathlon_site.overall_index import Index
 from triathlon_site.pages._scores import REPORTED
-from triathlon_site.pages.all_models import AllModels, ModelRow
+from triathlon_site.pages.all_models import AllModels
 from triathlon_site.pages.choose import drafts
-from triathlon_site.ranking import Rank
 from triathlon_site.render import Draft
-from triathlon_site.uncertainty import Interval
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +49,9 @@ def test_the_script_gets_who_cannot_be_told_from_whom(draft: Draft) -> None:
     assert all("<" not in file.content for file in draft.files if file.path.endswith(".js"))
 
 
-def table_row(name: str, billions: str, score: float) -> ModelRow:
-    """A model with a score in one column, which is known to 4 per cent either way."""
-    info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True, usable=True)
-    known = Interval(score - 4.0, score + 4.0)
-    cell = ShownScore(score, known, 0, grade="recorded", maximum=100.0, link="")
-    place = IndexRow(50.0, 40.0, 60.0, Rank(1, tied=False, low=1, high=5), 1)
-    return ModelRow(name, info, {"runtime_output": cell}, "", place)
-
-
 def test_without_any_cost_the_page_says_what_is_missing() -> None:
     """Its script has nothing to draw and does not run."""
-    row = table_row("Model", "1", 50.0)
+    row = scored("Model", 1, 5.0)
     row = replace(row, info=replace(row.info, parameters=None))
     assert row.index
     (page,) = drafts(AllModels((row,), Index((row.index,), np.zeros((10, 1)))), {})
@@ -75,7 +62,7 @@ def test_without_any_cost_the_page_says_what_is_missing() -> None:
 
 def test_some_models_are_not_recommended_and_some_scores_not_checked() -> None:
     """Who is retired, or whose replies mostly did not run, is on no frontier; of scores it is said."""
-    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size) for size in range(1, 8)]
+    rows = [scored(f"Model {size}", size, 10.0 * size, "runtime_output", 100) for size in range(1, 8)]
     rows[6] = replace(rows[6], info=replace(rows[6].info, usable=False))
     rows[5] = replace(rows[5], ran=0.27)
     unchecked = replace(rows[1].cells["runtime_output"], grade=REPORTED)

@@ -6,17 +6,9 @@ from pathlib import Path
 import pytest
 
 from support.results import FakeModel
-from support.site import board_of, change, json_lines, rendered_texts, results_on, write_lines
+from support.site import change, json_lines, rendered_texts, results_on, sections_of, write_lines
 from triathlon_site.build import gather
-from triathlon_site.pages.board import view_of
 from triathlon_site.render import Section, Value
-
-
-def sections(results: Path, name: str) -> dict[str, Section]:
-    """The sections of a board, by title."""
-    site = gather(results, None, cache=results / "cache")
-    board = board_of(site, name)
-    return {section.title: section for section in view_of(board).sections(board, site.models)}
 
 
 def rows(section: Section) -> dict[str, tuple[Value, ...]]:
@@ -37,7 +29,7 @@ def test_ranks_under_settings_go_by_the_middles_of_ranges(tmp_path: Path) -> Non
                 unit | own if 0 < unit["sustained_loops"] < 10 else unit | {"model": name} for unit in units
             ]
             write_lines(tmp_path / f"runs/{name}/{suite}.jsonl", lines)
-    section = sections(tmp_path, "loop-core")["Other summary prompts"]
+    section = sections_of(gather(tmp_path, None), "loop-core")["Other summary prompts"]
     place = section.head.index("rank as asked")
     assert {row[0].text: row[place].number for row in section.rows} == dict(
         zip(("most", "none", "much", "some", "least"), range(1, 6), strict=True)
@@ -51,10 +43,10 @@ def test_equal_models_have_equal_drops_whichever_others_there_are(tmp_path: Path
     for suite in suites:
         lines = json_lines(tmp_path / f"runs/first/{suite}.jsonl")
         write_lines(tmp_path / f"runs/third/{suite}.jsonl", [line | {"model": "third"} for line in lines])
-    several = rows(sections(tmp_path, "evolved-core")["Drops"])
+    several = rows(sections_of(gather(tmp_path, None), "evolved-core")["Drops"])
     assert several["first"] == several["third"] != several["other"]
     shutil.rmtree(tmp_path / "runs/other")
-    assert rows(sections(tmp_path, "evolved-core")["Drops"])["first"] == several["first"]
+    assert rows(sections_of(gather(tmp_path, None), "evolved-core")["Drops"])["first"] == several["first"]
 
 
 def test_a_part_of_the_tasks_is_counted_over_all_boards(tmp_path: Path) -> None:
@@ -73,7 +65,7 @@ def test_sets_with_open_units_are_in_no_drop_and_no_test(tmp_path: Path) -> None
     models, suites = [FakeModel("one", 1.0), FakeModel("two")], ("evolved/core-seeds", "evolved/core-verbose")
     results_on(tmp_path, models, *suites, "evolved/core-subtle", tasks=20)
     change(tmp_path / "runs/two/evolved/core-subtle.manifest.json", open_units=2)
-    found = sections(tmp_path, "evolved-core")
+    found = sections_of(gather(tmp_path, None), "evolved-core")
     drops = {model: cell.text for model, (cell,) in rows(found["Drops"]).items()}
     assert drops["two"] == "–" != drops["one"]
     assert found["Drops"].rows[0][1].small == "1 model"
@@ -83,14 +75,6 @@ def test_sets_with_open_units_are_in_no_drop_and_no_test(tmp_path: Path) -> None
         ("one", False, False),
         ("two", True, False),
     ]
-
-
-def test_a_model_that_leads_alone_may_not_be_the_only_one_measured(tmp_path: Path) -> None:
-    """The other has open units: the sentence says that nothing is compared, not that nothing was measured."""
-    results_on(tmp_path, [FakeModel("one", 1.0), FakeModel("two")], "loop/core", tasks=9)
-    change(tmp_path / "runs/two/loop/core.manifest.json", open_units=2)
-    page = " ".join(rendered_texts(gather(tmp_path, None))["loop.html"].split())
-    assert "No other model has a complete score of the same protocol." in page and "was measured" not in page
 
 
 def test_the_most_that_ic_could_be_is_no_less_than_it_is(tmp_path: Path) -> None:
@@ -105,6 +89,7 @@ def test_the_most_that_ic_could_be_is_no_less_than_it_is(tmp_path: Path) -> None
     for answer, outcome in answers:
         answer.update(outcome=outcome, correct=outcome == right)
     write_lines(path, [unit | {"outcome": "failed"}])
-    section = sections(tmp_path, "runtime-core")["How wrong outputs are wrong"]
+    site = gather(tmp_path, None, cache=tmp_path / "cache")  # from which the kinds of answers come
+    section = sections_of(site, "runtime-core")["How wrong outputs are wrong"]
     most = section.rows[0][-1]
     assert most.number == pytest.approx(100 * (1 / 8 + 1 / 4 + 1 / 2) / 3) and most.text == "at most +4.2"

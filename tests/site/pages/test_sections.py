@@ -16,6 +16,7 @@ from support.site import (
     rendered_texts,
     results_on,
     rich_results,
+    sections_of,
     small_results,
 )
 from triathlon_runner.catalogue import BUILT_IN
@@ -33,18 +34,13 @@ from triathlon_site.scores import Board, total
 MOST_BARS, MOST_MUTED = 12, 200
 
 
-def sections(site: Gathered, name: str) -> dict[str, Section]:
-    own = board_of(site, name)
-    return {section.title: section for section in view_of(own).sections(own, site.models)}
-
-
 def cells(section: Section) -> dict[str, tuple[str, ...]]:
     return {row[0].text: tuple(cell.text for cell in row[1:]) for row in section.rows}
 
 
 def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None:
     """Prompts and one attack were run; no temperature was, so that there is one kind of loops a task."""
-    found = sections(rich, "loop-core")
+    found = sections_of(rich, "loop-core")
     varied = ["Other summary prompts", "Attacks on the first prompt"]
     assert list(found) == ["Where tasks are lost", "Loops sustained", *varied]
     loops = found["Loops sustained"]
@@ -79,7 +75,7 @@ def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, s
 
 def test_a_translation_says_where_it_breaks(rich: Gathered) -> None:
     """A share of those that got so far, with its counts; a step that nobody reached says so."""
-    section = sections(rich, "translation-core")["Where the chain breaks"]
+    section = sections_of(rich, "translation-core")["Where the chain breaks"]
     assert section.head == ("Model", "into PHP", "into Ruby", "into JavaScript", "into Perl", "into Python")
     weak = next(row for row in section.rows if row[0].text == "weak")
     assert weak[1].small == "0 of 10" and weak[2].small == "none reached it"
@@ -89,7 +85,7 @@ def test_a_translation_says_where_it_breaks(rich: Gathered) -> None:
 
 def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str, str]) -> None:
     """Differences to direct answers; every setting in one table, below an average of its models."""
-    found = sections(rich, "runtime-core")
+    found = sections_of(rich, "runtime-core")
     assert len(found["With a chain of thought"].rows) == 4
     settings = found["All settings"]
     assert settings.head[:4] == ("Model", "asked", "Coverage", "Coverage F1")
@@ -105,7 +101,7 @@ def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str
 
 def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     """Drops, compositions and pairs as the analyses have them; a share with its counts and interval."""
-    own, found = board_of(rich, "evolved-core"), sections(rich, "evolved-core")
+    own, found = board_of(rich, "evolved-core"), sections_of(rich, "evolved-core")
     assert len(found) == 6 and "Composition, combine naive" in found
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
     measured = analysis.measured(own.plan.suites, units, dict.fromkeys(own.models, "instruct"))
@@ -147,7 +143,7 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
         ("loop-mbpp-plus", "With our prompts", ("ours", "ours+temperature-0.2")),
         ("runtime-dreval", "All settings", ("own-prompts",)),
     ):
-        rows = [(row[0].text, row[1].text) for row in sections(site, name)[title].rows]
+        rows = [(row[0].text, row[1].text) for row in sections_of(site, name)[title].rows]
         shown = [(model, text.format(setting)) for setting in settings for model, text in expected]
         assert [row for row in rows if row[1] != "as on this board"] == shown
     pages = rendered_texts(site)
@@ -188,7 +184,8 @@ def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     bars = board_of(site, "runtime-dreval")
     (figure,) = view_of(bars).figures(bars, ["apart"], site.models)
     assert figure.svg.count('class="bar c') == 5 * 2  # of the model, and of the legend
-    drop = next(row for row in sections(site, "evolved-official")["Drops"].rows if row[0].text == "apart")[1]
+    drops = sections_of(site, "evolved-official")["Drops"]
+    drop = next(row[1] for row in drops.rows if row[0].text == "apart")
     assert (drop.details["low"] or 0) < (drop.number or 0) < (drop.details["high"] or 0)
 
 
@@ -305,7 +302,7 @@ def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None
     results_on(tmp_path, models, "evolved/core-seeds", tasks=6)
     write_results(tmp_path, models, [FakeSuite(warm, tasks=6, samples=10)])
     site = gather(tmp_path, None)
-    section = sections(site, "evolved-core")["Several samples at a temperature"]
+    section = sections_of(site, "evolved-core")["Several samples at a temperature"]
     part = total(board_of(site, "evolved-core").of_suite(warm.id)["a"], "pass@5")
     row = dict(zip(section.head, next(r for r in section.rows if r[0].text == "a"), strict=True))
     assert row["pass@5"].number == pytest.approx(100 * part.numerator / part.denominator, abs=0.05)

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from support.results import FakeModel
-from support.site import add_published, results_on
+from support.site import add_published, registry, results_on
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
@@ -21,9 +21,8 @@ def coders(count: int) -> list[FakeModel]:
 
 def registered(models: list[FakeModel]) -> Registry:
     """Every field that the table shows, different from row to row."""
-    rows = [
-        {
-            "id": model.id,
+    rows = {
+        model.id: {
             "name": f"Some Coder {place} Instruct",
             "organization": f"Organisation {place % 40}",
             "parameters": f"{1 + place % 90}B",
@@ -31,11 +30,10 @@ def registered(models: list[FakeModel]) -> Registry:
             "open_weights": place % 3 != 2,
             "released": f"20{20 + place % 7}-0{1 + place % 9}",
             "price": {"input": 1, "output": 3},
-            "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"},
         }
         for place, model in enumerate(models)
-    ]
-    return Registry.model_validate({"models": rows})
+    }
+    return registry(rows)
 
 
 def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:

@@ -12,15 +12,7 @@ from scipy.stats import rankdata
 from support.aggregates import aggregate
 from support.hashes import hashes
 from support.results import FakeModel, fake_manifest, task_id
-from support.site import (
-    SUITES,
-    board_of,
-    json_lines,
-    rendered_texts,
-    results_on,
-    small_results,
-    write_lines,
-)
+from support.site import SUITES, board_of, json_lines, rendered_texts, results_on, small_results, write_lines
 from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest, known_protocols
 from triathlon_site.build import gather
