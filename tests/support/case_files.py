@@ -1,7 +1,9 @@
 """Cases of tests that stand in files beside them: short values as CSV, programs and replies in sections."""
 
+import ast
 import csv
 from pathlib import Path
+from typing import Any
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -34,6 +36,15 @@ def listed(path: Path) -> dict[str, list[str]]:
     return {
         unescaped(heading): list(map(unescaped, text.split("\n"))) for heading, text in sections(path).items()
     }
+
+
+def programs(path: Path) -> dict[str, tuple[Any, ...]]:
+    """The sections of a file that are a program, a line `---` and Python literals, one a line."""
+    found = {}
+    for heading, text in sections(path).items():
+        program, _, literals = text.partition("\n---\n")
+        found[heading] = (program, *map(ast.literal_eval, literals.split("\n")))
+    return found
 
 
 def unescaped(text: str) -> str:

@@ -1,7 +1,10 @@
 """What counts as a step, how values are recorded, limits of the tracer, and what a run leaves behind."""
 
+from pathlib import Path
+
 import pytest
 
+from support.case_files import programs
 from support.traced import lines, texts, traced, traced_test
 from triathlon_runner.runtime import Value
 from triathlon_runner.runtime._construct import read_run
@@ -9,151 +12,13 @@ from triathlon_runner.runtime._sandboxed import tracer
 
 States = dict[tuple[int, str], list[str]]
 """Line and variable, with the values after the line."""
-CASES: list[tuple[str, str, list[int], States]] = [
-    # Every activation of a function has its own open statement.
-    ("""
-        def f(n):
-            if n == 0:
-                return 0
-            rest = f(n - 1)
-            return rest + n
-     """, "(2,)", [2, 4, 2, 4, 2, 3, 5, 5], {(4, "rest"): ["1; int", "0; int"]}),
-    # Lines of one statement are named by its first, also where a call stands between them.
-    ("""
-        def f(n):
-            x = [
-                a
-                for a in range(n)
-                if a
-            ]
-            y = g(1,
-                  g(2))
-            while (n
-                   > 1):
-                n -= 1
-            return (x,
-                    y)
-        def g(a, b=0):
-            return a
-     """, "(3,)", [2, 7, 15, 15, 9, 11, 9, 11, 9, 12], {}),
-    # The line is left once, however often it goes round.
-    ("""
-        def f(n):
-            for i in range(n): n += i
-            return n
-     """, "(3,)", [2, 3], {(2, "n"): ["6; int"]}),
-    # A statement that is executed again right after itself is executed twice.
-    ("""
-        def f(n):
-            while n:
-                n = n - 1 if n else n
-            return n
-     """, "(2,)", [2, 3, 2, 3, 2, 4], {}),
-    # The body of the class is executed where the class statement stands.
-    ("""
-        def f():
-            class A:
-                x = 1
-                def m(self):
-                    return self.x
-            return A().m()
-     """, "()", [2, 3, 4, 6, 5], {}),
-    # Python 3.11 gives some instructions of `'%s' % x` the line of the `def`.
-    ("""
-        def f(key):
-            return 'Chord: %s, Tune: %s' % (key, key)
-     """, "('a',)", [2], {}),
-    # The line that raised is followed by the `except` that was tried, then the handler, then `finally`.
-    ("""
-        def f(text):
-            try:
-                n = int(text)
-            except KeyError:
-                n = 0
-            except ValueError:
-                n = 1
-            finally:
-                done = True
-            return n
-     """, "('x',)", [2, 3, 4, 6, 7, 9, 10], {(3, "n"): [], (7, "n"): ["1; int"]}),
-    # The state after the return is the one in which `finally` begins.
-    ("""
-        def f(n):
-            try:
-                return n
-            finally:
-                n = 4
-     """, "(3,)", [2, 3, 5], {(3, "n"): ["3; int"], (5, "n"): ["4; int"]}),
-    # Consumer and generator take turns; the statement with the `yield` ends after it was resumed.
-    ("""
-        def f():
-            total = 0
-            for x in g():
-                total += x
-            return total
-        def g():
-            a = yield 1
-            yield 2
-     """, "()", [2, 3, 7, 4, 3, 8, 4, 3, 5], {(7, "a"): ["None; NoneType"]}),
-    # Cases are steps where their pattern is tried; a lambda is one where it stands on another line.
-    ("""
-        def twice(function):
-            def inner(n):
-                return function(function(n))
-            return inner
-        @twice
-        def f(n):
-            match n:
-                case 1:
-                    step = lambda v: v + 1
-                case _:
-                    step = lambda v: v * 2
-            n = step(n)
-            return n
-     """, "(1,)", [3, 7, 8, 9, 12, 9, 13, 7, 8, 10, 11, 12, 11, 13], {}),
-    # A loop's header is begun before each round and at the end.
-    ("""
-        def f(n):
-            total = 0
-            for i in range(n):
-                total += i
-            return total
-     """, "(2,)", [2, 3, 4, 3, 4, 3, 5], {}),
-    # A list that changes later is recorded as it was.
-    ("""
-        def f():
-            xs = []
-            xs.append(1)
-            xs.append(2)
-            return xs
-     """, "()", [2, 3, 4, 5], {(3, "xs"): ["[1]; list"], (5, "xs"): ["[1, 2]; list"]}),
-    # A line's state is that of its frame when the line is done, not that of the callee.
-    ("""
-        def f():
-            x = g(1)
-            return x
-        def g(x):
-            return x + 10
-     """, "()", [2, 5, 3], {(2, "x"): ["11; int"]}),
-    # Comprehensions, nested ones too, belong to the statement that holds them.
-    ("""
-        def f(rows):
-            a = [x * y for x in rows for y in rows if y]
-            b = {
-                x: {y for y in rows if y > x}
-                for x in rows
-            }
-            total = sum(x for x in a)
-            return total, b
-     """, "([1, 2],)", [2, 3, 7, 8],
-     {(2, "a"): ["[1, 2, 2, 4]; list"], (3, "b"): ["{1: {2}, 2: set()}; dict"], (7, "total"): ["9; int"]}),
-]  # fmt: skip
+CASES = programs(Path(__file__).with_name("traced_steps.txt"))
 
 
-@pytest.mark.parametrize(("program", "arguments", "steps", "states"), CASES)
-def test_steps(program: str, arguments: str, steps: list[int], states: States) -> None:
-    """Statements in the order in which they are begun; each rule stands beside its program."""
-    found = traced(program, arguments, {line: [name] for line, name in states})
+@pytest.mark.parametrize(("program", "arguments", "steps", "states"), CASES.values(), ids=CASES)
+def test_steps(program: str, arguments: tuple[object, ...], steps: list[int], states: States) -> None:
+    """Statements in the order in which they are begun; each rule stands above its program."""
+    found = traced(program, repr(arguments), {line: [name] for line, name in states})
     assert found.outcome == "returned"
     assert lines(found) == steps
     assert {place: texts(found, *place) for place in states} == states
