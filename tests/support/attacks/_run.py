@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from support.attacks._canary import Canary, canary, server_processes
+from support.case_files import sections
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.grading import CodeTestGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
@@ -100,36 +101,8 @@ TASK = Problem(
     reference="def f(x):\n    return x + 1\n",
     inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
 )
-CLASS_TASK = ClassProblem(
-    task_id="attack/steps",
-    class_name="Steps",
-    reference="""
-class Steps:
-    def __init__(self, size):
-        self.size = size
-        self.taken = []
-
-    def take(self, x):
-        self.taken.append(x + self.size)
-        return self.taken[-1]
-""",
-    test="""
-import unittest
-
-
-class StepsTest(unittest.TestCase):
-    def test_take(self):
-        steps = Steps(1)
-        self.assertEqual(steps.take(1), 2)
-        self.assertEqual(steps.take(3), 4)
-        self.assertEqual(steps.taken, [2, 4])
-
-    def test_two_sizes(self):
-        first, second = Steps(2), Steps(5)
-        self.assertTrue(first.take(1) < second.take(1))
-        self.assertEqual(second.take(10), 15)
-""",
-)
+_STEPS = sections(Path(__file__).with_name("steps.txt"))
+CLASS_TASK = ClassProblem("attack/steps", "Steps", _STEPS["class"], _STEPS["tests"])
 _ASKED = InputQuestions(
     index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("4",), statements=()
 )
