@@ -2,11 +2,13 @@
 
 import random
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.case_files import listed
 from support.steps import steps_of
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import (
@@ -18,38 +20,11 @@ from triathlon_runner.replies import (
 )
 from triathlon_runner.runtime._grade import Graded, extract_answer
 
-CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
-DROPPED = ("analysis", "assistantfinal")
-PAIRS = (
-    *((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought", "reasoning")),
-    *(("<Think>", "</THINK>"), ("<mm:think>", "</mm:think>"), ("<seed:think>", "</seed:think>")),
-    *((f"<{name}>", f"</{name}>") for name in ("longcat_think", "think:opensource", "ifm|think_fast")),
-    ("<|inner_prefix|>", "<|inner_suffix|>"),
-    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<|channel>thought\n", "<channel|>"),
-    CHANNELS,
-    DROPPED,
-)
-END_TOKENS = (
-    "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|return|>",
-    "<｜end▁of▁sentence｜>", "<eos>", "<|EOT|>", "<|END_OF_TURN_TOKEN|>", "[INST]",
-    "<EOT>", "<file_sep>", "<fim_pad>",
-)  # fmt: skip
-WRAPPERS = (
-    ("<answer>", "</answer>"),
-    ("<Answer>\n", "\n</Answer>"),
-    ("<response>", "</response>"),
-    (r"\boxed{", "}"),
-    ("<|begin_of_box|>", "<|end_of_box|>"),
-    ("<|begin_of_solution|>", "<|end_of_solution|>"),
-    ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
-    ("[ANSWER]\n", "\n[/ANSWER]"),
-    ("[BEGIN]\n", "\n[DONE]"),
-)
+MARKERS = listed(Path(__file__).with_name("markers.txt"))
+PAIRS = [tuple(line.split("…")) for line in MARKERS["reasoning"]]
+CHANNELS = PAIRS[-2]
+END_TOKENS = MARKERS["end of a turn"]
+WRAPPERS = [tuple(line.split("…")) for line in MARKERS["final answer"]]
 DRAFT = "```python\ndef add(a, b):\n    return a - b\n```"
 ADD = "def add(a, b):\n    return a + b\n"
 PROMPT = 'def add(a, b):\n    """Sum of both."""\n'
@@ -139,10 +114,7 @@ def test_the_answer_ends_with_the_turn(token: str) -> None:
     assert program(f"```python\n{code}```") == program(code) == code
 
 
-@pytest.mark.parametrize(
-    "head", ["<|im_start|>assistant\n", "<s>", "<|start_header_id|>assistant<|end_header_id|>\n\n",
-             "<|assistant|>\n", "<start_of_turn>model\n", " [/INST] ", "<|python_tag|>"],
-)  # fmt: skip
+@pytest.mark.parametrize("head", MARKERS["head of a turn"])
 def test_the_header_of_the_turn_is_no_answer(head: str) -> None:
     assert visible_text(f"{head}42").strip() == "42"
     assert program(head + ADD) == ADD
