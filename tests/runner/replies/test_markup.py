@@ -21,6 +21,7 @@ from triathlon_runner.replies import (
 from triathlon_runner.runtime._grade import Graded, extract_answer
 
 MARKERS = listed(Path(__file__).with_name("markers.txt"))
+SHAPES = listed(Path(__file__).with_name("shapes.txt"))
 PAIRS = [tuple(line.split("…")) for line in MARKERS["reasoning"]]
 CHANNELS = PAIRS[-2]
 END_TOKENS = MARKERS["end of a turn"]
@@ -60,20 +61,7 @@ def test_nested_and_repeated_reasoning(begin: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-1])
-@pytest.mark.parametrize(
-    "shape",
-    [
-        "```python\nx = 1\n{}\n```",
-        "Code:\n```\n'''\n{}\n'''\n```\nDone.",
-        'def add(a, b):\n    """Drops {} here."""\n    return a + b\n',
-        "def add(a, b):\n    '''\n    Drops\n{}\n    '''\n    return a + b\n",
-        "end = '{}'\n",
-        'end = "behind {} nothing"\n',
-        "x = 1  # {} is dropped\n",
-        "It drops `{}` from the text.",
-        "It's what I don't like about `{}`, isn't it?",
-    ],
-)
+@pytest.mark.parametrize("shape", SHAPES["a marker that is quoted"])
 def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> None:
     """In a code block, a string, a comment or backticks a marker is no markup, whichever it is."""
     for marker in (begin.strip(), end):
@@ -155,22 +143,7 @@ def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
     assert unknown_marker(text) == marker
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        "{}",
-        "[ANSWER]\n{}\n[/ANSWER]",
-        "<think>yes or no?</think>\n{}",
-        f"{CHANNELS[0]}It goes between [ANSWER] and [/ANSWER].{CHANNELS[1]}{{}}",
-        "<|channel|>final<|message|>{}<|return|>",
-        "analysisYes or no? assistantfinal{}",
-        "<|channel>thought\nno\n<channel|>{}",
-        "[THINK]no[/THINK]{}",
-        "{}<|im_end|>",
-        "{}<|endoftext|>no",
-        "<think>\n\n</think>\n[ANSWER]\n{}\n[/ANSWER]\n</think>",
-    ],
-)
+@pytest.mark.parametrize("shape", SHAPES["an answer in markup"])
 @pytest.mark.parametrize("answer", ["YES", "-1", "150; int", "return result", "assert f(1) == [2]"])
 def test_answers_of_the_runtime_come_without_markup(shape: str, answer: str) -> None:
     assert extract_answer(Reply(text=shape.replace("{}", answer)), "direct") == answer

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.case_files import sections
+from support.case_files import listed, sections
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract_program
 
@@ -223,31 +223,16 @@ def test_the_models_own_code_is_kept_beside_the_program() -> None:
     assert completion.written == OPEN_PROMPT.replace('    """Adds."""\n', "    return a + b")
 
 
-NOTHING = [
-    *("", "  \n\n", "I cannot write that function.", "The function adds two numbers and returns their sum."),
-    *("```\n```", "```bash\npip install numpy\n```", "Note: importing math would help. For example: 3."),
-    "import antigravity",
-]
-STOPPED = "```python\ndef add(a, b):\n    ret"
-CUT_DEFINITIONS = [
-    STOPPED,
-    "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
-    f"```python\n{ADD}",
-    f"```python\n{ADD}\ndef helper(x):\n    ret",
-    f"```python\n{ADD}\n@cache",
-    f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
-    "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
-    "The function adds",
-    "```python\n    return a",
-]
+OTHER = listed(Path(__file__).with_name("other_replies.txt"))
+STOPPED, *_ = OTHER["cut in the program"]
 """Nobody knows how these would have gone on."""
 
 
 @pytest.mark.parametrize(
     ("text", "options", "outcome"),
     [
-        *((text, {}, Outcome.NO_ANSWER) for text in NOTHING),
-        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in CUT_DEFINITIONS),
+        *((text, {}, Outcome.NO_ANSWER) for text in OTHER["no program"]),
+        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in OTHER["cut in the program"]),
         (STOPPED, {"finish": Finish.REFUSED}, Outcome.REFUSED),
         (STOPPED, {"finish": Finish.CONTEXT_OVERFLOW}, Outcome.CONTEXT_OVERFLOW),
         *((text, COMPLETES, Outcome.NO_ANSWER) for text in ("", "    # think about it\n", "\n\nprint(1)\n")),
@@ -278,15 +263,7 @@ def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
     assert is_noted == (name not in list(CUT)[:4])
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        "print(add(1, 2))  # [3,\n    4]\n",
-        "add(1, 2) gives 3\n",
-        "assert add(1, 2) == 3:\n    print('right')\n",
-        "words = ['a', 'b'\n",
-    ],
-)
+@pytest.mark.parametrize("example", OTHER["an example that does not parse"])
 def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
     """The function in front of it is whole; a definition that does not parse is the model's program."""
     result = extract(f"```python\n{ADD}\n{example}```")
@@ -296,15 +273,7 @@ def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "options"),
-    [
-        ("```python\ndef add(a, b)\n    return a + b\n```", {}),
-        ("def add(a, b)\n    return a + b", {}),
-        ("def add(a, b):\nreturn a + b", {}),
-        ('def add(a, b):\n    """Sum of', {}),
-        ("```python\ndef add(a, b):\n    return (a + b\n```", {}),
-        ("```python\nreturn a + b\n```", {}),  # a body, without a signature to put it under
-        ("    return a +\n", COMPLETES),
-    ],
+    [*((text, {}) for text in OTHER["a program that does not compile"]), ("    return a +\n", COMPLETES)],
 )
 def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, options: dict[str, Any]) -> None:
     """Broken code is handed on, so that its verdict says how it crashed; it is not called no answer."""
@@ -312,26 +281,13 @@ def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, option
     assert result.outcome is None and not compiles(result.program)
 
 
-COMPLETIONS = [
-    *((OPEN_PROMPT, text) for text in ("    return a + b\n", "    return a + b", f"\n{ADD}\nprint(2)")),
-    (OPEN_PROMPT, "    total = a\n\n    # both\n    return total + b\n\n\ndef sub(a, b):\n    return a -"),
-    (OPEN_PROMPT, "    return a + b\n\nprint(add(1, 2))\nassert add(1, 1) == 3\n"),
-    (OPEN_PROMPT, "    return a + b\n```\n\nExplanation follows"),
-    (OPEN_PROMPT, "    text = '''\nflush\n'''\n    return a + b\n# next"),
-    (OPEN_PROMPT, "return a + b\n\nprint(1)"),
-    (OPEN_PROMPT, "total = a + b\n    return total\nprint(1)"),
-    (OPEN_PROMPT, "if a:\n    return a + b\nreturn b\n"),
-    (OPEN_PROMPT, "   total = a + b\n    return total\n"),
-    (OPEN_PROMPT, "     total = a + b\n    return total\n"),
-    (OPEN_PROMPT, "    return a + b<|endoftext|>"),
-    (OPEN_PROMPT, "    return a + b\n[DONE]\n\nYou are"),
-    (OPEN_PROMPT, f"```python\n{ADD}```\nDone."),
-    (MBPP_PROMPT, f'{ADD}\n"""\nWrite a function to subtract.\n"""\ndef sub(a'),
-    (MBPP_PROMPT, f"import math\n\ndef helper(x):\n    return x\n\n{ADD}\ndef more("),
-]
-
-
-@pytest.mark.parametrize(("prompt", "text"), COMPLETIONS)
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        *((OPEN_PROMPT, text) for text in OTHER["completions of a signature"]),
+        *((MBPP_PROMPT, text) for text in OTHER["completions of a docstring"]),
+    ],
+)
 def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -> None:
     """What a base model invents behind the function does not count, and may be cut by the token limit."""
     result = extract(text, prompt=prompt, completes=True)

@@ -77,18 +77,12 @@ def question(
     )
 
 
-YES = ["YES", "yes", "Yes.", "**YES**", "'YES'", "YES, line 4 runs", "Answer: yes", "YES\nNO", "[YES]",
-       "Yes the line runs, for no return stands before it"]  # fmt: skip
-NO = ["NO", "no", "No, it is not executed", "- no", "The answer is NO.", "not executed",
-      "The line is not executed.", "Line 4 is not executed, so it has no successor",
-      "NOT EXECUTED"]  # fmt: skip
-NEITHER = ["maybe", "YES or NO", "YES/NO", "no/yes", "yes no", "I know nothing", "nothing", "yesterday", "1",
-           "executed", "It is executed."]  # fmt: skip
+STATEMENTS = listed(FOLDER / "statements.txt")
+SAID = {"YES": True, "NO": False, "neither YES nor NO": None}
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
-    [*((text, True) for text in YES), *((text, False) for text in NO), *((text, None) for text in NEITHER)],
+    ("answer", "said"), [(answer, said) for heading, said in SAID.items() for answer in STATEMENTS[heading]]
 )
 def test_coverage(answer: str, said: bool | None) -> None:
     """Case, punctuation and a reason behind the word do not matter; neither word, or both, is no answer."""
@@ -115,16 +109,7 @@ def test_expected_texts() -> None:
         assert expected_answers(kind, program, asked, statement) == expected
 
 
-LINE_5 = [
-    "if total > 3:", "  if total > 3:  ", "5\tif total > 3:", "5: if total > 3:", "Line 5: if total > 3:",
-    "`if total > 3:`", "if total > 3:\nreturn total", "'if total > 3:'", "**if total > 3:**",
-    "Line 5: `if total > 3:`", "line 5 if total > 3:", "L5: if total > 3:", "5) if total > 3:",
-    "5 if total > 3:", "`if total > 3:` (line 5)", "if total > 3:",
-    "Line 5 (`if total > 3:`)", "line 5 (`if total > 3:`).", "**Line 5:** `if total > 3:`",
-    "**Line 5** (`if total > 3:`)",
-]  # fmt: skip
-MINUS_ONE = ["-1", "- 1", "`-1`", "-1.", "'-1'", "−1", "**-1**", "-1 (it ends)", "[-1]: it ends",
-             "–1", "‑1", "-1 — it ends"]  # fmt: skip
+LINE_5, MINUS_ONE = STATEMENTS["line 5"], STATEMENTS["-1"]
 
 
 @pytest.mark.parametrize(
@@ -173,13 +158,7 @@ def test_wrong_states(state: tuple[str, str], answers: list[str]) -> None:
     assert outcomes == dict.fromkeys(answers, Outcome.FAILED)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    ["Nil", "nil", "NIL", "[Nil]", "'Nil'", "Nil; Nil", "Nil; NoneType", "Nil\nIt is not executed; x is 4.",
-     "Nil\nx = 5; int", "**Nil**\n\nIt is not reached.", "Nil (line 4 is not executed)", "Nil, it never runs",
-     "`Nil` - the loop is empty", "Nil.", "“Nil”", "v = Nil", "`v`: Nil", "Value: Nil",
-     "**Value:** Nil (never reached)"],
-)  # fmt: skip
+@pytest.mark.parametrize("answer", STATEMENTS["Nil"])
 def test_nil(answer: str) -> None:
     """Right where the line is not executed, or runs and leaves the variable without a value."""
     assert grade_state(question(executed=False), answer).correct
