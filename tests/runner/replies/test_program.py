@@ -71,29 +71,14 @@ def replies(name: str) -> dict[str, str]:
     return texts
 
 
+OTHER = listed(Path(__file__).with_name("other_replies.txt"))
 BODIES = [
-    "```python\n    total = a + b\n    return total\n```",
-    "    return a + b",
-    "return a + b",
-    "```python\ntotal = a + b\nreturn total\n```",
-    "```\ntotal = a + b\n    return total\n```",
-    '"""Sum."""\nreturn a + b\n',
-    "```python\nimport operator\nreturn operator.add(a, b)\n```",
-    "```python\n    if a:\n        return a + b\n    return b\n```",
-    "<answer>return a + b</answer>",
+    *OTHER["bodies as they are"],
     *(
         form
-        for body in (
-            "def both():\n    return a + b\nreturn both()\n",
-            '"""Sum."""\ndef one():\n    return a\n\ndef two():\n    return b\n\nreturn one() + two()\n',
-            "class Sum:\n    def of(self):\n        return a + b\n\nreturn Sum().of()\n",
-            "import operator\nplus = lambda x, y: operator.add(x, y)\nreturn plus(a, b)\n",
-            "add = sum([a, b])\nreturn add\n",
-        )
+        for body in OTHER["bodies in every form"]
         for form in (body, indented(body), fenced(body), fenced(indented(body)))
     ),
-    fenced("return a + b\n") + "Tests:\n" + fenced(TESTS),
-    fenced("return a + b\n") + "Usage:\n" + fenced("from sums import add\nprint(add(1, 2))\n"),
 ]
 """All lines come under the prompt's signature, at one depth."""
 RIGHT = {
@@ -223,7 +208,6 @@ def test_the_models_own_code_is_kept_beside_the_program() -> None:
     assert completion.written == OPEN_PROMPT.replace('    """Adds."""\n', "    return a + b")
 
 
-OTHER = listed(Path(__file__).with_name("other_replies.txt"))
 STOPPED, *_ = OTHER["cut in the program"]
 """Nobody knows how these would have gone on."""
 

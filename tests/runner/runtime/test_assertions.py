@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from support.case_files import listed
+from support.case_files import listed, sections
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, grade_output
 from triathlon_runner.runtime._grade import Graded
@@ -16,39 +16,10 @@ from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._outputs import passes_by_authors
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
-FOLDER = Path(__file__).parent
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PROGRAM = """import collections
-import datetime
-import math
-
-LIMIT = 3
-
-def f(x, y=0):
-    return x + y
-
-class Box:
-    def __init__(self):
-        self.things = []
-        self.label = 'big'
-
-    def put(self, thing):
-        self.things.append(thing)
-        return len(self.things)
-
-    def is_empty(self):
-        return not self.things
-"""
-TEST = """import unittest
-
-class T(unittest.TestCase):
-    def setUp(self):
-        self.box = Box()
-
-    def test(self):
-        pass
-"""
+FOLDER = Path(__file__).parent
+PROGRAM, TEST = (f"{text}\n" for text in sections(FOLDER / "box.txt").values())
 SETUP = "self.box = Box()"
 
 QUESTIONS = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.case_files import programs, rows
+from support.case_files import programs, rows, sections
 from support.traced import lines, texts, traced, traced_test
 from triathlon_runner.runtime import Value
 from triathlon_runner.runtime._construct import read_run
@@ -12,6 +12,7 @@ from triathlon_runner.runtime._sandboxed import tracer
 
 States = dict[tuple[int, str], list[str]]
 """Line and variable, with the values after the line."""
+PROGRAMS = sections(Path(__file__).with_name("traced_programs.txt"))
 CASES = programs(Path(__file__).with_name("traced_steps.txt"))
 
 
@@ -27,18 +28,7 @@ def test_steps(program: str, arguments: tuple[object, ...], steps: list[int], st
 def test_with_runs_its_exit_where_python_does() -> None:
     """How often the header is come back to differs between versions of Python."""
     found = traced(
-        """
-        class Quiet:
-            def __enter__(self):
-                return 7
-            def __exit__(self, *details):
-                return True
-        def f():
-            with Quiet() as seven:
-                x = seven
-                1 / 0
-            return x
-        """,
+        PROGRAMS["with"],
         watches={8: ["x"]},
     )
     assert [line for line in lines(found) if line != 7] == [3, 8, 9, 5, 10]
@@ -63,23 +53,8 @@ def test_a_reference_that_raises_is_an_outcome() -> None:
 def test_attributes_of_self_are_variables_and_self_is_not() -> None:
     """They are named as the program writes them, private ones too."""
     found = traced_test(
-        """
-        class C:
-            def __init__(self, n):
-                self.n = n
-                self.__hidden = [n]
-            def up(self):
-                self.n += 1
-                return self.n
-        """,
-        """
-        import unittest
-        class T(unittest.TestCase):
-            def setUp(self):
-                self.c = C(1)
-            def test(self):
-                pass
-        """,
+        PROGRAMS["attributes"],
+        PROGRAMS["test of attributes"],
         "self.c.up()\nassertEqual(self.c.n, 2)\n",
         {6: ["self.n", "self.__hidden"]},
     )
@@ -91,19 +66,7 @@ def test_attributes_of_self_are_variables_and_self_is_not() -> None:
 
 @pytest.mark.parametrize("row", rows(Path(__file__).with_name("value_texts.csv")), ids=str)
 def test_values_have_one_text(row: dict[str, str]) -> None:
-    program = f"""
-import collections, dataclasses, datetime, decimal, enum
-class Color(enum.Enum):
-    RED = 1
-@dataclasses.dataclass
-class Point:
-    x: int
-    y: str
-Pair = collections.namedtuple("Pair", "left right")
-def f():
-    x = {row["expression"]}
-    return x
-"""
+    program = PROGRAMS["values"].replace("VALUE", row["expression"])
     found = traced(program, watches={10: ["x"]})
     assert texts(found, 10, "x") == [f"{row['text']}; {row['type']}"]
 
@@ -136,19 +99,7 @@ def test_watching_never_calls_the_program() -> None:
     """An expression with a call is not read, one that fails has no value, objects have no literal form."""
     read = {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
     found = traced(
-        """
-        calls = []
-        def key(n):
-            calls.append(n)
-            return n
-        class Counted:
-            def __repr__(self):
-                return calls.append(0) or "Counted()"
-        def f():
-            counted = Counted()
-            x = {1: 2}
-            return len(calls)
-        """,
+        PROGRAMS["watching"],
         watches={9: ["counted"], 10: list(read)},
     )
     assert [row[1:] for row in found.observed(9, "counted")] == [("", False)]
@@ -158,17 +109,7 @@ def test_watching_never_calls_the_program() -> None:
 
 def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where the program catches everything; a run of as many steps as are allowed is whole."""
-    program = """
-        def f():
-            n = 0
-            while n < 10 ** 6:
-                try:
-                    n += 1
-                except BaseException:
-                    n += 2
-                    break
-            return n
-        """
+    program = PROGRAMS["limits"]
     monkeypatch.setattr(tracer, "MAX_STEPS", 100)
     found = traced(program)
     assert (found.outcome, found.error) == ("limit", "too many steps")
@@ -209,13 +150,6 @@ def test_a_broken_trace_is_refused() -> None:
 )
 def test_values_that_fight_being_looked_at_spoil_the_trace(attribute: str, error: str) -> None:
     """Python then stops tracing: the reason names that, and no half of a trace is taken for the whole."""
-    program = f"""
-class Odd(dict):
-    def __getattribute__(self, name):
-        {attribute}
-def f():
-    self = Odd()
-    return 1
-"""
+    program = PROGRAMS["odd values"].replace("ATTRIBUTE", attribute)
     found = traced(program)
     assert (found.outcome, found.error) == ("untraceable", f"its values can't be looked at ({error})")
