@@ -37,10 +37,11 @@ def source(cache: Path | None = None) -> QuestionSource:
     )
 
 
-async def _build(path: Path) -> None:
+async def build(path: Path) -> None:
+    """Writes the questions of both."""
     async with open_sandbox() as sandbox:
         write_questions(await source().build(sandbox), path)
 
 
 if __name__ == "__main__":
-    asyncio.run(_build(Path(sys.argv[1])))
+    asyncio.run(build(Path(sys.argv[1])))

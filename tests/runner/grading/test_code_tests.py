@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.case_files import sections
+from support.case_files import programs, sections
 from support.official_data import official_store
 from triathlon_runner.datasets import ClassProblem, TestedProblem
 from triathlon_runner.datasets.core import classes
@@ -14,6 +14,7 @@ from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox
 
 FOLDER = Path(__file__).parent
+EVENS = programs(FOLDER / "evens_programs.txt")
 PROVING_NOTHING = sections(FOLDER / "proving_nothing.txt")
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,23 +40,8 @@ def problem(tests: str, reference: str = LIST) -> TestedProblem:
 
 
 @pytest.mark.parametrize("tests", [CHECK, ASSERTIONS], ids=["check", "assertions"])
-@pytest.mark.parametrize(
-    ("program", "outcome"),
-    [
-        (LIST, P),
-        ("import numpy as np\ndef evens(n):\n    return np.arange(0, n, 2).tolist()\n", P),
-        ("from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n", P),
-        (f"{PROMPT}    return list(range(n))\n", F),
-        (f"check = lambda c: None\n{PROMPT}    return 7\n", F),
-        ("class All(list):\n    def __eq__(s, o): return True\ndef evens(n):\n    return All()\n", F),
-        (f"{PROMPT}    return 1 / 0\n", C),
-        (PROMPT, C),
-        ("import os\nos._exit(0)\n", C),
-        ("import os\ndef evens(n):\n    os._exit(0)\n", C),
-        ("def evens(n):\n    raise SystemExit(0)\n", C),
-    ],
-)
-async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("program", "outcome"), EVENS.values(), ids=EVENS)
+async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: str) -> None:
     """Only plain data comes from the program's process; tests may use modules that the reference imports."""
     verdict = await grader.grade(program, problem(tests))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")

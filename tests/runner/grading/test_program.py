@@ -33,26 +33,11 @@ def grader(sandbox: Sandbox) -> ProgramGrader:
     return ProgramGrader(sandbox, None, min_cpu_seconds=1, wall_seconds=1)
 
 
-@pytest.mark.parametrize(
-    ("program", "outcome", "passed"),
-    [
-        ("def f(x):\n    return [x, x / 3 + 1e-9]\n", P, 3),
-        ("import numpy as np\ndef f(x):\n    return [x, float(np.float64(x) / 3)]\n", P, 3),
-        ("def f(x):\n    return [x, 2 / 3]\n", F, 0),
-        ("def f(x):\n    return [x, x / 3 if x < 3 else 0]\n", F, 2),
-        ("def f(x):\n    return [x, x / (2 - x) / 3]\n", C, 1),
-        ("def f(x):\n    while x == 2: pass\n    return [x, x / 3]\n", T, 1),
-        ("import time\ndef f(x):\n    time.sleep(99)\n", T, 0),
-        ("import os\ndef f(x):\n    os._exit(0)\n", C, 0),
-        ("def f(x:\n", C, 0),
-        ("def g(x):\n    return x\n", C, 0),
-        ("def f(x):\n    return 'x' * 10 ** 7\n", C, 0),
-        ("", C, 0),
-        ("def f(x):\n    return [x, 0]\n\nassert f(1) == [1, 1]\n", F, 0),
-        ("def f(x):\n    return [x, 0]\n\nraise ValueError\n", C, 0),
-    ],
-)
-async def test_outcomes(grader: ProgramGrader, program: str, outcome: Outcome, passed: int) -> None:
+THIRDS_PROGRAMS = programs(FOLDER / "thirds_programs.txt")
+
+
+@pytest.mark.parametrize(("program", "outcome", "passed"), THIRDS_PROGRAMS.values(), ids=THIRDS_PROGRAMS)
+async def test_outcomes(grader: ProgramGrader, program: str, outcome: str, passed: int) -> None:
     """Each way to fail has its outcome, and the inputs passed before it are counted; numpy may be chosen."""
     verdict = await grader.grade(program, THIRDS)
     assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)

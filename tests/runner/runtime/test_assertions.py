@@ -75,6 +75,7 @@ LONG = {
     "CALL: does not parse": ["(" * 5000],
     "CALL: nested too deep|does not parse": ["assert f(1, y=2) == " + "-" * 3000 + "3"],
     "CALL: are no assertion": ["x" * 30_000],
+    "CALL: failed, long": ["assert f(1, y=2) == 0x" + "f" * 4_000],
     "CALL: too large": [
         "a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)),
         f"{NAMES_OF_NAMES}\nassert f(1, y=2) == [{'i, ' * 3_000}]",
@@ -86,37 +87,19 @@ ANSWERS = [*listed(FOLDER / "output_answers.txt").items(), *LONG.items()]
 
 @pytest.mark.parametrize(("heading", "answers"), ANSWERS, ids=[heading for heading, _ in ANSWERS])
 async def test_answers(sandbox: Sandbox, heading: str, answers: list[str]) -> None:
-    """The value decides, in any form; for a masked call the original, or one that empty programs fail."""
-    name, _, expected = heading.partition(": ")
+    """The value decides, in any form; for a masked call the original, or one that empty programs fail.
+
+    Of a value only listed functions and methods are computed, in another process, and what comes of it is
+    read as data: no text of an answer is evaluated beside the program.
+    """
+    name, _, expected = heading.removesuffix(", long").partition(": ")
     for answer in answers:
         found = await judged(sandbox, QUESTIONS[name], answer)
-        if expected in ("passed", "failed"):
-            assert found.outcome == expected, (answer, found)
         assert found.correct is (expected == "passed") is (found.why == ""), (answer, found)
-        assert expected in ("passed", "failed") or re.search(expected, found.why), (answer, found)
-
-
-FRAMES = "(y for y in [0]).gi_frame.f_globals"
-WRITER = "setattr(__import__('sys').modules['solution'].LiteralWriter, 'text', lambda *a: '3')"
-ATTACKS = [
-    f"{FRAMES}['f'](1, 2)", f"{FRAMES}['__builtins__'].__import__('program')",
-    f'(eval("{WRITER}"), [0 for eval in [0]])[0]', f'[eval("{WRITER}") for eval in [0]]',
-    f'[eval for eval in [0]] or eval("{WRITER}")', f'(lambda exec: exec("{WRITER}"))(0)',
-    f"datetime.sys.modules['builtins'].eval(\"{WRITER}\")", "np.sys.modules['program'].f(1, 2)",
-    "math.sys.modules['program'].f(1, 2)", "collections.sys.modules['__main__']",
-    "datetime.sys._getframe(1).f_globals['f'](1, 2)", "'{0.LIMIT}'.format(datetime)",
-    "sorted([1], key=__import__)", "list(map(eval, ['3']))", "list(map(getattr, [1], ['real']))",
-    "__import__('sys').modules['program'].f(1, 2)", "open('/etc/passwd').read()", "().__class__",
-    "type('T', (), {'__eq__': 1})()", "(x := 3)", "f'{3}'", "globals()", "object()", "iter([3])",
-    "int.__new__(int, 3)", "unittest.mock.ANY", "defaultdict(eval)",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("value", ATTACKS)
-async def test_no_text_of_an_answer_is_evaluated_beside_the_program(sandbox: Sandbox, value: str) -> None:
-    """Only listed functions and methods are computed, in another process, and their value is read as data."""
-    for answer in (f"assert f(1, y=2) == {value}", value):
-        assert not (await judged(sandbox, CALL, answer)).correct
+        if expected in ("passed", "failed", "crashed"):
+            assert found.outcome == expected, (answer, found)
+        elif expected != "not right":
+            assert re.search(expected, found.why), (answer, found)
 
 
 @pytest.mark.parametrize(("returned", "values"), listed(FOLDER / "computed_values.txt").items())
@@ -125,25 +108,6 @@ async def test_values_keep_their_kind(sandbox: Sandbox, returned: str, values: l
     masked = Masked("assert f(1) == ??", ("0",))
     for value in values:
         assert (await judged(sandbox, masked, f"assert f(1) == {value}", program)) == Graded(Outcome.PASSED)
-
-
-@pytest.mark.parametrize(
-    ("value", "outcome"),
-    [
-        ("0x" + "f" * 4_000, Outcome.FAILED),
-        ("10 ** 5000", Outcome.FAILED),
-        ("10 ** 10 ** 10", Outcome.FAILED),
-        ("1 << 99_999", Outcome.FAILED),
-        ("1 / 0", Outcome.CRASHED),
-        ("'a' * 30_000", Outcome.FAILED),
-        ("[0] * 10 ** 12", Outcome.CRASHED),
-        ("{[]: 1}", Outcome.CRASHED),
-        ("Decimal('x')", Outcome.CRASHED),
-    ],
-)
-async def test_what_comes_to_no_value_is_a_failure(sandbox: Sandbox, value: str, outcome: Outcome) -> None:
-    found = await judged(sandbox, CALL, f"assert f(1, y=2) == {value}")
-    assert (found.outcome, bool(found.why)) == (outcome, True)
 
 
 @pytest.mark.parametrize(

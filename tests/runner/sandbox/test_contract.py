@@ -2,9 +2,11 @@
 
 import asyncio
 import time
+from pathlib import Path
 
 import pytest
 
+from support.case_files import programs
 from triathlon_runner.sandbox import (
     PYTHON_WIRE,
     Call,
@@ -106,38 +108,23 @@ async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
         assert isinstance(result, Raised) and result.message == "a\\ud800"
 
 
-LOADED = "import os, struct, time\nos.write(4, b'L' + bytes(4))\n"
-SEVEN = "struct.pack('<cI', b'V', 9) + b'i' + struct.pack('<q', 7)"
+ENDINGS = {
+    **programs(Path(__file__).with_name("endings.txt")),
+    "a null byte": ("a\0b", "not_loaded", "", ""),
+    "half a character": ("'\ud800'", "not_loaded", "", ""),
+}
 
 
-@pytest.mark.parametrize(
-    ("program", "ended", "detail"),
-    [
-        ("import os\nos.write(1, b'passed')\nos._exit(0)\n", Ended.DIED, "status 0"),
-        (
-            "import time\ndef f():\n    while True:\n        print('.')\n        time.sleep(0.02)\n",
-            Ended.TIMED_OUT,
-            "did nothing",
-        ),
-        ("import os\nos.write(4, b'garbage')\n", Ended.DIED, "frame"),
-        ("import os\nos.write(4, b'V' + b'\\xff' * 4 + b'x')\n", Ended.DIED, "67174400 are allowed"),
-        (LOADED + "os.write(4, b'V\\1\\0\\0\\0?')\ntime.sleep(60)\n", Ended.DIED, "sent a malformed value"),
-        (LOADED + "def f(): return 1\n", Ended.DIED, "unexpected frame"),
-        (f"import os, struct\ndef f():\n    os.write(4, 2 * ({SEVEN}))\n", Ended.DIED, "unexpected frame"),
-        ("def f(:", Ended.NOT_LOADED, ""),
-        ("1/0", Ended.NOT_LOADED, ""),
-        ("raise SystemExit(0)", Ended.NOT_LOADED, ""),
-        ("a\0b", Ended.NOT_LOADED, ""),
-        ("'\ud800'", Ended.NOT_LOADED, ""),
-    ],
-)
-async def test_how_a_program_ends(sandbox: Sandbox, program: str, ended: Ended, detail: str) -> None:
+@pytest.mark.parametrize(("program", "ended", "detail", "printed"), ENDINGS.values(), ids=ENDINGS)
+async def test_how_a_program_ends(
+    sandbox: Sandbox, program: str, ended: str, detail: str, printed: str
+) -> None:
     """Who leaves without an answer, or forges frames, has died; who exits at import has not loaded."""
     execution = await sandbox.run(one(program, limits=Limits(wall_seconds=0.5)))
-    assert execution.ended is ended and detail in execution.detail, execution
-    assert execution.stdout[:6] == {"status 0": "passed", "did nothing": ".\n.\n.\n"}.get(detail, "")
-    assert execution.results[:1] == (Returned(7),) or SEVEN not in program
-    assert ended is not Ended.NOT_LOADED or isinstance(execution.results[0], Raised)
+    assert execution.ended == ended and detail in execution.detail, execution
+    assert execution.stdout[:6] == printed
+    assert execution.results[:1] == (Returned(7),) or "'<q', 7" not in program
+    assert ended != "not_loaded" or isinstance(execution.results[0], Raised)
 
 
 async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox: Sandbox) -> None:
