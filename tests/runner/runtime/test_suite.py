@@ -25,9 +25,9 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
-from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions
+from triathlon_runner.runtime import METRICS, RuntimeSuite, read_questions
 from triathlon_runner.runtime._questions import Asker, QuestionKind
-from triathlon_runner.suites import Preparable, Suite, UnitRun
+from triathlon_runner.suites import Preparable, UnitRun
 
 add_commands()
 
@@ -163,25 +163,9 @@ async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path)
     assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def test_the_catalogue(tmp_path: Path) -> None:
-    """Five data sets, greedy and sampled, direct and with a chain of thought; DREval as its paper samples."""
-    entries = {entry.id: entry for entry in catalogue()}
-    predictions = {
-        f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
-    }
-    assert len(entries) == 4 * 4 + 10 + len(predictions)
-    for name, entry in entries.items():
-        plain, _, variant = name.partition("@")
-        assert entry.variant_of == (plain if variant else None)
-        assert entry.core is (plain == "runtime/core")
-        if name not in predictions:
-            sampled = "sampled" in variant or (plain == "runtime/dreval" and "greedy" not in variant)
-            assert entry.default_samples == (5 if sampled else 1)
-            assert entry.sampling.temperature == (0.8 if sampled else 0.0)
-    truths = {name for name, entry in entries.items() if entry.variant_kind == "truths"}
-    assert truths == {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
-    built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
-    assert built.data.name == "core seeds and classes"
+def test_core_needs_no_data(tmp_path: Path) -> None:
+    (entry,) = suites.select(["runtime/core"])
+    assert entry.build(DataStore(cache=tmp_path, fetch=False)).data.name == "core seeds and classes"
 
 
 async def test_when_built_anew(grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.case_files import programs
+from support.case_files import programs, sections
 from triathlon_runner.sandbox import (
     PYTHON_WIRE,
     Call,
@@ -25,6 +25,7 @@ from triathlon_runner.sandbox import (
 )
 
 QUICK = Limits(cpu_seconds=1, wall_seconds=2)
+TEXTS = sections(Path(__file__).with_name("contract.txt"))
 ECHO = "def f(x):\n    return x\n"
 
 
@@ -56,15 +57,8 @@ async def test_calls_are_answered_in_order_in_one_process(sandbox: Sandbox) -> N
 
 async def test_jobs_share_nothing_and_chance_is_fixed(sandbox: Sandbox) -> None:
     """What a program does to modules and files is gone for the next; hashes and `random` start the same."""
-    first = (
-        "import math, os\nmath.pi = 3\nopen('left', 'w').write('x')\ndef f():\n    return os.listdir('.')\n"
-    )
-    second = (
-        "import math, os, random\ndef f():\n"
-        "    return math.pi > 3.1, os.listdir('.'), list({'a', 'b', 'c', 'd'}), random.random()\n"
-    )
-    await sandbox.run(one(first))
-    found = [(await sandbox.run(one(second))).results[0] for _ in range(3)]
+    await sandbox.run(one(TEXTS["leaves things behind"]))
+    found = [(await sandbox.run(one(TEXTS["looks for things"]))).results[0] for _ in range(3)]
     assert isinstance(found[0], Returned) and found[0].value[:2] == (True, [])
     assert len(set(map(str, found))) == 1
 
@@ -84,10 +78,7 @@ async def test_plain_values_come_back_as_they_are(sandbox: Sandbox, expression: 
 
 async def test_other_values_are_reduced_or_named(sandbox: Sandbox) -> None:
     """An object that claims to equal everything is the plain value that it holds; others have their type."""
-    classes = (
-        "class Same(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = int.__hash__\n"
-        "class Odd(list):\n    def __iter__(self):\n        return iter([9])\n"
-    )
+    classes = TEXTS["claims to equal everything"]
     assert repr(await value_of(sandbox, "Same(5), Odd([1, 2])", classes)) == "(5, [1, 2])"
     decimal = await value_of(sandbox, "__import__('decimal').Decimal('1.50')")
     assert decimal == Tagged("decimal.Decimal", "1.50")
@@ -144,11 +135,7 @@ async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox
 
 async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
     """Too large, too deep and circular results are exceptions; calls after them are answered."""
-    program = (
-        "def f(kind):\n    if kind == 0:\n        return 'x' * 10 ** 7\n    deep = []\n    if kind == 1:\n"
-        "        for _ in range(10 ** 5):\n            deep = [deep]\n"
-        "    if kind == 2:\n        deep.append(deep)\n    return deep if kind < 3 else 'small'\n"
-    )
+    program = TEXTS["returns too much"]
     calls = tuple(Call("f", (kind,)) for kind in range(4))
     execution = await sandbox.run(Job(program, calls, limits=Limits(result_bytes=10**5)))
     kinds = [result.type if isinstance(result, Raised) else result.value for result in execution.results]
@@ -215,9 +202,7 @@ async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     assert run.examiner.ended is Ended.FINISHED and run.candidate.ended is Ended.FINISHED
     assert [call.arguments for call in run.calls] == [([1],), ([],)]
     assert run.candidate.results == (Returned([1, 2]), Returned([2]))
-    cheat = Job(
-        "class E(list):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return E()\n", ()
-    )
+    cheat = Job(TEXTS["a list that equals everything"], ())
     assert (await sandbox.examine(tests, cheat)).examiner.ended is Ended.NOT_LOADED
     asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), relayed=("f",))
     examiner = (await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))).examiner

@@ -78,9 +78,7 @@ async def test_the_catalogue(grader: Grader) -> None:
     assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
     verdicts = [await task.grade(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
-    assert set(ENTRIES) == {"translation/core", "translation/mbxp"}
     for entry in ENTRIES.values():
-        assert (entry.discipline, entry.record) == ("translation", LoopRecord)
         assert [metric.id for metric in entry.metrics] == ["asl", *(each.id for each in loop.metrics(5)[2:])]
 
 

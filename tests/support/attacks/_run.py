@@ -13,9 +13,11 @@ from typing import Any
 from support.attacks._canary import Canary, canary, server_processes
 from support.case_files import sections
 from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import CodeTestGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
+from triathlon_runner.runtime._programs import output_question
 from triathlon_runner.sandbox import (
     Examination,
     Execution,
@@ -103,12 +105,7 @@ TASK = Problem(
 )
 _STEPS = sections(Path(__file__).with_name("steps.txt"))
 CLASS_TASK = ClassProblem("attack/steps", "Steps", _STEPS["class"], _STEPS["tests"])
-_ASKED = InputQuestions(
-    index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("4",), statements=()
-)
-QUESTION = ProgramQuestions(
-    task_id="attack/successor", program=TASK.reference, entry_point="f", inputs=(_ASKED,)
-)
+QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
 _ASKED_OF_CLASS = InputQuestions(
     index=0,
     text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
