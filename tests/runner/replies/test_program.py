@@ -95,6 +95,7 @@ WRONG = {
         "def add(a, b):\n    return a + b if len('a\u200b') == 1 else 1\n"
     ),
 }
+WHOLE = replies("other_programs.txt")
 CHANGES: dict[str, tuple[str, ...]] = {
     "a notebook": ("left out notebook commands",),
     "JSON": ("took the code out of JSON",),
@@ -176,25 +177,14 @@ def test_the_prompts_imports_and_helpers_come_along() -> None:
 
 def test_examples_that_run_are_left_out() -> None:
     """Prints, asserts, input, exits, a main part and what follows from an example do not run with it."""
-    tail = (
-        "assert add(1, 2) == 4\nn = int(input())\nprint(add(n, 1))\nfor x in [1]:\n    print(add(x, x))\n"
-        "result = add(5, 5)\ntotal = result + nothing\nif __name__ == '__main__':\n    unittest.main()\n"
-        "import unittest\nunittest.main()\nexit()\nquit()\nsys.exit(0)\nraise SystemExit\n"
-        "m = int(sys.argv[1])\ntext = f'{add(1, 2)}'\ntext += ' in all'\ncount: int = add(1, 2)\ncount -= 1\n"
-        "del text, count\n"
-    )
-    result = extract(f"```python\nb = int(input())\nb += 1\nimport sys\n{ADD}{tail}```")
+    result = extract(WHOLE["examples that run"])
     assert result.program == f"import sys\n{ADD}import unittest\n"
     assert result.changes == ("left out 20 statement(s) that only run examples",)
 
 
 def test_set_up_is_kept() -> None:
     """Statements that the function needs stay: recursion limits, tables, caches, wrappers."""
-    result = extract(
-        "```python\nimport sys\nsys.setrecursionlimit(5000)\nTABLE = {}\ndef fill():\n    TABLE['one'] = 1\n"
-        "fill()\ndef add(a, b):\n    return a * TABLE['one'] + b + EXTRA + add.bonus\n"
-        "size = len(fill.__name__) - 4\nEXTRA = len(TABLE) - 1\nEXTRA += size\nadd.bonus = 0\n```"
-    )
+    result = extract(WHOLE["set-up"])
     assert (call(result), result.changes) == (3, ())
 
 

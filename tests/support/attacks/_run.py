@@ -33,22 +33,9 @@ from triathlon_runner.sandbox import (
 
 _PROGRAMS = Path(__file__).parent / "programs"
 
-_LOOT = '''
-def loot(name, data):
-    """Leaves a trace of what an attack got hold of or did."""
-    import io
-    import os
-
-    try:
-        io.open("@CANARY@/loot_" + name, "w").write(str(data)[:500])
-    except BaseException:
-        pass
-    try:
-        os.write(1, ("LOOT:%s:%s\\n" % (name, str(data)[:500])).encode("utf-8", "replace"))
-    except BaseException:
-        pass
-
-'''
+_TEXTS = sections(Path(__file__).with_name("texts.txt"))
+_LOOT = f"{_TEXTS['loot']}\n\n"
+"""What an attack leaves a trace of its success with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +90,7 @@ TASK = Problem(
     reference="def f(x):\n    return x + 1\n",
     inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
 )
-_STEPS = sections(Path(__file__).with_name("steps.txt"))
-CLASS_TASK = ClassProblem("attack/steps", "Steps", _STEPS["class"], _STEPS["tests"])
+CLASS_TASK = ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"])
 QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
 _ASKED_OF_CLASS = InputQuestions(
     index=0,
