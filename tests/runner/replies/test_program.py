@@ -82,6 +82,8 @@ BODIES = [
 ]
 """All lines come under the prompt's signature, at one depth."""
 RIGHT = {
+    **replies("right_in_fences.txt"),
+    **replies("right_among_blocks.txt"),
     **replies("right_programs.txt"),
     "line ends of Windows": fenced(ADD).replace("\n", "\r\n"),
     "a byte order mark": f"\ufeff{fenced(ADD)}",
