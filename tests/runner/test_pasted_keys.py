@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.case_files import listed
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.pasted_keys import REMOVED, check_option, remove_keys, why_secret
@@ -25,24 +26,6 @@ KEYS = [
     "AZURE_API_KEY=" + RANDOM,
     "-----BEGIN RSA PRIVATE KEY-----\n" + RANDOM,
 ]
-TEXTS = [
-    "Basic HTML5-compatible",
-    "Basic 2-dimensional",
-    "parse_query(url='?key=value1&b=2')",
-    "ftp://user:pass@host",
-    "postgres://user:pass@localhost/db",
-    "http://user:password@host:8080/",
-    "r'https?://[^@]+@'",
-    "AKIAIOSFODNN7EXAMPLE",
-    "Authorization: Bearer YOUR_TOKEN_HERE1_OF_YOURS",
-    "sk-your-key-here-2",
-    "sk-proj-xxxxxxxxxxxxxxxx",
-    "line.startswith('-----BEGIN RSA PRIVATE KEY-----')",
-    "api_key = os.environ['OPENAI_API_KEY']",
-    "see sk-learn 1.5 and hf_transfer, sha256 b179c9523d0e6a0f98a330c7562b6827",
-    "xai-explainability",
-    "git@github.com",
-]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -55,7 +38,7 @@ def test_a_key_is_found_however_it_is_written(key: str) -> None:
     assert key[-12:] not in remove_keys(f"got {key}") and REMOVED in remove_keys(key)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", listed(Path(__file__).with_name("no_keys.txt"))["texts"])
 def test_ordinary_text_is_no_key(text: str) -> None:
     """Nor is a placeholder of documentation."""
     assert not why_secret(text) and not why_secret(json.dumps({"program": f"x\n{text}\n"}))

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from support.case_files import rows
 from support.small_run import SmallRun
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
@@ -43,27 +44,10 @@ def template(folder: Path, name: str, text: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "complaint"),
-    [
-        ("loop/genrate", "x", r"'genrate\.txt'.*Expected names: .*generate"),
-        ("loop/generate", "{% if task %}", r"generate\.txt' is no template: .*Fix it"),
-        ("loop/generate", "Do {{ tsak }}.", r"generate\.txt' asks for 'tsak'; it may use task\."),
-        ("loop/generate", "Write something nice.", r"generate\.txt' lacks \{\{ task \}\}"),
-        ("loop/generate", "", r"lacks \{\{ task \}\}"),
-        ("loop/summary", "{{ task }}", r"asks for 'task'; it may use code"),
-        ("loop/similarity", "{{ first_prompt }}", r"lacks \{\{ second_prompt \}\}"),
-        ("loop/attack-structured", "Do it: {{ examples }}", r"lacks \{\{ description \}\}"),
-        ("translation/translate", "Into {{ target }}", r"lacks \{\{ code \}\}"),
-        ("evolved/solve", "Solve it.", r"lacks \{\{ prompt \}\}"),
-        ("runtime/state-system", "{{ task }}", r"asks for 'task'; it takes no values"),
-        ("runtime/path-question", "Line {{ line }}?", r"lacks \{\{ program \}\}"),
-        ("lop/generate", "{{ task }}", r"the folder 'lop', no discipline\. Disciplines: loop, translation"),
-    ],
-)
-def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=complaint):
-        catalogue.check_prompts(template(tmp_path / "mine", name, text))
+@pytest.mark.parametrize("row", rows(Path(__file__).with_name("broken_prompts.csv")), ids=str)
+def test_a_broken_set_is_refused_as_a_whole(row: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=row["complaint"]):
+        catalogue.check_prompts(template(tmp_path / "mine", row["name"], row["text"]))
 
 
 @pytest.mark.parametrize("text", ["{{ task + 1 }}", "{{ task[1 // 0] }}", "{{ range(10 ** 9) }}{{ task }}"])

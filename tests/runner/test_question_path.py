@@ -12,7 +12,7 @@ from support.built_questions import source
 from support.code_path import Follower, documented_path, documented_steps
 from support.hashes import hashes
 from support.loop_fakes import FakeModel
-from support.runtime_models import ScriptedModel, right_on, truths
+from support.runtime_models import answers, right_on, truths
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.llm import Answer, Chat, Completion, ModelKind
@@ -101,7 +101,7 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     )
     follower = Follower(STAGES, MARKS, look_into=(list, tuple))
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
-        model = ScriptedModel(truths(questions, style), rule, style, model_kind)
+        model = FakeModel(answers(truths(questions, style), rule, style), model_kind)
         with follower:
             records = [
                 await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p")))

@@ -6,8 +6,10 @@ from typing import Final
 import pytest
 
 from support.built_questions import source
+from support.case_files import rows
 from support.hashes import hashes
 from support.loop_fakes import FakeModel
+from support.suites import TABLE, row_of
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
@@ -47,6 +49,12 @@ async def test_questions_are_asked_as_their_entry_says(setting: str, grader: Gra
     write_questions(await source().build(grader.sandbox), tmp_path / "own.json")
     stated, asked = await first_unit(f"{tmp_path / 'own.json'}{setting}", "instruct", grader)
     assert len(asked) > 1 and set(asked) == {stated}
+
+
+def test_the_catalogue_is_that_of_the_table() -> None:
+    """Suites, their variants, samples, temperatures and seeds, and which need no download."""
+    stated = list(map(row_of, catalogue.entries()))
+    assert stated == rows(TABLE), "is it meant? `PYTHONPATH=tests python -m support.suites` writes it anew"
 
 
 def test_every_suite_names_one_headline() -> None:

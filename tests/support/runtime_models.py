@@ -1,13 +1,9 @@
-"""Models with a fixed way of answering runtime questions, for tests: no server, no network."""
+"""Fixed ways of answering runtime questions, for a model of `support.loop_fakes`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import product
-from typing import Literal
 
-from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime._grade import expected_answers
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionFile, QuestionKind, Style
 
@@ -38,26 +34,18 @@ def right_on(*kinds: QuestionKind) -> Callable[[QuestionKind, str], str]:
     return lambda kind, truth: truth if kind in kinds else "I can't tell."
 
 
-@dataclass
-class ScriptedModel:
-    """Answers each question by a rule from its kind and a right answer."""
+def answers(
+    truth: Truth, rule: Callable[[QuestionKind, str], str], style: Style = "direct"
+) -> Callable[[str], str]:
+    """What a model says that answers each question by a rule from its kind and a right answer."""
+    thought = "step by step\n[/THOUGHT]\n" if style == "cot" else ""
 
-    truth: Truth
-    rule: Callable[[QuestionKind, str], str]
-    style: Style = "direct"
-    kind: Literal["instruct", "base"] = "instruct"
-    id: str = "scripted"
-    prompts: list[Chat | Completion] = field(default_factory=list)
+    def say(text: str) -> str:
+        if text in truth:  # a chat's last message; a base model goes on from an opened tag
+            opening = f"[THOUGHT]\n{thought}[ANSWER]\n" if thought else "[ANSWER]\n"
+            return f"{opening}{rule(*truth[text])}\n"
+        question = "[PYTHON]" + text.rpartition("[PYTHON]")[2].rpartition("\n[")[0]
+        opening = f"{thought}[ANSWER]\n" if thought else ""
+        return f"{opening}{rule(*truth[question])}\n"
 
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        self.prompts.append(prompt)
-        if isinstance(prompt, Chat):
-            question = prompt.messages[-1].content
-            thought = "[THOUGHT]\nstep by step\n[/THOUGHT]\n" if self.style == "cot" else ""
-            opening = f"{thought}[ANSWER]\n"
-        else:
-            question = "[PYTHON]" + prompt.text.rpartition("[PYTHON]")[2].rpartition("\n[")[0]
-            opening = "step by step\n[/THOUGHT]\n[ANSWER]\n" if self.style == "cot" else ""
-        answer = self.rule(*self.truth[question])
-        reply = Reply(text=f"{opening}{answer}\n")
-        return Answer(reply, Usage(requests=1, input_tokens=10, output_tokens=2), 0.01, "scripted")
+    return say

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
+from support.case_files import sections
 from triathlon_runner.datasets import Problem
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.records import Finish, Reply, Usage
@@ -70,27 +72,19 @@ def same_problem(question: str) -> str:
     return fenced(re.findall(r"```python\n(.*?)```", question, re.DOTALL)[0])
 
 
+_TEXTS = {name: f"{text}\n" for name, text in sections(Path(__file__).with_suffix(".txt")).items()}
 SEED = Problem(
     task_id="core/seeds/add-up",
     entry_point="add_up",
-    prompt=(
-        'def add_up(numbers: list[int]) -> int:\n    """Return the sum of all the numbers.\n\n'
-        '    >>> add_up([1, 2])\n    3\n    """\n'
-    ),
+    prompt=_TEXTS["prompt of the seed"],
     reference="def add_up(numbers):\n    return sum(numbers)\n",
     inputs=("([1, 2],)", "([],)", "([-1],)", "([5, 5, 5],)"),
     level=2,
     topics=("lists",),
 )
-EVEN = '''def add_even(numbers: list[int]) -> int:
-    """Return the sum of the even numbers only, counting each of them once.
-
-    >>> add_even([1, 2])
-    99
-    """
-'''
+EVEN = _TEXTS["evolved prompt"]
 SOLUTION = "def add_even(numbers):\n    return sum(n for n in set(numbers) if n % 2 == 0)\n"
-INPUTS = "```\nadd_even([1, 2])\nadd_even([])\nadd_even([2, 2, 4])\nadd_even([7])\nadd_even([-2, 3])\n```"
+INPUTS = _TEXTS["inputs"]
 GOOD: Mapping[str, Says] = {
     "transform": fenced(EVEN),
     "solve": fenced(SOLUTION),

@@ -31,9 +31,7 @@ So combine has 34 here where the board has 33; everything else is the board's, o
 """
 MODELS = """\
 models:
-  - id: chatgpt
-    name: Recorded
-    api: {{base_url: "{base_url}", model: recorded, concurrency: 4}}
+  - {{id: chatgpt, name: Recorded, api: {{base_url: "{base_url}", model: recorded, concurrency: 4}}}}
 """
 
 

@@ -9,14 +9,8 @@ from triathlon_runner.records import EvolvedRecord
 
 MODELS = """\
 models:
-  - id: chatting
-    name: Follows instructions
-    kind: instruct
-    api: {{base_url: "{base_url}", model: scripted}}
-  - id: completing
-    name: Completes
-    kind: base
-    api: {{base_url: "{base_url}", model: scripted}}
+  - {{id: chatting, name: Follows, kind: instruct, api: {{base_url: "{base_url}", model: scripted}}}}
+  - {{id: completing, name: Completes, kind: base, api: {{base_url: "{base_url}", model: scripted}}}}
 """
 RUN = ("run", "--models", "chatting,completing", "--suites", "evolved/core-seeds", "--limit")
 WARM = "evolved/core-seeds@temperature-0.8"

@@ -124,14 +124,6 @@ def test_another_temperature_is_another_suite() -> None:
     assert [suite.protocol["asked"]["temperature"] for suite in suites] == [0.0, 0.8, 0.2]
 
 
-def test_catalogue_is_known_without_data() -> None:
-    assert len(ENTRIES) == len(evolved.catalogue())
-    for name in ("difficult", "creative", "subtle", "combine", "tool_use", "tool_use-main_only"):
-        assert {f"evolved/{name}", f"evolved/core-{name}"} <= ENTRIES.keys()
-    assert {"evolved/humaneval", "evolved/humaneval-plus", "evolved/core-decompose"} <= ENTRIES.keys()
-    assert all(entry.core == entry.id.startswith("evolved/core-") for entry in ENTRIES.values())
-
-
 @pytest.mark.parametrize(
     ("program", "outcome"),
     [(BOTH, Outcome.PASSED), (BOTH.replace("// 2", "/ 2"), Outcome.FAILED), (ALL, Outcome.CRASHED)],

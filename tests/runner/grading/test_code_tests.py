@@ -1,7 +1,10 @@
 """Tests that are code: they run in another process than the function or class that they call."""
 
+from pathlib import Path
+
 import pytest
 
+from support.case_files import programs, sections
 from support.official_data import official_store
 from triathlon_runner.datasets import ClassProblem, TestedProblem
 from triathlon_runner.datasets.core import classes
@@ -10,6 +13,9 @@ from triathlon_runner.grading import CodeTestGrader, UngradableError, grade_by_t
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox
 
+FOLDER = Path(__file__).parent
+EVENS = programs(FOLDER / "evens_programs.txt")
+PROVING_NOTHING = sections(FOLDER / "proving_nothing.txt")
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 P, F, C, T = Outcome.PASSED, Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT
@@ -34,23 +40,8 @@ def problem(tests: str, reference: str = LIST) -> TestedProblem:
 
 
 @pytest.mark.parametrize("tests", [CHECK, ASSERTIONS], ids=["check", "assertions"])
-@pytest.mark.parametrize(
-    ("program", "outcome"),
-    [
-        (LIST, P),
-        ("import numpy as np\ndef evens(n):\n    return np.arange(0, n, 2).tolist()\n", P),
-        ("from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n", P),
-        (f"{PROMPT}    return list(range(n))\n", F),
-        (f"check = lambda c: None\n{PROMPT}    return 7\n", F),
-        ("class All(list):\n    def __eq__(s, o): return True\ndef evens(n):\n    return All()\n", F),
-        (f"{PROMPT}    return 1 / 0\n", C),
-        (PROMPT, C),
-        ("import os\nos._exit(0)\n", C),
-        ("import os\ndef evens(n):\n    os._exit(0)\n", C),
-        ("def evens(n):\n    raise SystemExit(0)\n", C),
-    ],
-)
-async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("program", "outcome"), EVENS.values(), ids=EVENS)
+async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: str) -> None:
     """Only plain data comes from the program's process; tests may use modules that the reference imports."""
     verdict = await grader.grade(program, problem(tests))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
@@ -106,24 +97,7 @@ async def test_tests_by_themselves(sandbox: Sandbox, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("program", [LIST, PROMPT], ids=["right", "does not parse"])
-@pytest.mark.parametrize(
-    "tests",
-    [
-        "",
-        "# nothing here\n",
-        "METADATA = {'author': 'x'}\n",
-        "def check(candidate):\n    pass\n",
-        "def check(candidate):\n    assert 2 * 2 == 4\n",
-        "def test_evens():\n    assert evens(2) == [0]\n",
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        evens(2)\n",
-        "def check(candidate):\n    assert nothing_of_this_name\n    candidate(2)\n",
-        "def check(candidate):\n    candidate(2)\n    assert candidate(3) or True\n",
-    ],
-    ids=[
-        *("empty", "remark", "data", "empty check", "check of nothing", "pytest", "unittest"),
-        *("fails before", "asserts nothing"),
-    ],
-)
+@pytest.mark.parametrize("tests", PROVING_NOTHING.values(), ids=PROVING_NOTHING)
 async def test_tests_that_prove_nothing_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
     """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 prove nothing: .*'evens'"):
@@ -184,58 +158,8 @@ async def test_a_reference_that_misses_a_literal_by_rounding(
 
 # Classes, by unittest modules
 
-TALLY = """
-class Tally:
-    unit = "piece"
-
-    def __init__(self, start=0, *, step=1):
-        if step == 0:
-            raise ValueError("no step")
-        self.count = start
-        self.step = step
-
-    def add(self, times=1):
-        self.count += times * self.step
-        return self.count
-
-    @staticmethod
-    def double(x):
-        return 2 * x
-
-    def __len__(self):
-        return self.count
-
-    def twin(self):
-        return Tally(self.count, step=self.step)
-"""
-TEST = """
-import unittest
-
-class TallyTest(unittest.TestCase):
-    def setUp(self):
-        self.tally = Tally(3, step=2)
-
-    def test_add(self):
-        self.assertEqual(self.tally.add(), 5)
-        self.assertEqual(self.tally.add(times=2), 9)
-        self.assertEqual(len(self.tally), 9)
-
-    def test_attributes(self):
-        self.tally.count = 7
-        self.assertEqual((self.tally.count, Tally.unit, Tally.double(4)), (7, "piece", 8))
-
-    def test_refuses(self):
-        with self.assertRaises(ValueError):
-            Tally(step=0)
-"""
-TWIN_TEST = """
-class TwinTest(unittest.TestCase):
-    def test_twin(self):
-        twin = Tally(1).twin()
-        wanted = 3
-        self.assertEqual(twin.add(2), wanted)
-        self.assertTrue(twin.step == 1)
-"""
+TALLY_FILE = sections(FOLDER / "tally.txt")
+TALLY, TEST, TWIN_TEST = (f"\n{text}\n" for text in TALLY_FILE.values())
 IDLE = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
 LOOP = "while step == 0:\n            continue\n        if step == 0:"
 

@@ -1,15 +1,18 @@
 """Judging a program by its reference; programs from public reports about other graders; results as sets."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.case_files import programs, sections
 from support.official_data import official_store
 from triathlon_runner.datasets import Comparison, Problem, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox
 
+FOLDER = Path(__file__).parent
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 THIRDS = Problem(
@@ -30,26 +33,11 @@ def grader(sandbox: Sandbox) -> ProgramGrader:
     return ProgramGrader(sandbox, None, min_cpu_seconds=1, wall_seconds=1)
 
 
-@pytest.mark.parametrize(
-    ("program", "outcome", "passed"),
-    [
-        ("def f(x):\n    return [x, x / 3 + 1e-9]\n", P, 3),
-        ("import numpy as np\ndef f(x):\n    return [x, float(np.float64(x) / 3)]\n", P, 3),
-        ("def f(x):\n    return [x, 2 / 3]\n", F, 0),
-        ("def f(x):\n    return [x, x / 3 if x < 3 else 0]\n", F, 2),
-        ("def f(x):\n    return [x, x / (2 - x) / 3]\n", C, 1),
-        ("def f(x):\n    while x == 2: pass\n    return [x, x / 3]\n", T, 1),
-        ("import time\ndef f(x):\n    time.sleep(99)\n", T, 0),
-        ("import os\ndef f(x):\n    os._exit(0)\n", C, 0),
-        ("def f(x:\n", C, 0),
-        ("def g(x):\n    return x\n", C, 0),
-        ("def f(x):\n    return 'x' * 10 ** 7\n", C, 0),
-        ("", C, 0),
-        ("def f(x):\n    return [x, 0]\n\nassert f(1) == [1, 1]\n", F, 0),
-        ("def f(x):\n    return [x, 0]\n\nraise ValueError\n", C, 0),
-    ],
-)
-async def test_outcomes(grader: ProgramGrader, program: str, outcome: Outcome, passed: int) -> None:
+THIRDS_PROGRAMS = programs(FOLDER / "thirds_programs.txt")
+
+
+@pytest.mark.parametrize(("program", "outcome", "passed"), THIRDS_PROGRAMS.values(), ids=THIRDS_PROGRAMS)
+async def test_outcomes(grader: ProgramGrader, program: str, outcome: str, passed: int) -> None:
     """Each way to fail has its outcome, and the inputs passed before it are counted; numpy may be chosen."""
     verdict = await grader.grade(program, THIRDS)
     assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
@@ -80,62 +68,18 @@ async def test_a_reference_may_raise_or_be_opaque(grader: ProgramGrader) -> None
     assert (await grader.grade(matching, opaque)).outcome is P
 
 
-ADD = "def add(a, b):\n"
-SUM = "    return a + b\n"
-PROGRAMS: dict[str, tuple[str, Outcome]] = {
-    "a coroutine": (f"async {ADD}{SUM}", F),
-    "much output": (f"{ADD}    print('x' * 10000)\n{SUM}", P),
-    "a question to nobody": (f"{ADD}    input()\n{SUM}", C),
-    "the whole of an empty input": (f"import sys\n{ADD}    sys.stdin.buffer.read()\n{SUM}", P),
-    "a recursion limit of its own": (
-        "import sys\nsys.setrecursionlimit(100000)\n"
-        "def add(a, b, left=5000):\n    return add(a, b, left - 1) if left else a + b\n",
-        P,
-    ),
-    "a pool of threads, whose lock no program gets": (
-        f"from multiprocessing.pool import ThreadPool\n{ADD}    with ThreadPool(2) as pool:\n"
-        "        return sum(pool.map(int, [a, b]))\n",
-        C,
-    ),
-    "a temporary file": (
-        f"import tempfile\n{ADD}    with tempfile.TemporaryFile('w+') as file:\n"
-        "        file.write(str(a + b))\n        file.seek(0)\n        return int(file.read())\n",
-        P,
-    ),
-    "a folder that is gone": (
-        f"import os, shutil, tempfile\n{ADD}    folder = tempfile.mkdtemp()\n    os.chdir(folder)\n"
-        f"    shutil.rmtree(folder)\n{SUM}",
-        P,
-    ),
-    "the program behind it": (ADD + SUM, P),
-    "a name beyond ASCII": (f"{ADD}    größe = a\n    return größe + b\n", P),
-    "NumPy, imported beside another module": (
-        f"import math, numpy as np\n{ADD}    return int(np.add(a, b))\n",
-        P,
-    ),
-    "NumPy, by its name": (f"np = __import__('numpy')\n{ADD}    return int(np.add(a, b))\n", P),
-    "another encoding of the output": (
-        f"import sys\nsys.stdout.reconfigure(encoding='utf-8')\n{ADD}{SUM}",
-        P,
-    ),
-    "a stream of its own over the output": (
-        f"import io, sys\nsys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')\n{ADD}{SUM}",
-        P,
-    ),
-    "a copied file": (
-        f"import shutil\n{ADD}    open('a', 'w').write('1')\n    shutil.copy2('a', 'b')\n{SUM}",
-        P,
-    ),
-    "a coding line": (f"# -*- coding: latin-1 -*-\n{ADD}{SUM}", P),
-    "a form feed between lines": (f"import math\n\x0c\n{ADD}{SUM}", P),
-}
+ADD = "def add(a, b):\n    return a + b\n"
+FIELD = programs(FOLDER / "field_programs.txt")
+FORM_FEED = (f"import math\n\x0c\n{ADD}", "passed")
 
 
-@pytest.mark.parametrize(("program", "outcome"), PROGRAMS.values(), ids=PROGRAMS)
-async def test_programs(sandbox: Sandbox, program: str, outcome: Outcome) -> None:
+@pytest.mark.parametrize(
+    ("program", "outcome"), [*FIELD.values(), FORM_FEED], ids=[*FIELD, "a form feed between lines"]
+)
+async def test_programs(sandbox: Sandbox, program: str, outcome: str) -> None:
     """What programs do beside their task neither stops the grader nor costs a right one its verdict."""
-    asked = Problem("test/field", "add", "", ADD + SUM, ("(1, 2)",), Comparison("close", tolerance=1e-6))
-    assert (await ProgramGrader(sandbox).grade(program, asked)).outcome is outcome
+    asked = Problem("test/field", "add", "", ADD, ("(1, 2)",), Comparison("close", tolerance=1e-6))
+    assert (await ProgramGrader(sandbox).grade(program, asked)).outcome == outcome
 
 
 async def test_what_a_program_does_to_its_input_is_not_seen_by_the_next_call(sandbox: Sandbox) -> None:
@@ -145,24 +89,7 @@ async def test_what_a_program_does_to_its_input_is_not_seen_by_the_next_call(san
 
 
 @pytest.mark.official
-@pytest.mark.parametrize(
-    ("task", "program"),
-    [
-        ("Mbpp/287", "def square_Sum(n):\n    return 2 * n * (n + 1) * (2 * n + 1) // 3\n"),
-        ("Mbpp/2", "def similar_elements(a, b):\n    return tuple(sorted(set(a) & set(b), key=repr))\n"),
-        (
-            "Mbpp/111",
-            "def common_in_nested_lists(nested):\n"
-            "    return sorted(set.intersection(*map(set, nested)), key=repr)\n",
-        ),
-        ("Mbpp/232", "import heapq\ndef larg_nnum(items, n):\n    return sorted(heapq.nlargest(n, items))\n"),
-        (
-            "HumanEval/0",
-            "def has_close_elements(numbers, threshold):\n    s = sorted(numbers)\n"
-            "    return any(abs(x - y) < threshold for x, y in zip(s, s[1:]))\n",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("task", "program"), sections(FOLDER / "right_programs.txt").items())
 async def test_right_programs_for_official_problems(sandbox: Sandbox, task: str, program: str) -> None:
     """That graders refused: an exact integer, another order of a set, another method; they pass on all."""
     read = official.mbpp_plus if task.startswith("Mbpp") else official.humaneval_plus

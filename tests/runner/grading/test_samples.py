@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.case_files import rows
 from triathlon_runner.datasets import Problem, TestedProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import (
@@ -98,31 +99,13 @@ def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, p
     assert their_verdict(row) == TheirVerdict(base, plus)
 
 
-@pytest.mark.parametrize(
-    ("name", "program", "about", "task"),
-    [
-        ("2", "def c(x): return 1", "", "Mbpp/2"),
-        ("2", "", "", "Mbpp/2"),
-        ("2", "def d(x): return 1", "", ""),
-        ("4", "def c(x): return 1", "", ""),
-        ("position 1", "def d(x): return 1", "", "Mbpp/3"),
-        ("position 1", "def c(x): return 1", "", ""),
-        ("position 1", "", "", ""),
-        ("2", "def x(): pass", "Write `c`.", "Mbpp/2"),
-        ("2", "def x(): pass", "Write `other`.", ""),
-        ("2", "def c(x): return 1", "assert c(1)\nassert d(1)", ""),
-        ("3", "def x(): pass", "assert c(1)\nassert d(1)", "Mbpp/3"),
-        ("7", "def x(): pass", "Write `e`.", "7"),
-        ("7", "def x(): pass", "Write `other`.", ""),
-        ("7", "def x(): pass", "", "7"),
-    ],
-)
-def test_a_number_is_a_task_only_by_its_program(name: str, program: str, about: str, task: str) -> None:
+@pytest.mark.parametrize("row", rows(Path(__file__).with_name("task_names.csv")), ids=str)
+def test_a_number_is_a_task_only_by_its_program(row: dict[str, str]) -> None:
     """Automatic ids stand beside programs or prompts of other tasks, and examples before the task."""
     tasks = (("Mbpp/2", "c"), ("Mbpp/3", "d"), ("7", "e"))
     problems = [Problem(task_id, function, "", "", ("()",)) for task_id, function in tasks]
-    found, why_not = TaskNames(problems).find(name, program, about)
-    assert (found, bool(why_not)) == (task, not task)
+    found, why_not = TaskNames(problems).find(row["name"], row["program"], row["about"])
+    assert (found, bool(why_not)) == (row["task"], not row["task"])
 
 
 FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass\n```"}

@@ -1,10 +1,12 @@
 """Prompts: attacked (EVALOOOP, listing 3.1), carried on, and taken out of replies."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from support.case_files import listed
 from support.loop_fakes import ADD
 from triathlon_runner.loop._prompt import Attack, first_prompt, next_prompt, program_part, summary_in
 from triathlon_runner.prompts import load_prompts
@@ -20,28 +22,13 @@ PLAIN = replace(ADD, prompt="# Add two numbers.\ndef add(a, b):\n")
 PROMPTS = load_prompts("loop")
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("def add(a, b):\n    return a + b", True),
-        ("```python\ndef add(a, b):\n    return a + b\n```", True),
-        ("import math\n\nclass Adder:\n    def add(self, a, b):\n        return a + b", True),
-        ("def add(a, b):\n    return a + b\n    ...", True),
-        ("if True:\n    def add(a, b):\n        return a + b", True),
-        ("add = lambda a, b: a + b", True),
-        ('"""Add both."""\ndef add(a, b):\n    return a + b', True),
-        ("def add(a, b): ...", False),
-        ('def add(a, b):\n    """Add two numbers."""', False),
-        ("Write a function add(a, b) that returns a + b.", False),
-        ("Here is it:\n```python\ndef add(a, b):\n    return a + b\n```", False),
-        ("add", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("kind", "summaries"), listed(Path(__file__).with_name("summaries.txt")).items())
 @pytest.mark.parametrize("as_written", [False, True])
-def test_a_summary_that_is_a_program(sentence: str, expected: bool, as_written: bool) -> None:
+def test_a_summary_that_is_a_program(kind: str, summaries: list[str], as_written: bool) -> None:
     """A function or class with a body; words around it, or a signature alone, make it none."""
-    assert summary_in(sentence, completes=False, as_written=as_written)[1] is expected
+    for summary in summaries:
+        is_program = summary_in(summary, completes=False, as_written=as_written)[1]
+        assert is_program is (kind == "a program"), summary
 
 
 @pytest.mark.parametrize("attack", get_args(Attack))

@@ -2,11 +2,13 @@
 
 import random
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.case_files import listed
 from support.steps import steps_of
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import (
@@ -18,38 +20,12 @@ from triathlon_runner.replies import (
 )
 from triathlon_runner.runtime._grade import Graded, extract_answer
 
-CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
-DROPPED = ("analysis", "assistantfinal")
-PAIRS = (
-    *((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought", "reasoning")),
-    *(("<Think>", "</THINK>"), ("<mm:think>", "</mm:think>"), ("<seed:think>", "</seed:think>")),
-    *((f"<{name}>", f"</{name}>") for name in ("longcat_think", "think:opensource", "ifm|think_fast")),
-    ("<|inner_prefix|>", "<|inner_suffix|>"),
-    ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<|channel>thought\n", "<channel|>"),
-    CHANNELS,
-    DROPPED,
-)
-END_TOKENS = (
-    "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|return|>",
-    "<｜end▁of▁sentence｜>", "<eos>", "<|EOT|>", "<|END_OF_TURN_TOKEN|>", "[INST]",
-    "<EOT>", "<file_sep>", "<fim_pad>",
-)  # fmt: skip
-WRAPPERS = (
-    ("<answer>", "</answer>"),
-    ("<Answer>\n", "\n</Answer>"),
-    ("<response>", "</response>"),
-    (r"\boxed{", "}"),
-    ("<|begin_of_box|>", "<|end_of_box|>"),
-    ("<|begin_of_solution|>", "<|end_of_solution|>"),
-    ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
-    ("[ANSWER]\n", "\n[/ANSWER]"),
-    ("[BEGIN]\n", "\n[DONE]"),
-)
+MARKERS = listed(Path(__file__).with_name("markers.txt"))
+SHAPES = listed(Path(__file__).with_name("shapes.txt"))
+PAIRS = [tuple(line.split("…")) for line in MARKERS["reasoning"]]
+CHANNELS = PAIRS[-2]
+END_TOKENS = MARKERS["end of a turn"]
+WRAPPERS = [tuple(line.split("…")) for line in MARKERS["final answer"]]
 DRAFT = "```python\ndef add(a, b):\n    return a - b\n```"
 ADD = "def add(a, b):\n    return a + b\n"
 PROMPT = 'def add(a, b):\n    """Sum of both."""\n'
@@ -85,20 +61,7 @@ def test_nested_and_repeated_reasoning(begin: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-1])
-@pytest.mark.parametrize(
-    "shape",
-    [
-        "```python\nx = 1\n{}\n```",
-        "Code:\n```\n'''\n{}\n'''\n```\nDone.",
-        'def add(a, b):\n    """Drops {} here."""\n    return a + b\n',
-        "def add(a, b):\n    '''\n    Drops\n{}\n    '''\n    return a + b\n",
-        "end = '{}'\n",
-        'end = "behind {} nothing"\n',
-        "x = 1  # {} is dropped\n",
-        "It drops `{}` from the text.",
-        "It's what I don't like about `{}`, isn't it?",
-    ],
-)
+@pytest.mark.parametrize("shape", SHAPES["a marker that is quoted"])
 def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> None:
     """In a code block, a string, a comment or backticks a marker is no markup, whichever it is."""
     for marker in (begin.strip(), end):
@@ -139,10 +102,7 @@ def test_the_answer_ends_with_the_turn(token: str) -> None:
     assert program(f"```python\n{code}```") == program(code) == code
 
 
-@pytest.mark.parametrize(
-    "head", ["<|im_start|>assistant\n", "<s>", "<|start_header_id|>assistant<|end_header_id|>\n\n",
-             "<|assistant|>\n", "<start_of_turn>model\n", " [/INST] ", "<|python_tag|>"],
-)  # fmt: skip
+@pytest.mark.parametrize("head", MARKERS["head of a turn"])
 def test_the_header_of_the_turn_is_no_answer(head: str) -> None:
     assert visible_text(f"{head}42").strip() == "42"
     assert program(head + ADD) == ADD
@@ -183,22 +143,7 @@ def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
     assert unknown_marker(text) == marker
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        "{}",
-        "[ANSWER]\n{}\n[/ANSWER]",
-        "<think>yes or no?</think>\n{}",
-        f"{CHANNELS[0]}It goes between [ANSWER] and [/ANSWER].{CHANNELS[1]}{{}}",
-        "<|channel|>final<|message|>{}<|return|>",
-        "analysisYes or no? assistantfinal{}",
-        "<|channel>thought\nno\n<channel|>{}",
-        "[THINK]no[/THINK]{}",
-        "{}<|im_end|>",
-        "{}<|endoftext|>no",
-        "<think>\n\n</think>\n[ANSWER]\n{}\n[/ANSWER]\n</think>",
-    ],
-)
+@pytest.mark.parametrize("shape", SHAPES["an answer in markup"])
 @pytest.mark.parametrize("answer", ["YES", "-1", "150; int", "return result", "assert f(1) == [2]"])
 def test_answers_of_the_runtime_come_without_markup(shape: str, answer: str) -> None:
     assert extract_answer(Reply(text=shape.replace("{}", answer)), "direct") == answer

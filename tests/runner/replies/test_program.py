@@ -4,20 +4,20 @@ All replies answer one task, `add`; each program is of this file's own making an
 """
 
 import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.case_files import listed, sections
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract_program
 
 ADD = "def add(a, b):\n    return a + b\n"
 GOOD = "def add(a, b):\n    total = a\n    total += b\n    return total\n"
-SHORT = "from operator import add as plus\n\ndef add(a, b):\n    return plus(a, b)\n"
 BAD = ADD.replace("+", "-")
 METHOD = "class Solution:\n    def add(self, a, b):\n        return a + b\n"
 TESTS = "def test_add():\n    assert add(3, 1) == 4\n    assert add(0, 0) == 0\n"
-STUB = "def add(a, b):\n    pass  # your implementation here\n"
 PROMPT = 'def add(a, b):\n    """Sum of both.\n\n    >>> add(1, 2)\n    3\n    """\n'
 MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
 OPEN_PROMPT = 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Adds."""\n'
@@ -62,207 +62,42 @@ def indented(code: str, by: str = "    ") -> str:
     return "".join(f"{by}{line}" if line.strip() else line for line in code.splitlines(keepends=True))
 
 
-def in_json(code: str) -> str:
-    return repr(code).replace("'", '"')
+def replies(name: str) -> dict[str, str]:
+    """The replies of a file, by what is special in them, with the programs that it names."""
+    texts = {heading: f"{text}\n" for heading, text in sections(Path(__file__).with_name(name)).items()}
+    programs = {"<GOOD>\n": GOOD, "<BAD>\n": BAD, "<ADD>\n": ADD, "<METHOD>\n": METHOD, "<TESTS>\n": TESTS}
+    for mark, program in programs.items():
+        texts = {heading: text.replace(mark, program) for heading, text in texts.items()}
+    return texts
 
 
-FENCED = [
-    *(f"```{head}\n{ADD}```" for head in ("python", "", " py", 'python title="add.py"', "java")),
-    f"````python\n{ADD}````",
-    f"````python\n{ADD}```\nThat is all.",
-    f"Plan:\n    `````python\n    # Step 1\n    ```\n\nNow:\n\n````python\n{ADD}```\nIt adds.",
-    f"~~~python\n{ADD}~~~",
-    f"1. First:\n\n   ```python\n   {ADD.strip().replace(chr(10), chr(10) + '   ')}\n   ```\n",
-    f"Here is the code: ```python\n{ADD}```",
-    "```python\ndef add(a, b):\n    return a + b```",
-    "```python def add(a, b): return a + b```",
-    "```def add(a, b): return a + b```",
-    "```python def add(a, b):\n    return a + b\n```",
-    f"```python\n{ADD}",
-    f"```python\n{ADD}\nI hope it helps!",
-    f"```\nPython\n\n{ADD}```",
-    f"```python\npy3\n\n{ADD}```",
-    f"```python\n{ADD}```python\n",
-    f"```python\r\n{ADD.replace(chr(10), chr(13) + chr(10))}```\r\n",
-    f"\ufeff```python\n{ADD}```",
-    "```python\ndef add(a, b):\n\u00a0\u00a0\u00a0\u00a0return a + b\n```",
-    "```python\n>>> def add(a, b):\n...     return a + b\n...\n>>> add(1, 2)\n3\n```",
-    f"{ADD}```\nDone.",
-    f"Here it is:\n\n{ADD}```\n\nIt adds.",
-]
-"""One program, whatever the fence, its label, its indentation or its missing end."""
+OTHER = listed(Path(__file__).with_name("other_replies.txt"))
 BODIES = [
-    "```python\n    total = a + b\n    return total\n```",
-    "    return a + b",
-    "return a + b",
-    "```python\ntotal = a + b\nreturn total\n```",
-    "```\ntotal = a + b\n    return total\n```",
-    '"""Sum."""\nreturn a + b\n',
-    "```python\nimport operator\nreturn operator.add(a, b)\n```",
-    "```python\n    if a:\n        return a + b\n    return b\n```",
-    "<answer>return a + b</answer>",
+    *OTHER["bodies as they are"],
     *(
         form
-        for body in (
-            "def both():\n    return a + b\nreturn both()\n",
-            '"""Sum."""\ndef one():\n    return a\n\ndef two():\n    return b\n\nreturn one() + two()\n',
-            "class Sum:\n    def of(self):\n        return a + b\n\nreturn Sum().of()\n",
-            "import operator\nplus = lambda x, y: operator.add(x, y)\nreturn plus(a, b)\n",
-            "add = sum([a, b])\nreturn add\n",
-        )
+        for body in OTHER["bodies in every form"]
         for form in (body, indented(body), fenced(body), fenced(indented(body)))
     ),
-    fenced("return a + b\n") + "Tests:\n" + fenced(TESTS),
-    fenced("return a + b\n") + "Usage:\n" + fenced("from sums import add\nprint(add(1, 2))\n"),
 ]
 """All lines come under the prompt's signature, at one depth."""
 RIGHT = {
-    "one block": fenced(GOOD),
-    "the signature repeated at the end": f"{fenced(GOOD)}\nThe signature is `def add(a, b): ...`.",
-    "the signature in a block": f"{fenced(GOOD)}\nIts signature:\n\n{fenced('def add(a, b): ...')}",
-    "the signature as a stub with a docstring": (
-        f"{fenced(GOOD)}\nSo its interface is\n"
-        + fenced('def add(a: int, b: int) -> int:\n    """Sum of both."""\n')
-    ),
-    "the signature that does not parse": f"{fenced(GOOD)}\nRemember:\n{fenced('def add(a, b) -> int')}",
-    "tests with a stub": f"{fenced(GOOD)}\nAnd the tests:\n{fenced(STUB + TESTS)}",
-    "tests with a stub that raises": (
-        f"{fenced(GOOD)}\nTest file:\n" + fenced(f"def add(a, b):\n    raise NotImplementedError\n\n{TESTS}")
-    ),
-    "tests that import it": f"{fenced(GOOD)}\n{fenced('from solution import add' + chr(10) + TESTS)}",
-    "a correction": f"{fenced(BAD)}\nWait, that is wrong: it subtracts. Corrected:\n{fenced(GOOD)}",
-    "an avoided version": f"{fenced(BAD)}\nThat would fail for 2. Avoid it!\n{fenced(GOOD)}",
-    "an alternative behind it": f"{fenced(SHORT)}\nAlternatively, without imports:\n\n{fenced(GOOD)}",
-    "usage": f"{fenced('pip install add', 'bash')}{fenced(GOOD)}\nUsage:\n{fenced('print(add(3, 1))  # 4')}",
-    "expected output": f"{fenced(GOOD)}\nOutput:\n{fenced('[3, 3, 4]', '')}",
-    **{
-        f"{what} with the function's name": f"{fenced(GOOD)}\nOutput:\n{fenced(code + chr(10), label)}"
-        for what, code, label in (
-            ("a number", "add = 3", ""),
-            ("a setting", "add = 3", "toml"),
-            ("a result", "add = add(1, 2)\nprint(add)", "python"),
-            ("a result of another language", "add = numbers.sum", "ruby"),
-            ("a result with a type", "add: int = add(1, 2)", "python"),
-            ("one of two results", "add, n = add(1, 2), 1", "python"),
-            ("a loop", "for add in [add(1, 2)]:\n    print(add)", "python"),
-            ("a stand-in", "from unittest.mock import Mock\nadd = Mock(return_value=4)", "python"),
-        )
-    },
-    "another function name, a number with the tests'": (
-        fenced(GOOD.replace("add", "plus")) + fenced("add = 3\n", "")
-    ),
-    "results with the function's name behind it": fenced(
-        f"{GOOD}\nn = 1\nadd = add(n, 2)\nadd, n = add(1, 2), 1\nprint(add := add(1, 2))\n"
-        "for n in [1]:\n    add = add(n, 2)\n"
-    ),
-    "another name for a function": f"{fenced(BAD)}\n" + fenced(GOOD.replace("add", "plus") + "add = plus\n"),
-    "a cache around it": fenced(f"from functools import cache\n{GOOD}\nadd = cache(add)\n"),
-    "a summary": f"{fenced(GOOD)}\nSummary:\n{fenced('`add` returns a + b.' + chr(10), 'markdown')}",
-    "no fence": GOOD,
-    "no fence, indented": indented(GOOD),
-    "no fence, prose behind": f"Here is the code:\n\n{GOOD}\nThis keeps the sum.",
-    "no fence, prose that looks like code": f"Note: this is simple.\nimport math\n{ADD}\nadd(1, 2) gives 3.",
-    "no fence, an empty one behind": f"It is simple:\n\n{GOOD}\nIt just returns the sum.\n\n```\n",
-    "no fence, a stub behind prose": f"{GOOD}\nThe signature is\ndef add(a, b): ...\n",
-    "no fence, a decorator and flush strings": (
-        "I use a cache.\nfrom functools import cache\n\n@cache\ndef add(a, b):\n    '''Sum\nof both\n'''\n"
-        "    return a + b\n\nDone."
-    ),
-    "four spaces behind prose": f"The function is:\n\n{indented(GOOD)}\nIt keeps the sum.",
+    **replies("right_in_fences.txt"),
+    **replies("right_among_blocks.txt"),
+    **replies("right_programs.txt"),
+    "line ends of Windows": fenced(ADD).replace("\n", "\r\n"),
+    "a byte order mark": f"\ufeff{fenced(ADD)}",
     "a tab behind prose": f"The function is:\n\n{indented(GOOD, chr(9))}\nDone.",
-    "a block in a list": f"1. The code:\n\n{indented(fenced(GOOD), '   ')}\n2. Run it.",
-    "a class": fenced(METHOD),
-    "a class that is tried out": fenced(f"{METHOD}\nsolution = Solution()\nprint(solution.add(3, 1))\n"),
-    "a class and its tests": f"{fenced(METHOD)}\n" + fenced("def test_it():\n    assert Solution()"),
-    "a class with a static method": (
-        fenced(METHOD.replace("    def", "    @staticmethod\n    def").replace("self, ", ""))
-    ),
-    "a class with another method name": fenced(METHOD.replace("add", "addNumbers")),
-    "another function name": fenced(GOOD.replace("add", "plus")),
-    "another function name, tried out": fenced(
-        GOOD.replace("add", "plus") + "\nassert plus(3, 1) == 3, 'no such thing'\n"
-    ),
-    "a lambda": fenced("def helper(a):\n    return a\n\nadd = lambda a, b: helper(a) + b\n"),
-    "a remark that Python reads as an annotation": f"{GOOD}\nComplexity: O(1)",
-    "such a remark in a block": fenced(f"Solution: linear\n{GOOD}\nOutput: n\n"),
-    "a command line behind it": fenced(
-        f"import argparse\n{GOOD}\nparser = argparse.ArgumentParser()\nargs = parser.parse_args()\n"
-    ),
-    "a notebook": fenced(f"!pip install numpy\n%matplotlib inline\n{GOOD}"),
-    "a pip line": fenced(f"pip install more-itertools\n\n{GOOD}"),
-    "JSON": f'{{"code": {in_json(GOOD)}, "explanation": "Adds."}}',
-    "JSON in a block": fenced(f'{{\n  "solution": {in_json(SHORT)}\n}}\n', "json"),
-    "JSON with a block in it": f'{{"answer": {in_json(fenced(GOOD))}}}',
-    "JSON with files": f'{{"files": [{{"name": "a.py", "content": {in_json(GOOD)}}}]}}',
-    "typing names": fenced(
-        GOOD.replace("(a, b):", "(a: List[int], b: int) -> List[int]:").replace("= a", "= a  # type: List", 1)
-    ),
-    "typing names in a local annotation": fenced(
-        GOOD.replace("(a, b)", "(a: Sequence[float], b)").replace("total = ", "total: List[float] = ")
-    ),
-    "an import and a helper in another block": (
-        fenced("import operator\ndef plus(a, b):\n    return operator.add(a, b)\n")
-        + "Then:\n"
-        + fenced("def add(a, b):\n    return plus(a, b)\n")
-    ),
-    "a helper behind": (
-        fenced("def add(a, b):\n    return fold(a, b)\n")
-        + "where\n"
-        + fenced("def fold(*numbers):\n    return sum(numbers)\n")
-    ),
-    "thought about": f"<think>\n{fenced(BAD)}Hm, no.\n</think>\n\n{fenced(GOOD)}",
-    "half of a closing tag": f"/think>\n\n{fenced(GOOD)}",
-    "a docstring with a fence": fenced(
-        'def add(a, b):\n    """Adds.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n    return a + b\n'
-    ),
-    "a docstring with quotes of the other kind": (
-        fenced('def add(a, b):\n    """Not \'\'\' but this."""\n    return a + b\n') + "It *adds* the two.\n"
-    ),
-    "a body alone": "".join(GOOD.splitlines(keepends=True)[1:]),
     "zero-width spaces": fenced(GOOD.replace("total = a", "\u200btotal = a\u200b")),
     "odd spaces": fenced(GOOD.replace("    return", "\u00a0\u00a0\u00a0\u00a0return")),
-    "a main part": fenced(f"{GOOD}\nif __name__ == '__main__':\n    print(add(int(input()), 1))\n"),
-    "its own tests": fenced(f"{GOOD}\n{TESTS}\ntest_add()\nassert add(1, 2) == 4\n"),
-    "a nested fence": f"````markdown\n# Answer\n{fenced(GOOD)}````\n",
 }
 WRONG = {
-    "wrong": fenced(BAD),
-    "wrong after a right first version": f"{fenced(GOOD)}\nSimpler, the final version:\n{fenced(BAD)}",
-    "wrong and called corrected": f"{fenced(GOOD)}\nThis has a mistake. Corrected:\n{fenced(BAD)}",
-    "right and called a mistake": f"{fenced(GOOD)}\nA common mistake. Another way:\n{fenced(BAD)}",
-    "right only in the thoughts": f"<think>\n{fenced(GOOD)}\n</think>\n{fenced(BAD)}",
-    "a stub alone": fenced(STUB),
-    "a signature alone": "The signature is `def add(a, b): ...`.",
-    "words": "Keep the sum in a variable.",
-    "tests alone": fenced(TESTS),
-    "broken JSON": '{"code": "' + GOOD.replace("\n", "\\n") + '"',
-    "a class that needs arguments": fenced(
-        METHOD.replace("Solution:\n", "Solution:\n    def __init__(self, size):\n        pass\n\n")
-    ),
-    "two classes with the method": fenced(METHOD + METHOD.replace("Solution", "Other")),
-    "two other functions": fenced(GOOD.replace("add", "first") + BAD.replace("add", "second")),
-    "two other functions in two blocks": (
-        fenced(GOOD.replace("add", "first")) + fenced(BAD.replace("add", "second"))
-    ),
-    "a forgotten import": fenced(SHORT.split("\n", 2)[2]),
-    "a forgotten import that is also an annotation": fenced(
-        GOOD.replace("(a, b)", "(a: Iterable, b)").replace("return", "assert Iterable\n    return")
-    ),
-    "a missing colon": fenced(GOOD.replace("(a, b):", "(a, b)")),
-    "bad indentation": fenced(GOOD.replace("    return", "   return")),
-    "prose in the block": fenced(f"Here is the function:\n{GOOD}"),
-    "the last line is missing": fenced(GOOD.replace("    return total\n", "")),
-    "overwritten in the same block": fenced(f"{GOOD}\n{BAD}"),
-    "overwritten with a number": fenced(f"{GOOD}\nadd = 3\n"),
-    "a missing colon, and its last line again": fenced("def add(a, b)\n    return a + b\n")
-    + fenced("return a + b\n"),
-    "another function, and a line again": fenced(BAD.replace("add", "plus")) + fenced("return a + b\n"),
-    "another case of the name": fenced(GOOD.replace("add", "Add") + "\ndef helper():\n    return 1\n"),
+    **replies("wrong_programs.txt"),
     "an invisible character in a value": fenced(
         "def add(a, b):\n    return a + b if len('a\u200b') == 1 else 1\n"
     ),
-    "curly quotes": fenced("def add(a, b):\n    return “a + b”\n"),
 }
+WHOLE = replies("other_programs.txt")
 CHANGES: dict[str, tuple[str, ...]] = {
     "a notebook": ("left out notebook commands",),
     "JSON": ("took the code out of JSON",),
@@ -276,7 +111,7 @@ CHANGES: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("reply", [*FENCED, *BODIES, *RIGHT.values()])
+@pytest.mark.parametrize("reply", [*RIGHT.values(), *BODIES])
 def test_a_right_answer_is_found(reply: str) -> None:
     """However a model packs a right program, it is the one that is executed."""
     extraction = extract(reply, prompt=PROMPT)
@@ -344,25 +179,14 @@ def test_the_prompts_imports_and_helpers_come_along() -> None:
 
 def test_examples_that_run_are_left_out() -> None:
     """Prints, asserts, input, exits, a main part and what follows from an example do not run with it."""
-    tail = (
-        "assert add(1, 2) == 4\nn = int(input())\nprint(add(n, 1))\nfor x in [1]:\n    print(add(x, x))\n"
-        "result = add(5, 5)\ntotal = result + nothing\nif __name__ == '__main__':\n    unittest.main()\n"
-        "import unittest\nunittest.main()\nexit()\nquit()\nsys.exit(0)\nraise SystemExit\n"
-        "m = int(sys.argv[1])\ntext = f'{add(1, 2)}'\ntext += ' in all'\ncount: int = add(1, 2)\ncount -= 1\n"
-        "del text, count\n"
-    )
-    result = extract(f"```python\nb = int(input())\nb += 1\nimport sys\n{ADD}{tail}```")
+    result = extract(WHOLE["examples that run"])
     assert result.program == f"import sys\n{ADD}import unittest\n"
     assert result.changes == ("left out 20 statement(s) that only run examples",)
 
 
 def test_set_up_is_kept() -> None:
     """Statements that the function needs stay: recursion limits, tables, caches, wrappers."""
-    result = extract(
-        "```python\nimport sys\nsys.setrecursionlimit(5000)\nTABLE = {}\ndef fill():\n    TABLE['one'] = 1\n"
-        "fill()\ndef add(a, b):\n    return a * TABLE['one'] + b + EXTRA + add.bonus\n"
-        "size = len(fill.__name__) - 4\nEXTRA = len(TABLE) - 1\nEXTRA += size\nadd.bonus = 0\n```"
-    )
+    result = extract(WHOLE["set-up"])
     assert (call(result), result.changes) == (3, ())
 
 
@@ -376,31 +200,15 @@ def test_the_models_own_code_is_kept_beside_the_program() -> None:
     assert completion.written == OPEN_PROMPT.replace('    """Adds."""\n', "    return a + b")
 
 
-NOTHING = [
-    *("", "  \n\n", "I cannot write that function.", "The function adds two numbers and returns their sum."),
-    *("```\n```", "```bash\npip install numpy\n```", "Note: importing math would help. For example: 3."),
-    "import antigravity",
-]
-STOPPED = "```python\ndef add(a, b):\n    ret"
-CUT_DEFINITIONS = [
-    STOPPED,
-    "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
-    f"```python\n{ADD}",
-    f"```python\n{ADD}\ndef helper(x):\n    ret",
-    f"```python\n{ADD}\n@cache",
-    f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
-    "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
-    "The function adds",
-    "```python\n    return a",
-]
+STOPPED, *_ = OTHER["cut in the program"]
 """Nobody knows how these would have gone on."""
 
 
 @pytest.mark.parametrize(
     ("text", "options", "outcome"),
     [
-        *((text, {}, Outcome.NO_ANSWER) for text in NOTHING),
-        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in CUT_DEFINITIONS),
+        *((text, {}, Outcome.NO_ANSWER) for text in OTHER["no program"]),
+        *((text, {"finish": Finish.LENGTH}, Outcome.TRUNCATED) for text in OTHER["cut in the program"]),
         (STOPPED, {"finish": Finish.REFUSED}, Outcome.REFUSED),
         (STOPPED, {"finish": Finish.CONTEXT_OVERFLOW}, Outcome.CONTEXT_OVERFLOW),
         *((text, COMPLETES, Outcome.NO_ANSWER) for text in ("", "    # think about it\n", "\n\nprint(1)\n")),
@@ -418,18 +226,7 @@ def test_without_a_program_the_outcome_says_why(text: str, options: dict[str, An
     assert extract(text, **options) == Extraction("", (), outcome)
 
 
-CUT = {
-    "prose behind a block": f"```python\n{ADD}```\nNow I expl",
-    "a second block": f"```python\n{ADD}```\nUsage:\n```python\nfor x in [1, 2]:\n    print(add(x, x",
-    "another turn": f"```python\n{ADD}```<|im_end|>\n<|im_start|>user\nNow",
-    "another document": f"{ADD}<|endoftext|>def sub(a",
-    "a call": f"```python\n{ADD}\nprint(add(1,",
-    "a list of strings": f"```python\n{ADD}\nwords = [\n    'a',\n    'b",
-    "a text with flush lines": f'```python\n{ADD}\ntext = """\none\ntwo',
-    "a loop": f"```python\n{ADD}\nfor x in [1, 2]:\n    print(add(x,",
-    "a comment": f"```python\n{ADD}\n# Example:\n# add(1, 2",
-    "no fence": f"{ADD}\nprint(add(1,",
-}
+CUT = {name: text.removesuffix("\n") for name, text in replies("cut_programs.txt").items()}
 
 
 @pytest.mark.parametrize("name", CUT)
@@ -442,15 +239,7 @@ def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
     assert is_noted == (name not in list(CUT)[:4])
 
 
-@pytest.mark.parametrize(
-    "example",
-    [
-        "print(add(1, 2))  # [3,\n    4]\n",
-        "add(1, 2) gives 3\n",
-        "assert add(1, 2) == 3:\n    print('right')\n",
-        "words = ['a', 'b'\n",
-    ],
-)
+@pytest.mark.parametrize("example", OTHER["an example that does not parse"])
 def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
     """The function in front of it is whole; a definition that does not parse is the model's program."""
     result = extract(f"```python\n{ADD}\n{example}```")
@@ -460,15 +249,7 @@ def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "options"),
-    [
-        ("```python\ndef add(a, b)\n    return a + b\n```", {}),
-        ("def add(a, b)\n    return a + b", {}),
-        ("def add(a, b):\nreturn a + b", {}),
-        ('def add(a, b):\n    """Sum of', {}),
-        ("```python\ndef add(a, b):\n    return (a + b\n```", {}),
-        ("```python\nreturn a + b\n```", {}),  # a body, without a signature to put it under
-        ("    return a +\n", COMPLETES),
-    ],
+    [*((text, {}) for text in OTHER["a program that does not compile"]), ("    return a +\n", COMPLETES)],
 )
 def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, options: dict[str, Any]) -> None:
     """Broken code is handed on, so that its verdict says how it crashed; it is not called no answer."""
@@ -476,26 +257,13 @@ def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, option
     assert result.outcome is None and not compiles(result.program)
 
 
-COMPLETIONS = [
-    *((OPEN_PROMPT, text) for text in ("    return a + b\n", "    return a + b", f"\n{ADD}\nprint(2)")),
-    (OPEN_PROMPT, "    total = a\n\n    # both\n    return total + b\n\n\ndef sub(a, b):\n    return a -"),
-    (OPEN_PROMPT, "    return a + b\n\nprint(add(1, 2))\nassert add(1, 1) == 3\n"),
-    (OPEN_PROMPT, "    return a + b\n```\n\nExplanation follows"),
-    (OPEN_PROMPT, "    text = '''\nflush\n'''\n    return a + b\n# next"),
-    (OPEN_PROMPT, "return a + b\n\nprint(1)"),
-    (OPEN_PROMPT, "total = a + b\n    return total\nprint(1)"),
-    (OPEN_PROMPT, "if a:\n    return a + b\nreturn b\n"),
-    (OPEN_PROMPT, "   total = a + b\n    return total\n"),
-    (OPEN_PROMPT, "     total = a + b\n    return total\n"),
-    (OPEN_PROMPT, "    return a + b<|endoftext|>"),
-    (OPEN_PROMPT, "    return a + b\n[DONE]\n\nYou are"),
-    (OPEN_PROMPT, f"```python\n{ADD}```\nDone."),
-    (MBPP_PROMPT, f'{ADD}\n"""\nWrite a function to subtract.\n"""\ndef sub(a'),
-    (MBPP_PROMPT, f"import math\n\ndef helper(x):\n    return x\n\n{ADD}\ndef more("),
-]
-
-
-@pytest.mark.parametrize(("prompt", "text"), COMPLETIONS)
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        *((OPEN_PROMPT, text) for text in OTHER["completions of a signature"]),
+        *((MBPP_PROMPT, text) for text in OTHER["completions of a docstring"]),
+    ],
+)
 def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -> None:
     """What a base model invents behind the function does not count, and may be cut by the token limit."""
     result = extract(text, prompt=prompt, completes=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from support.hashes import hashes
+from support.loop_fakes import FakeModel
 from support.official_data import official_store
-from support.runtime_models import ScriptedModel, all_right, truths
+from support.runtime_models import all_right, answers, truths
 from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.memo import python_version
@@ -115,7 +116,7 @@ async def test_a_model_that_is_right(store: DataStore, questions: QuestionFile, 
     expected = {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
     expected |= {"path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}
     async with open_sandbox() as sandbox:
-        grader, model = ProgramGrader(sandbox, tmp_path), ScriptedModel(truth, all_right)
+        grader, model = ProgramGrader(sandbox, tmp_path), FakeModel(answers(truth, all_right))
         tasks = [suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()]
         records = await asyncio.gather(*tasks)
     scores = {metric.id: metric.score(records) for metric in METRICS if metric.role != "beside"}

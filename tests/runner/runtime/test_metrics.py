@@ -10,7 +10,6 @@ from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord
 from triathlon_runner.runtime import IC, METRICS, consistency
 
 BY_ID = {metric.id: metric for metric in METRICS}
-Four = tuple[bool, bool, bool, bool]
 
 
 def answer(right: bool, *, text: str = "x", expected: str = "x") -> AnswerRecord:

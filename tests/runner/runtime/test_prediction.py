@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from support.case_files import listed
 from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from support.official_data import official_store
@@ -107,52 +109,31 @@ async def test_questions_about_cruxeval(grader: Grader) -> None:
 
 # Grading
 
-SORTED = CruxevalTask(
-    "own_1",
-    "def f(words, n):\n    return sorted(words, key=len)[:n]\n",
-    "['kiwi', 'fig', 'date'], 2",
-    "['fig', 'kiwi']",
-)
-SAME = CruxevalTask("own_2", "def f(x):\n    return x\n", "7", "7")
-APPLIED = CruxevalTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5")
-ENDLESS = CruxevalTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
-CALLED = "f(['kiwi', 'fig', 'date'], 2)"
-ANSWERS: list[tuple[CruxevalTask, Side, Outcome, list[str]]] = [
-    # an output is graded as the answer to an output question, by its value
-    (SORTED, "output", Outcome.PASSED, [
-        f"assert {CALLED} == ['fig', 'kiwi']", "['fig', 'kiwi']", "[\u2018fig\u2019, \u2018kiwi\u2019]",
-    ]),
-    (SORTED, "output", Outcome.FAILED, ["['kiwi', 'fig']", CALLED, f"assert {CALLED} == {CALLED}", "??"]),
-    # any arguments that give the output are right, as the assertion, the call or the arguments alone
-    (SORTED, "input", Outcome.PASSED, [
-        f"assert {CALLED} == ['fig', 'kiwi']", "f(['kiwi', 'fig'], 9)", "['fig', 'kiwi', 'melon'], 2",
-        "words=['kiwi', 'fig'], n=2", "f(*[['kiwi', 'fig'], 2])", "f(['k' + 'iwi', 'fig'], len('ab'))",
-        "f(words=('fig', 'kiwi'), **{'n': 2})", f"assert ['fig', 'kiwi'] == {CALLED}",
-        f"The call is\n```python\n{CALLED}\n```", f"{CALLED}\n\nTwo are left, sorted by length.",
-    ]),
-    (SORTED, "input", Outcome.FAILED, [
-        "f(['kiwi'], 2)", "assert f([], 0) == []", "f(['fig', 'kiwi'], 2), 1) or (1",
-        "assert ['fig', 'kiwi'] == ['fig', 'kiwi']", "g(1)", "no idea", f"f(0x{'f' * 4_000}, 2)",
-    ]),
-    (SORTED, "input", Outcome.CRASHED, ["f(3, 2)", "f()"]),
-    # what is no plain value is no argument: an object that equals everything passes no assertion
-    (SAME, "input", Outcome.FAILED, [
-        "f(type('E', (), {'__eq__': lambda a, b: True})())", "f(__import__('unittest.mock').mock.ANY)",
-        "f(f(7))", "f((y := 7))", "f([].__class__)", "f(open('/etc/passwd').read())",
-    ]),
-    # a function of values is an argument; one that reaches for more is none
-    (APPLIED, "input", Outcome.PASSED, ["f(lambda n: n + 1, 4)", "f(lambda n: n * 5, 1)"]),
-    (APPLIED, "input", Outcome.FAILED, [
-        "f(lambda n: n, 4)", "f(lambda n: n.__class__, 5)", "f(lambda n: open('x'), 5)",
-    ]),
-    (ENDLESS, "input", Outcome.TIMED_OUT, ["f(1)"]),
-]  # fmt: skip
+GRADED = {
+    "SORTED": CruxevalTask(
+        "own_1",
+        "def f(words, n):\n    return sorted(words, key=len)[:n]\n",
+        "['kiwi', 'fig', 'date'], 2",
+        "['fig', 'kiwi']",
+    ),
+    "SAME": CruxevalTask("own_2", "def f(x):\n    return x\n", "7", "7"),
+    "APPLIED": CruxevalTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5"),
+    "ENDLESS": CruxevalTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0"),
+}
+ANSWERS = {
+    **listed(Path(__file__).with_name("predictions.txt")),
+    "SORTED input failed, long": [f"f(0x{'f' * 4_000}, 2)"],
+}
 
 
-@pytest.mark.parametrize(("task", "asked", "outcome", "answers"), ANSWERS)
-async def test_answers(
-    sandbox: Sandbox, task: CruxevalTask, asked: Side, outcome: Outcome, answers: list[str]
-) -> None:
+@pytest.mark.parametrize(("heading", "answers"), ANSWERS.items(), ids=ANSWERS)
+async def test_answers(sandbox: Sandbox, heading: str, answers: list[str]) -> None:
+    """An output is graded by its value; any arguments that give the output are right.
+
+    What is no plain value, or no function of such, is no argument.
+    """
+    name, asked, outcome = heading.removesuffix(", long").split(" ")
     for answer in answers:
-        judged = await grade_prediction(sandbox, task, asked, answer)
-        assert (judged.outcome, bool(judged.why)) == (outcome, outcome is not Outcome.PASSED), answer
+        side: Side = "input" if asked == "input" else "output"
+        judged = await grade_prediction(sandbox, GRADED[name], side, answer)
+        assert (judged.outcome, bool(judged.why)) == (outcome, outcome != "passed"), answer

@@ -12,9 +12,11 @@ from typing import cast
 import pytest
 from typer.testing import CliRunner
 
+from support import built_questions
 from support.built_questions import STOCK, source
 from support.hashes import hashes
-from support.runtime_models import ScriptedModel, all_right, right_on, truths
+from support.loop_fakes import FakeModel
+from support.runtime_models import all_right, answers, right_on, truths
 from triathlon_runner import catalogue as suites
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import DataStore
@@ -23,10 +25,9 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
-from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions, write_questions
+from triathlon_runner.runtime import METRICS, RuntimeSuite, read_questions
 from triathlon_runner.runtime._questions import Asker, QuestionKind
-from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.suites import Preparable, Suite, UnitRun
+from triathlon_runner.suites import Preparable, UnitRun
 
 add_commands()
 
@@ -77,10 +78,10 @@ async def test_questions_of_functions_and_classes(grader: Grader) -> None:
 
 async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSuite, grader: Grader) -> None:
     """System line, demonstrations and program come first, so that a server's cache of prefixes has them."""
-    model = ScriptedModel(truths(built.questions), all_right)
+    model = FakeModel(answers(truths(built.questions), all_right))
     tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
     await asyncio.gather(*tasks)
-    asked = [prompt for prompt in model.prompts if isinstance(prompt, Chat)]
+    asked = [prompt for prompt, _, _ in model.asked if isinstance(prompt, Chat)]
     for kind in {prompt.messages[0] for prompt in asked}:
         of_kind = [prompt.messages for prompt in asked if prompt.messages[0] == kind]
         assert len({messages[:-1] for messages in of_kind}) == 1
@@ -93,7 +94,7 @@ async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSui
 
 
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
-    model = ScriptedModel(truths(built.questions), right_on("coverage"))
+    model = FakeModel(answers(truths(built.questions), right_on("coverage")))
     record = await built.run(UnitRun("t/stock#0", 3, model, grader, hashes("hash")))
     assert (record.program_id, record.style, record.sample) == ("t/stock", "direct", 3)
     assert record.protocol == hashes("hash")
@@ -124,7 +125,7 @@ async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader, error
         return truth
 
     with pytest.raises(type(error)) as raised:
-        model = ScriptedModel(truths(built.questions), fail)
+        model = FakeModel(answers(truths(built.questions), fail))
         await built.run(UnitRun("t/words#0", 0, model, grader, hashes("p")))
     assert raised.value is error
 
@@ -133,14 +134,14 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
     questions = built.questions.programs[0].inputs[0]
     waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
 
-    class Meeting(ScriptedModel):
+    class Meeting(FakeModel):
         async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
             await waiting.wait()
             return await super().ask(prompt, sampling, sample=sample)
 
     async with asyncio.timeout(30):
         record = await built.run(
-            UnitRun("t/words#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p"))
+            UnitRun("t/words#0", 0, Meeting(answers(truths(built.questions), all_right)), grader, hashes("p"))
         )
     assert record.outcome is Outcome.PASSED
 
@@ -162,25 +163,9 @@ async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path)
     assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def test_the_catalogue(tmp_path: Path) -> None:
-    """Five data sets, greedy and sampled, direct and with a chain of thought; DREval as its paper samples."""
-    entries = {entry.id: entry for entry in catalogue()}
-    predictions = {
-        f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
-    }
-    assert len(entries) == 4 * 4 + 10 + len(predictions)
-    for name, entry in entries.items():
-        plain, _, variant = name.partition("@")
-        assert entry.variant_of == (plain if variant else None)
-        assert entry.core is (plain == "runtime/core")
-        if name not in predictions:
-            sampled = "sampled" in variant or (plain == "runtime/dreval" and "greedy" not in variant)
-            assert entry.default_samples == (5 if sampled else 1)
-            assert entry.sampling.temperature == (0.8 if sampled else 0.0)
-    truths = {name for name, entry in entries.items() if entry.variant_kind == "truths"}
-    assert truths == {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
-    built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
-    assert built.data.name == "core seeds and classes"
+def test_core_needs_no_data(tmp_path: Path) -> None:
+    (entry,) = suites.select(["runtime/core"])
+    assert entry.build(DataStore(cache=tmp_path, fetch=False)).data.name == "core seeds and classes"
 
 
 async def test_when_built_anew(grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,13 +187,8 @@ async def test_when_built_anew(grader: Grader, tmp_path: Path, monkeypatch: pyte
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A question file of two small programs."""
-
-    async def build(path: Path) -> None:
-        async with open_sandbox() as sandbox:
-            write_questions(await source().build(sandbox), path)
-
     path = tmp_path_factory.mktemp("questions") / "mine.json"
-    asyncio.run(build(path))
+    asyncio.run(built_questions.build(path))
     return path
 
 
@@ -244,7 +224,7 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) 
     assert [entry.id for entry in (plain, cot)] == ["runtime/mine", "runtime/mine@cot"]
     assert (cot.variant_of, cot.variant_kind) == ("runtime/mine", "style")
     suite = cast(RuntimeSuite, plain.build(NO_STORE))
-    model = ScriptedModel(truths(suite.questions), all_right)
+    model = FakeModel(answers(truths(suite.questions), all_right))
     records = [
         await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()
     ]

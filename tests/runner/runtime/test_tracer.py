@@ -1,7 +1,10 @@
 """What counts as a step, how values are recorded, limits of the tracer, and what a run leaves behind."""
 
+from pathlib import Path
+
 import pytest
 
+from support.case_files import programs, rows, sections
 from support.traced import lines, texts, traced, traced_test
 from triathlon_runner.runtime import Value
 from triathlon_runner.runtime._construct import read_run
@@ -9,151 +12,14 @@ from triathlon_runner.runtime._sandboxed import tracer
 
 States = dict[tuple[int, str], list[str]]
 """Line and variable, with the values after the line."""
-CASES: list[tuple[str, str, list[int], States]] = [
-    # Every activation of a function has its own open statement.
-    ("""
-        def f(n):
-            if n == 0:
-                return 0
-            rest = f(n - 1)
-            return rest + n
-     """, "(2,)", [2, 4, 2, 4, 2, 3, 5, 5], {(4, "rest"): ["1; int", "0; int"]}),
-    # Lines of one statement are named by its first, also where a call stands between them.
-    ("""
-        def f(n):
-            x = [
-                a
-                for a in range(n)
-                if a
-            ]
-            y = g(1,
-                  g(2))
-            while (n
-                   > 1):
-                n -= 1
-            return (x,
-                    y)
-        def g(a, b=0):
-            return a
-     """, "(3,)", [2, 7, 15, 15, 9, 11, 9, 11, 9, 12], {}),
-    # The line is left once, however often it goes round.
-    ("""
-        def f(n):
-            for i in range(n): n += i
-            return n
-     """, "(3,)", [2, 3], {(2, "n"): ["6; int"]}),
-    # A statement that is executed again right after itself is executed twice.
-    ("""
-        def f(n):
-            while n:
-                n = n - 1 if n else n
-            return n
-     """, "(2,)", [2, 3, 2, 3, 2, 4], {}),
-    # The body of the class is executed where the class statement stands.
-    ("""
-        def f():
-            class A:
-                x = 1
-                def m(self):
-                    return self.x
-            return A().m()
-     """, "()", [2, 3, 4, 6, 5], {}),
-    # Python 3.11 gives some instructions of `'%s' % x` the line of the `def`.
-    ("""
-        def f(key):
-            return 'Chord: %s, Tune: %s' % (key, key)
-     """, "('a',)", [2], {}),
-    # The line that raised is followed by the `except` that was tried, then the handler, then `finally`.
-    ("""
-        def f(text):
-            try:
-                n = int(text)
-            except KeyError:
-                n = 0
-            except ValueError:
-                n = 1
-            finally:
-                done = True
-            return n
-     """, "('x',)", [2, 3, 4, 6, 7, 9, 10], {(3, "n"): [], (7, "n"): ["1; int"]}),
-    # The state after the return is the one in which `finally` begins.
-    ("""
-        def f(n):
-            try:
-                return n
-            finally:
-                n = 4
-     """, "(3,)", [2, 3, 5], {(3, "n"): ["3; int"], (5, "n"): ["4; int"]}),
-    # Consumer and generator take turns; the statement with the `yield` ends after it was resumed.
-    ("""
-        def f():
-            total = 0
-            for x in g():
-                total += x
-            return total
-        def g():
-            a = yield 1
-            yield 2
-     """, "()", [2, 3, 7, 4, 3, 8, 4, 3, 5], {(7, "a"): ["None; NoneType"]}),
-    # Cases are steps where their pattern is tried; a lambda is one where it stands on another line.
-    ("""
-        def twice(function):
-            def inner(n):
-                return function(function(n))
-            return inner
-        @twice
-        def f(n):
-            match n:
-                case 1:
-                    step = lambda v: v + 1
-                case _:
-                    step = lambda v: v * 2
-            n = step(n)
-            return n
-     """, "(1,)", [3, 7, 8, 9, 12, 9, 13, 7, 8, 10, 11, 12, 11, 13], {}),
-    # A loop's header is begun before each round and at the end.
-    ("""
-        def f(n):
-            total = 0
-            for i in range(n):
-                total += i
-            return total
-     """, "(2,)", [2, 3, 4, 3, 4, 3, 5], {}),
-    # A list that changes later is recorded as it was.
-    ("""
-        def f():
-            xs = []
-            xs.append(1)
-            xs.append(2)
-            return xs
-     """, "()", [2, 3, 4, 5], {(3, "xs"): ["[1]; list"], (5, "xs"): ["[1, 2]; list"]}),
-    # A line's state is that of its frame when the line is done, not that of the callee.
-    ("""
-        def f():
-            x = g(1)
-            return x
-        def g(x):
-            return x + 10
-     """, "()", [2, 5, 3], {(2, "x"): ["11; int"]}),
-    # Comprehensions, nested ones too, belong to the statement that holds them.
-    ("""
-        def f(rows):
-            a = [x * y for x in rows for y in rows if y]
-            b = {
-                x: {y for y in rows if y > x}
-                for x in rows
-            }
-            total = sum(x for x in a)
-            return total, b
-     """, "([1, 2],)", [2, 3, 7, 8],
-     {(2, "a"): ["[1, 2, 2, 4]; list"], (3, "b"): ["{1: {2}, 2: set()}; dict"], (7, "total"): ["9; int"]}),
-]  # fmt: skip
+PROGRAMS = sections(Path(__file__).with_name("traced_programs.txt"))
+CASES = programs(Path(__file__).with_name("traced_steps.txt"))
 
 
-@pytest.mark.parametrize(("program", "arguments", "steps", "states"), CASES)
-def test_steps(program: str, arguments: str, steps: list[int], states: States) -> None:
-    """Statements in the order in which they are begun; each rule stands beside its program."""
-    found = traced(program, arguments, {line: [name] for line, name in states})
+@pytest.mark.parametrize(("program", "arguments", "steps", "states"), CASES.values(), ids=CASES)
+def test_steps(program: str, arguments: tuple[object, ...], steps: list[int], states: States) -> None:
+    """Statements in the order in which they are begun; each rule stands above its program."""
+    found = traced(program, repr(arguments), {line: [name] for line, name in states})
     assert found.outcome == "returned"
     assert lines(found) == steps
     assert {place: texts(found, *place) for place in states} == states
@@ -162,18 +28,7 @@ def test_steps(program: str, arguments: str, steps: list[int], states: States) -
 def test_with_runs_its_exit_where_python_does() -> None:
     """How often the header is come back to differs between versions of Python."""
     found = traced(
-        """
-        class Quiet:
-            def __enter__(self):
-                return 7
-            def __exit__(self, *details):
-                return True
-        def f():
-            with Quiet() as seven:
-                x = seven
-                1 / 0
-            return x
-        """,
+        PROGRAMS["with"],
         watches={8: ["x"]},
     )
     assert [line for line in lines(found) if line != 7] == [3, 8, 9, 5, 10]
@@ -198,23 +53,8 @@ def test_a_reference_that_raises_is_an_outcome() -> None:
 def test_attributes_of_self_are_variables_and_self_is_not() -> None:
     """They are named as the program writes them, private ones too."""
     found = traced_test(
-        """
-        class C:
-            def __init__(self, n):
-                self.n = n
-                self.__hidden = [n]
-            def up(self):
-                self.n += 1
-                return self.n
-        """,
-        """
-        import unittest
-        class T(unittest.TestCase):
-            def setUp(self):
-                self.c = C(1)
-            def test(self):
-                pass
-        """,
+        PROGRAMS["attributes"],
+        PROGRAMS["test of attributes"],
         "self.c.up()\nassertEqual(self.c.n, 2)\n",
         {6: ["self.n", "self.__hidden"]},
     )
@@ -224,40 +64,11 @@ def test_attributes_of_self_are_variables_and_self_is_not() -> None:
     assert set(found.steps[0].before) == {"self.n", "self.__hidden"}
 
 
-@pytest.mark.parametrize(
-    ("expression", "text", "kind"),
-    [
-        ("0.1 + 0.2", "0.30000000000000004", "float"), ("float('nan')", "nan", "float"),
-        ("-float('inf')", "-inf", "float"), ("2 ** 70", "1180591620717411303424", "int"),
-        ("{3, 1, 2}", "{1, 2, 3}", "set"), ("set()", "set()", "set"),
-        ("frozenset({'b', 'a'})", "frozenset({'a', 'b'})", "frozenset"), ("(1,)", "(1,)", "tuple"),
-        ("{'k': [None, True]}", "{'k': [None, True]}", "dict"), ("b'\\x00a'", "b'\\x00a'", "bytes"),
-        ("1 + 2j", "(1+2j)", "complex"), ("int", "int", "type"),
-        ("datetime.datetime(2024, 5, 1)", "datetime.datetime(2024, 5, 1, 0, 0)", "datetime.datetime"),
-        ("collections.Counter('aab')", "Counter({'a': 2, 'b': 1})", "collections.Counter"),
-        ("collections.defaultdict(list, {1: [2]})", "defaultdict({1: [2]})", "collections.defaultdict"),
-        ("collections.deque([1], maxlen=3)", "deque([1])", "collections.deque"),
-        ("decimal.Decimal('1.50')", "Decimal('1.50')", "decimal.Decimal"),
-        ("Color.RED", "Color.RED", "Color"), ("Point(1, y='a')", "Point(x=1, y='a')", "Point"),
-        ("Pair(1, 2)", "Pair(left=1, right=2)", "Pair"),
-    ],
-)  # fmt: skip
-def test_values_have_one_text(expression: str, text: str, kind: str) -> None:
-    program = f"""
-import collections, dataclasses, datetime, decimal, enum
-class Color(enum.Enum):
-    RED = 1
-@dataclasses.dataclass
-class Point:
-    x: int
-    y: str
-Pair = collections.namedtuple("Pair", "left right")
-def f():
-    x = {expression}
-    return x
-"""
+@pytest.mark.parametrize("row", rows(Path(__file__).with_name("value_texts.csv")), ids=str)
+def test_values_have_one_text(row: dict[str, str]) -> None:
+    program = PROGRAMS["values"].replace("VALUE", row["expression"])
     found = traced(program, watches={10: ["x"]})
-    assert texts(found, 10, "x") == [f"{text}; {kind}"]
+    assert texts(found, 10, "x") == [f"{row['text']}; {row['type']}"]
 
 
 @pytest.mark.parametrize("expression", ["iter([1])", "(a for a in [1])", "len", "f", "datetime", "[].append"])
@@ -288,19 +99,7 @@ def test_watching_never_calls_the_program() -> None:
     """An expression with a call is not read, one that fails has no value, objects have no literal form."""
     read = {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
     found = traced(
-        """
-        calls = []
-        def key(n):
-            calls.append(n)
-            return n
-        class Counted:
-            def __repr__(self):
-                return calls.append(0) or "Counted()"
-        def f():
-            counted = Counted()
-            x = {1: 2}
-            return len(calls)
-        """,
+        PROGRAMS["watching"],
         watches={9: ["counted"], 10: list(read)},
     )
     assert [row[1:] for row in found.observed(9, "counted")] == [("", False)]
@@ -310,17 +109,7 @@ def test_watching_never_calls_the_program() -> None:
 
 def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where the program catches everything; a run of as many steps as are allowed is whole."""
-    program = """
-        def f():
-            n = 0
-            while n < 10 ** 6:
-                try:
-                    n += 1
-                except BaseException:
-                    n += 2
-                    break
-            return n
-        """
+    program = PROGRAMS["limits"]
     monkeypatch.setattr(tracer, "MAX_STEPS", 100)
     found = traced(program)
     assert (found.outcome, found.error) == ("limit", "too many steps")
@@ -361,13 +150,6 @@ def test_a_broken_trace_is_refused() -> None:
 )
 def test_values_that_fight_being_looked_at_spoil_the_trace(attribute: str, error: str) -> None:
     """Python then stops tracing: the reason names that, and no half of a trace is taken for the whole."""
-    program = f"""
-class Odd(dict):
-    def __getattribute__(self, name):
-        {attribute}
-def f():
-    self = Odd()
-    return 1
-"""
+    program = PROGRAMS["odd values"].replace("ATTRIBUTE", attribute)
     found = traced(program)
     assert (found.outcome, found.error) == ("untraceable", f"its values can't be looked at ({error})")

@@ -1,9 +1,11 @@
 """Truths: traced where it really happens, hostile references included; what the constructor leaves out."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from support.case_files import sections
 from triathlon_runner.datasets import Problem
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion
@@ -12,6 +14,8 @@ from triathlon_runner.runtime._grade import expected_answers, grade_state
 from triathlon_runner.runtime._outputs import by_authors_rule, check_assertions
 from triathlon_runner.runtime._programs import function_program
 from triathlon_runner.sandbox import Sandbox
+
+TEXTS = sections(Path(__file__).with_name("truths.txt"))
 
 
 def called(program: str, *arguments: str, statements: tuple[StatementQuestion, ...] = ()) -> ProgramQuestions:
@@ -49,7 +53,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize(("attack", "ends", "why"), ATTACKS)
 async def test_a_hostile_reference_harms_itself(sandbox: Sandbox, attack: str, ends: str, why: str) -> None:
-    program = f"def f(n):\n    x = n\n    if n == 2:\n        {attack}\n    x += 1\n    return x\n"
+    program = TEXTS["attacks on 2"].replace("ATTACK", attack)
     first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
     assert hostile.outcome in ends.split()
     assert why in ("", hostile.error)
@@ -88,11 +92,7 @@ async def test_what_hangs_on_chance_is_not_asked_for(sandbox: Sandbox) -> None:
     programs, report = await construct(candidates, sandbox)
     assert programs == ()
     assert report.left_out_inputs == {"the result differs from run to run": 2}
-    program = (
-        "import random\n\ndef f(n):\n    k = n + 1\n    if k:\n        x = random.random()\n"
-        "    random.seed(5)\n    if k:\n        y = random.randint(1, 99)\n    return k\n"
-    )
-    programs, report = await construct([called(program, "(3,)")], sandbox)
+    programs, report = await construct([called(TEXTS["chance with and without a seed"], "(3,)")], sandbox)
     asked = [one.line for one in programs[0].inputs[0].statements]
     assert asked == [4, 9, 10]
     assert report.left_out_statements["differs from run to run"] == 1
@@ -102,9 +102,7 @@ async def test_references_that_cannot_be_asked_about_are_reported(sandbox: Sandb
     raising = replace(LENGTHS, task_id="t/raising", inputs=("(None,)", "(['a'],)"))
     plain = replace(LENGTHS, task_id="t/plain", reference="def lengths(words):\n    return 1\n")
     needs = replace(LENGTHS, task_id="t/needs", libraries=frozenset({"no_such_library"}))
-    body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
-    clock = f"import time\ndef lengths(words):\n{body}"
-    chance = replace(LENGTHS, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
+    chance = replace(LENGTHS, task_id="t/chance", reference=TEXTS["looks at the clock"], inputs=("(['a'],)",))
     odd = [function_program(one) for one in (raising, plain, needs, chance)]
     _, report = await construct(odd, sandbox)
     assert report.left_out_inputs["the reference raises"] == 1
@@ -120,17 +118,6 @@ async def test_references_that_cannot_be_asked_about_are_reported(sandbox: Sandb
 
 # The truths of REval's own tracer: the next step of any function, and what its frame holds
 
-PROGRAM = """def plus(number):
-    return number + 1
-
-def f(numbers):
-    added = 0
-    for one in numbers:
-        added = plus(one) if one > 1 else one
-    added += 1
-    return added
-"""
-
 
 async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: Sandbox) -> None:
     """Where line 7 calls, the next step is in `plus`, which has no `added`; elsewhere both agree."""
@@ -138,7 +125,9 @@ async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: San
         StatementQuestion(line=line, variable="added", executed=False, states=(), next_lines=())
         for line in (5, 7, 8, 9)
     )
-    (ours,), _ = await construct([called(PROGRAM, "([1, 2],)", statements=statements)], sandbox)
+    (ours,), _ = await construct(
+        [called(TEXTS["calls another function"], "([1, 2],)", statements=statements)], sandbox
+    )
     theirs = await with_reval_truths(sandbox, ours)
     states = {
         name: {

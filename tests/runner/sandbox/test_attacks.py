@@ -3,10 +3,12 @@
 import asyncio
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from support.attacks import Attack, attack, library
+from support.case_files import sections
 from triathlon_runner.errors import UserError
 from triathlon_runner.sandbox import Language, SandboxError, doctor, open_sandbox
 from triathlon_runner.sandbox._inside import system
@@ -67,25 +69,6 @@ async def test_doctor_names_level_and_languages() -> None:
         assert ("apt-get install php-mbstring" in php.version) == ("mbstring" not in listed.split())
 
 
-WITHOUT_LANDLOCK = """
-import sys, tempfile
-from pathlib import Path
-from triathlon_runner.sandbox._inside import confine, system
-from triathlon_runner.languages import Language
-from triathlon_runner.sandbox._worker import server_settings
-
-system.landlock_version = lambda: 0
-with tempfile.TemporaryDirectory() as directory:
-    settings = server_settings(sys.argv[1], Language.PYTHON, frozenset(), Path(directory))
-    try:
-        confine.Confinement(settings)
-    except OSError as error:
-        print("refused:", error)
-    else:
-        print("prepared")
-"""
-
-
 @pytest.mark.parametrize(
     ("level", "expected"),
     [
@@ -95,7 +78,8 @@ with tempfile.TemporaryDirectory() as directory:
 )
 def test_lite_is_refused_where_landlock_is_missing(level: str, expected: str) -> None:
     """Nothing else hides the machine's files; the file tree of `namespaces` shows only what may be read."""
-    command = [sys.executable, "-c", WITHOUT_LANDLOCK, level]
+    script = sections(Path(__file__).with_name("scripts.txt"))["without Landlock"]
+    command = [sys.executable, "-c", script, level]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if level == "namespaces" and "Operation not permitted" in done.stdout:
         pytest.skip(f"this machine refuses namespaces: {done.stdout}")

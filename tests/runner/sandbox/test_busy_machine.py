@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.case_files import sections
 from triathlon_runner.sandbox import (
     Call,
     Ended,
@@ -233,22 +234,7 @@ def memory_group(size: int) -> Iterator[Path]:
     pytest.skip("no control group of memory can be made here")
 
 
-IN_A_GROUP = """
-import asyncio, os, sys
-from pathlib import Path
-Path(sys.argv[1], "cgroup.procs").write_text(str(os.getpid()))
-from triathlon_runner.sandbox import Call, Job, Limits, open_sandbox, _local
-if sys.argv[2] == "unseen":
-    _local.available_bytes = lambda: 1 << 40
-HOG = "def f():\\n    b = bytearray(2 << 30)\\n    b[::4096] = b'1' * len(b[::4096])\\n    return 1\\n"
-async def main():
-    async with open_sandbox(jobs=2) as sandbox:
-        job = Job(HOG, (Call("f", ()),), limits=Limits(cpu_seconds=60, memory_bytes=5 << 29))
-        for _ in range(2):
-            done = await sandbox.run(job)
-            print(done.detail or done.results[0].type)
-asyncio.run(main())
-"""
+SCRIPTS = sections(Path(__file__).with_name("scripts.txt"))
 
 
 def executed(*command: str) -> "subprocess.CompletedProcess[str]":
@@ -261,32 +247,11 @@ def executed(*command: str) -> "subprocess.CompletedProcess[str]":
 def test_a_memory_hog_has_failed(seen: str, expected: str) -> None:
     """In a group of 1.5 GiB it meets its limit; where the kernel is first, it ends the child alone."""
     with memory_group(3 << 29) as group:
-        done = executed(sys.executable, "-c", IN_A_GROUP, str(group), seen)
+        done = executed(sys.executable, "-c", SCRIPTS["in a group"], str(group), seen)
     lines = done.stdout.splitlines()
     assert len(lines) == 2 and all(line.startswith(expected) for line in lines), done
 
 
-THREADS_OF_A_USER = """
-import asyncio, sys
-from triathlon_runner.sandbox import Call, Job, open_sandbox
-MANY = '''
-import _thread
-def f():
-    lock, made = _thread.allocate_lock(), 0
-    lock.acquire()
-    try:
-        while made < 5000:
-            _thread.start_new_thread(lock.acquire, ())
-            made += 1
-    except RuntimeError:
-        pass
-    return made
-'''
-async def main():
-    async with open_sandbox(sys.argv[1], 1) as sandbox:
-        print((await sandbox.run(Job(MANY, (Call("f", ()),)))).results[0].value)
-asyncio.run(main())
-"""
 AS_ORDINARY_USER = (
     "setpriv", "--reuid=23456", "--regid=23456", "--clear-groups",
     "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search",
@@ -301,7 +266,7 @@ AS_ORDINARY_USER = (
 @pytest.mark.parametrize(("level", "most"), [("namespaces", 64), ("lite", 3000)])
 def test_an_ordinary_user_has_limited_threads(level: str, most: int) -> None:
     """A namespace counts its own; at `lite` the kernel counts all of the user's: the limit is above those."""
-    done = executed(*AS_ORDINARY_USER, sys.executable, "-c", THREADS_OF_A_USER, level)
+    done = executed(*AS_ORDINARY_USER, sys.executable, "-c", SCRIPTS["threads of a user"], level)
     if "does not work here" in done.stderr:
         pytest.skip(f"this machine refuses it: {done.stderr.splitlines()[-1]}")
     assert done.returncode == 0 and 30 < int(done.stdout) <= most, done

@@ -2,9 +2,11 @@
 
 import asyncio
 import time
+from pathlib import Path
 
 import pytest
 
+from support.case_files import programs, sections
 from triathlon_runner.sandbox import (
     PYTHON_WIRE,
     Call,
@@ -23,6 +25,7 @@ from triathlon_runner.sandbox import (
 )
 
 QUICK = Limits(cpu_seconds=1, wall_seconds=2)
+TEXTS = sections(Path(__file__).with_name("contract.txt"))
 ECHO = "def f(x):\n    return x\n"
 
 
@@ -54,15 +57,8 @@ async def test_calls_are_answered_in_order_in_one_process(sandbox: Sandbox) -> N
 
 async def test_jobs_share_nothing_and_chance_is_fixed(sandbox: Sandbox) -> None:
     """What a program does to modules and files is gone for the next; hashes and `random` start the same."""
-    first = (
-        "import math, os\nmath.pi = 3\nopen('left', 'w').write('x')\ndef f():\n    return os.listdir('.')\n"
-    )
-    second = (
-        "import math, os, random\ndef f():\n"
-        "    return math.pi > 3.1, os.listdir('.'), list({'a', 'b', 'c', 'd'}), random.random()\n"
-    )
-    await sandbox.run(one(first))
-    found = [(await sandbox.run(one(second))).results[0] for _ in range(3)]
+    await sandbox.run(one(TEXTS["leaves things behind"]))
+    found = [(await sandbox.run(one(TEXTS["looks for things"]))).results[0] for _ in range(3)]
     assert isinstance(found[0], Returned) and found[0].value[:2] == (True, [])
     assert len(set(map(str, found))) == 1
 
@@ -82,10 +78,7 @@ async def test_plain_values_come_back_as_they_are(sandbox: Sandbox, expression: 
 
 async def test_other_values_are_reduced_or_named(sandbox: Sandbox) -> None:
     """An object that claims to equal everything is the plain value that it holds; others have their type."""
-    classes = (
-        "class Same(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = int.__hash__\n"
-        "class Odd(list):\n    def __iter__(self):\n        return iter([9])\n"
-    )
+    classes = TEXTS["claims to equal everything"]
     assert repr(await value_of(sandbox, "Same(5), Odd([1, 2])", classes)) == "(5, [1, 2])"
     decimal = await value_of(sandbox, "__import__('decimal').Decimal('1.50')")
     assert decimal == Tagged("decimal.Decimal", "1.50")
@@ -106,38 +99,23 @@ async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
         assert isinstance(result, Raised) and result.message == "a\\ud800"
 
 
-LOADED = "import os, struct, time\nos.write(4, b'L' + bytes(4))\n"
-SEVEN = "struct.pack('<cI', b'V', 9) + b'i' + struct.pack('<q', 7)"
+ENDINGS = {
+    **programs(Path(__file__).with_name("endings.txt")),
+    "a null byte": ("a\0b", "not_loaded", "", ""),
+    "half a character": ("'\ud800'", "not_loaded", "", ""),
+}
 
 
-@pytest.mark.parametrize(
-    ("program", "ended", "detail"),
-    [
-        ("import os\nos.write(1, b'passed')\nos._exit(0)\n", Ended.DIED, "status 0"),
-        (
-            "import time\ndef f():\n    while True:\n        print('.')\n        time.sleep(0.02)\n",
-            Ended.TIMED_OUT,
-            "did nothing",
-        ),
-        ("import os\nos.write(4, b'garbage')\n", Ended.DIED, "frame"),
-        ("import os\nos.write(4, b'V' + b'\\xff' * 4 + b'x')\n", Ended.DIED, "67174400 are allowed"),
-        (LOADED + "os.write(4, b'V\\1\\0\\0\\0?')\ntime.sleep(60)\n", Ended.DIED, "sent a malformed value"),
-        (LOADED + "def f(): return 1\n", Ended.DIED, "unexpected frame"),
-        (f"import os, struct\ndef f():\n    os.write(4, 2 * ({SEVEN}))\n", Ended.DIED, "unexpected frame"),
-        ("def f(:", Ended.NOT_LOADED, ""),
-        ("1/0", Ended.NOT_LOADED, ""),
-        ("raise SystemExit(0)", Ended.NOT_LOADED, ""),
-        ("a\0b", Ended.NOT_LOADED, ""),
-        ("'\ud800'", Ended.NOT_LOADED, ""),
-    ],
-)
-async def test_how_a_program_ends(sandbox: Sandbox, program: str, ended: Ended, detail: str) -> None:
+@pytest.mark.parametrize(("program", "ended", "detail", "printed"), ENDINGS.values(), ids=ENDINGS)
+async def test_how_a_program_ends(
+    sandbox: Sandbox, program: str, ended: str, detail: str, printed: str
+) -> None:
     """Who leaves without an answer, or forges frames, has died; who exits at import has not loaded."""
     execution = await sandbox.run(one(program, limits=Limits(wall_seconds=0.5)))
-    assert execution.ended is ended and detail in execution.detail, execution
-    assert execution.stdout[:6] == {"status 0": "passed", "did nothing": ".\n.\n.\n"}.get(detail, "")
-    assert execution.results[:1] == (Returned(7),) or SEVEN not in program
-    assert ended is not Ended.NOT_LOADED or isinstance(execution.results[0], Raised)
+    assert execution.ended == ended and detail in execution.detail, execution
+    assert execution.stdout[:6] == printed
+    assert execution.results[:1] == (Returned(7),) or "'<q', 7" not in program
+    assert ended != "not_loaded" or isinstance(execution.results[0], Raised)
 
 
 async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox: Sandbox) -> None:
@@ -157,11 +135,7 @@ async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox
 
 async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
     """Too large, too deep and circular results are exceptions; calls after them are answered."""
-    program = (
-        "def f(kind):\n    if kind == 0:\n        return 'x' * 10 ** 7\n    deep = []\n    if kind == 1:\n"
-        "        for _ in range(10 ** 5):\n            deep = [deep]\n"
-        "    if kind == 2:\n        deep.append(deep)\n    return deep if kind < 3 else 'small'\n"
-    )
+    program = TEXTS["returns too much"]
     calls = tuple(Call("f", (kind,)) for kind in range(4))
     execution = await sandbox.run(Job(program, calls, limits=Limits(result_bytes=10**5)))
     kinds = [result.type if isinstance(result, Raised) else result.value for result in execution.results]
@@ -228,9 +202,7 @@ async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     assert run.examiner.ended is Ended.FINISHED and run.candidate.ended is Ended.FINISHED
     assert [call.arguments for call in run.calls] == [([1],), ([],)]
     assert run.candidate.results == (Returned([1, 2]), Returned([2]))
-    cheat = Job(
-        "class E(list):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return E()\n", ()
-    )
+    cheat = Job(TEXTS["a list that equals everything"], ())
     assert (await sandbox.examine(tests, cheat)).examiner.ended is Ended.NOT_LOADED
     asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), relayed=("f",))
     examiner = (await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))).examiner

@@ -1,9 +1,10 @@
 """Programs of other languages in replies; values that cross between languages, and which are the same."""
 
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+from support.case_files import rows
 from support.translations import TALLY
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.sandbox import Language, Opaque
@@ -121,32 +122,12 @@ def test_what_every_language_has() -> None:
             plain([value])
 
 
-SAME: list[tuple[Any, Any, Language]] = [
-    *((1, 1, PYTHON), (1, 1.0, JAVASCRIPT), (1.0, 1, PHP), (0.1 + 0.2, 0.3, PERL)),
-    *((True, 1, PERL), (True, "1", PERL), (False, "", PERL), (False, 0, PERL), (False, None, PERL)),
-    *((None, None, RUBY), (None, UNDEFINED, JAVASCRIPT), ("a", "a", RUBY), (3, "3", PERL), ("3", 3, PERL)),
-    *(([1, 2], [1, 2], RUBY), ([1, 2], (1, 2), PYTHON), ({}, [], PHP), ({"0": "a"}, ["a"], PHP)),
-    *(({"1": "a"}, {1: "a"}, PHP), ({"a": [True]}, {"a": [1]}, PERL)),
-    *((2 * 10**9, 2e9, PHP), (2**53, 9.00719925474099e15, PERL), (3, 3 - 1e-12, JAVASCRIPT)),
-]
-DIFFERENT: list[tuple[Any, Any, Language]] = [
-    *((1, True, PYTHON), (True, 1, PHP), (False, None, RUBY), (True, 2, PERL), (True, [1], PERL)),
-    *((None, FUNCTION, JAVASCRIPT), (None, 0, PERL), (3, "3", PHP), (3, "three", PERL), ("3", 3, RUBY)),
-    *(("03", 3, PERL), ("", None, PERL), ("", [], PERL), ("", 1.5, PERL), ("ab", ["a", "b"], RUBY)),
-    *((0.3, 0.31, PERL), (1.5, float("nan"), PHP), (1.5, "9" * 5000, PERL), ([], None, PERL)),
-    *((2 * 10**9, 2 * 10**9 + 1, RUBY), (2 * 10**9, 2e9 + 1, JAVASCRIPT), (2 * 10**9, "2000000001", PERL)),
-    (10**15, 10**15 + 1, PHP),
-    *(([1, 2], [2, 1], RUBY), ([1, 2], [1], RUBY), ({}, [], RUBY), ({"a": 1}, {"a": 1, "b": 2}, RUBY)),
-]
-
-
-@pytest.mark.parametrize(
-    ("expected", "got", "language", "equal"),
-    [*((*case, True) for case in SAME), *((*case, False) for case in DIFFERENT)],
-)
-def test_sameness(expected: Any, got: Any, language: Language, equal: bool) -> None:
+@pytest.mark.parametrize("row", rows(Path(__file__).with_name("same_values.csv")), ids=str)
+def test_sameness(row: dict[str, str]) -> None:
     """Values count as the same where the language has no nearer one, and nowhere else."""
-    assert same(expected, got, language) is equal
+    names = {"UNDEFINED": UNDEFINED, "FUNCTION": FUNCTION}
+    expected, got, is_same = (eval(row[column], names) for column in ("expected", "got", "same"))
+    assert same(expected, got, Language(row["language"])) is is_same
 
 
 @pytest.mark.parametrize("language", Language)

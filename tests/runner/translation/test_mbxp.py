@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.case_files import sections
 from support.official_data import official_store
 from triathlon_runner import translation
 from triathlon_runner.records import Outcome
@@ -58,39 +59,7 @@ async def test_the_page_states_what_the_check_finds() -> None:
     assert not [one for one in stated if not re.search(one, text)]
 
 
-FUNCTIONS = {
-    Language.PYTHON: "{classes}\ndef {name}(*a):\n    return {value}\n",
-    Language.PHP: "<?php {classes} function {name}(...$a) {{ return {value}; }}",
-    Language.RUBY: "{classes}\ndef {name}(*a)\n  {value}\nend\n",
-    Language.JAVASCRIPT: "{classes} function {name}(...a) {{ return {value}; }}",
-    Language.PERL: "{classes} sub {name} {{ my @a = @_; return {value}; }}",
-}
-EQUALS_EVERYTHING = {
-    Language.PYTHON: (
-        "class E(list):\n    __hash__ = None\n    def __eq__(self, other): return True\n"
-        "    def __ne__(self, other): return False",
-        "E([object()])",
-    ),
-    Language.PHP: ("class E { function __toString() { return ''; } }", "new E"),
-    Language.RUBY: (
-        "class E\n  def ==(other) true end\n  def !=(other) false end\n  def coerce(o) [self, self] end\nend",
-        "E.new",
-    ),
-    Language.JAVASCRIPT: ("class E { valueOf() { return 1; } }", "new E()"),
-    Language.PERL: (
-        "package E; use overload 'eq' => sub { 1 }, '==' => sub { 1 }, '\"\"' => sub { '' }; package main;",
-        "bless([], 'E')",
-    ),
-}
-TRUE = dict.fromkeys(Language, "true") | {Language.PYTHON: "True", Language.PERL: "1"}
-CONSTANTS = {
-    Language.PYTHON: ("None", "0", "''", "[]", "a[0] if a else None"),
-    Language.PHP: ("null", "0", "''", "[]", "false", "$a[0] ?? null"),
-    Language.RUBY: ("nil", "0", "''", "[]", "false", "a[0]"),
-    Language.JAVASCRIPT: ("null", "0", "''", "[]", "false", "undefined", "NaN", "a[0]"),
-    Language.PERL: ("undef", "0", "''", "[]", "$a[0]"),
-}
-"""Behind the constants the first argument."""
+IDLE = sections(Path(__file__).with_name("idle_programs.txt"))
 RIGHT_BY_CHANCE = {587}
 """Makes a tuple of a list, which most languages do not tell apart."""
 EXPECTED = r"^(?:my |var )?\$?v\d+ = (.*?);?$"
@@ -114,7 +83,9 @@ async def passing(tasks: list[MbxpTask], language: Language, classes: str, value
     async with open_sandbox(jobs=2) as sandbox:
 
         async def grade(task: MbxpTask) -> bool:
-            program = FUNCTIONS[language].format(classes=classes, name=task.name(language), value=value)
+            program = IDLE[f"{language.value}: function"].format(
+                classes=classes, name=task.name(language), value=value
+            )
             return (await task.grade(program, language, sandbox)).outcome is Outcome.PASSED
 
         outcomes = await asyncio.gather(*map(grade, tasks))
@@ -130,12 +101,13 @@ FIFTHS = [pytest.param(language, 5, marks=pytest.mark.slow) for language in Lang
 async def test_idle_programs_pass_nothing(language: Language, every: int) -> None:
     """Functions that return true, an object that equals everything, another constant or their argument."""
     tasks = list(translation.mbxp_tasks(official_store()))[::every]
-    passed = await passing(tasks, language, "", TRUE[language])
+    passed = await passing(tasks, language, "", IDLE[f"{language.value}: true"])
     allowed = {task.number for task in tasks if may_pass(task, language)}
     assert passed <= allowed, sorted(passed - allowed)
-    assert await passing(tasks, language, *EQUALS_EVERYTHING[language]) == set()
+    equal = [IDLE[f"{language.value}: {what}"] for what in ("class that equals everything", "its object")]
+    assert await passing(tasks, language, *equal) == set()
     few = tasks[::4]
     allowed = RIGHT_BY_CHANCE | {task.number for task in few if len(expected_values(task, language)) == 1}
-    for value in CONSTANTS[language]:
+    for value in IDLE[f"{language.value}: constants"].split("\n"):
         passed = await passing(few, language, "", value)
         assert passed <= allowed, (value, sorted(passed - allowed))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.asl import Interval, asl
+from support.asl import asl
 from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from support.official_data import official_store
@@ -36,7 +36,7 @@ async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -
     assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
     programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
     assert [step.prompt for step in record.loops] == programs[:-1]
-    assert asl([record]) == Interval(5.0, 5.0)
+    assert asl([record]) == (5.0, 5.0)
     with pytest.raises(EndpointError):
         await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
@@ -53,8 +53,7 @@ async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) 
     record = await run(FakeModel(say), grader)
     assert (record.sustained_loops, record.outcome) == (sustained, Outcome.NO_ANSWER)
     assert len(record.loops) == sustained + 1
-    span = asl([record])
-    assert span.low == span.high == pytest.approx(sustained**2 / 5)
+    assert asl([record]) == pytest.approx((sustained**2 / 5, sustained**2 / 5))
 
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
@@ -78,9 +77,7 @@ async def test_the_catalogue(grader: Grader) -> None:
     assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
     verdicts = [await task.grade(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
-    assert set(ENTRIES) == {"translation/core", "translation/mbxp"}
     for entry in ENTRIES.values():
-        assert (entry.discipline, entry.record) == ("translation", LoopRecord)
         assert [metric.id for metric in entry.metrics] == ["asl", *(each.id for each in loop.metrics(5)[2:])]
 
 

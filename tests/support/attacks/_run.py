@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from support.attacks._canary import Canary, canary, server_processes
+from support.case_files import sections
 from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import CodeTestGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
+from triathlon_runner.runtime._programs import output_question
 from triathlon_runner.sandbox import (
     Examination,
     Execution,
@@ -30,22 +33,9 @@ from triathlon_runner.sandbox import (
 
 _PROGRAMS = Path(__file__).parent / "programs"
 
-_LOOT = '''
-def loot(name, data):
-    """Leaves a trace of what an attack got hold of or did."""
-    import io
-    import os
-
-    try:
-        io.open("@CANARY@/loot_" + name, "w").write(str(data)[:500])
-    except BaseException:
-        pass
-    try:
-        os.write(1, ("LOOT:%s:%s\\n" % (name, str(data)[:500])).encode("utf-8", "replace"))
-    except BaseException:
-        pass
-
-'''
+_TEXTS = sections(Path(__file__).with_name("texts.txt"))
+_LOOT = f"{_TEXTS['loot']}\n\n"
+"""What an attack leaves a trace of its success with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,42 +90,8 @@ TASK = Problem(
     reference="def f(x):\n    return x + 1\n",
     inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
 )
-CLASS_TASK = ClassProblem(
-    task_id="attack/steps",
-    class_name="Steps",
-    reference="""
-class Steps:
-    def __init__(self, size):
-        self.size = size
-        self.taken = []
-
-    def take(self, x):
-        self.taken.append(x + self.size)
-        return self.taken[-1]
-""",
-    test="""
-import unittest
-
-
-class StepsTest(unittest.TestCase):
-    def test_take(self):
-        steps = Steps(1)
-        self.assertEqual(steps.take(1), 2)
-        self.assertEqual(steps.take(3), 4)
-        self.assertEqual(steps.taken, [2, 4])
-
-    def test_two_sizes(self):
-        first, second = Steps(2), Steps(5)
-        self.assertTrue(first.take(1) < second.take(1))
-        self.assertEqual(second.take(10), 15)
-""",
-)
-_ASKED = InputQuestions(
-    index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("4",), statements=()
-)
-QUESTION = ProgramQuestions(
-    task_id="attack/successor", program=TASK.reference, entry_point="f", inputs=(_ASKED,)
-)
+CLASS_TASK = ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"])
+QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
 _ASKED_OF_CLASS = InputQuestions(
     index=0,
     text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",

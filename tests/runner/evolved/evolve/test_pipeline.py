@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from support.case_files import sections
 from support.scripted_evolver import EVEN, GOOD, SEED, SOLUTION, Says, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
@@ -24,21 +26,8 @@ OTHER = Problem(
 )
 CAREFUL = fenced(SOLUTION)
 CARELESS = fenced("def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n")
-VERBOSE = '''def add_up(numbers: list[int]) -> int:
-    """You are given a list of whole numbers. Go through all of them and return what they add up to.
-
-    >>> add_up([40, 2])
-    42
-    """
-'''
+VERBOSE, HALVES = (f"{text}\n" for text in sections(Path(__file__).with_name("problems.txt")).values())
 COUNTS = fenced("def add_up(numbers):\n    return len(numbers)\n")
-HALVES = '''def head(numbers: list[int]) -> int:
-    """Return the first of the numbers, or 0 without any."""
-
-
-def tail(numbers: list[int]) -> list[int]:
-    """Return all but the first of the numbers."""
-'''
 JOIN = "def add_up(numbers):\n    return head(numbers) + (add_up(tail(numbers)) if numbers else 0)\n"
 
 
