@@ -84,22 +84,6 @@ def test_every_command_has_help(command: str) -> None:
     assert [line.strip() for line in wide.splitlines() if line.strip() in examples] == examples
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("run --limit 0", "'--limit': Input should be greater than or equal to 1"),
-        ("run --budget nan", "'--budget': Input should be"),
-        ("run --executor moon", "'--executor': "),
-        ("run --limt 3", "No such option: --limt"),
-        ("results lst", "Did you mean 'list'?"),
-    ],
-)
-def test_a_wrong_value_is_a_usage_error(typed: str, said: str) -> None:
-    """Exit code 2, and the option or command that was meant."""
-    result = CliRunner().invoke(app, typed.split(), env={"COLUMNS": "200", "NO_COLOR": "1"})
-    assert result.exit_code == 2 and said in result.output
-
-
 def test_the_version_is_that_of_the_package() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     shown = CliRunner().invoke(app, ["--version"])
@@ -147,12 +131,6 @@ def test_the_readmes_lines_are_right(line: str) -> None:
         assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     else:
         assert line in BY_HAND
-
-
-@pytest.mark.parametrize("size", ["inf", "1e300"])
-def test_a_cache_may_be_of_any_size(tmp_path: Path, size: str) -> None:
-    """A bound that no file reaches removes nothing."""
-    assert SmallRun(tmp_path).expect(f"cache prune --max-megabytes {size}", 0) == "0 replies removed\n"
 
 
 @pytest.mark.slow

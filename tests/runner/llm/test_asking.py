@@ -10,7 +10,8 @@ import pytest
 
 from support.model_server import ModelServer, Script
 from support.opened import opened
-from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
+from support.server_replies import Asked, Raw, Reset, Response, Said, Status, too_many
+from support.server_scripts import FAULTS
 from triathlon_runner.llm import (
     Chat,
     Completion,
@@ -55,13 +56,11 @@ def good(text: Any, **changes: Any) -> bytes:
 
 STOP = "ModelUnavailableError: "
 MACHINERY: tuple[Response, ...] = (
-    Status(500), Status(503, headers={"Retry-After": "0.02"}), Status(529), Status(408), Status(409),
-    too_many(), too_many(0.02), Reset(), Half(), Raw(b""), Raw(b"{'no': json}"), Raw(b"[" * 100_000),
-    Raw(b"<html>busy</html>", "text/html"), Raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
-    raw({"error": {"code": 502, "message": "upstream"}}), raw({"error": "busy"}), Said("x", choices=0),
-    Said(None), Said("x", model="another-model"), Said("half an ans", finish="error"), Raw(b" " * 17_000_000),
-    raw([]), raw(None), raw({"model": "scripted"}), raw({"choices": [None]}),
-    raw({"choices": [{"finish_reason": "stop"}]}), Raw(b'{"choices": [{"message": {"content": "cut o'),
+    *FAULTS, Status(529), Status(408), Status(409), Raw(b"{'no': json}"), Raw(b"[" * 100_000),
+    raw({"error": {"code": 502, "message": "upstream"}}), raw({"error": "busy"}),
+    Said("half an ans", finish="error"), Raw(b" " * 17_000_000), raw([]), raw(None),
+    raw({"model": "scripted"}), raw({"choices": [None]}), raw({"choices": [{"finish_reason": "stop"}]}),
+    Raw(b'{"choices": [{"message": {"content": "cut o'),
 )  # fmt: skip
 SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     # situation, responses, outcome, requests
