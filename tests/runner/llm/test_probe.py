@@ -151,7 +151,7 @@ def every_fault(asked: Asked) -> Response:
 
 
 async def test_every_fault_at_once() -> None:
-    checks, raw, server = await probed(every_fault, **LARGE)
+    checks, raw, server = await probed(every_fault, settings=ModelSettings(context=8192))
     assert checks.keys() - findings(checks) == {"stop strings"}, "a run sends a chat server none"
     assert "temperature" in checks["temperature and seed"].setting
     assert "very long" in raw

@@ -10,7 +10,8 @@ from unittest.mock import AsyncMock, Mock
 import pytest
 
 from support.fake_vllm import fake_row
-from support.model_server import ModelServer, Script
+from support.model_server import Script
+from support.opened import opened
 from support.server_replies import Status
 from triathlon_runner.cli import _here
 from triathlon_runner.llm import (
@@ -19,10 +20,8 @@ from triathlon_runner.llm import (
     Limits,
     ModelSettings,
     ModelUnavailableError,
-    OpenAI,
     ReplyCache,
     Sampling,
-    open_model,
 )
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import Control, ModelOpener, OpenModel
@@ -37,10 +36,8 @@ QUESTION = Completion("q")
 @asynccontextmanager
 async def managed(script: Script, ensure: AsyncMock) -> AsyncIterator[OpenModel]:
     """A model behind a server of ours; `ensure` is what its manager does when a question has failed."""
-    async with ModelServer(script) as there:
-        config = OpenAI(base_url=there.base_url, model="scripted", concurrency=4)
-        async with open_model("m", "base", config, settings=FAKE, limits=QUICK) as model:
-            yield OpenModel(model, "a test", "m", slots=4, server=Mock(spec=Server, ensure=ensure, starts=1))
+    async with opened(script, "base", settings=FAKE, limits=QUICK, concurrency=4) as (_, model):
+        yield OpenModel(model, "a test", "m", slots=4, server=Mock(spec=Server, ensure=ensure, starts=1))
 
 
 @asynccontextmanager
@@ -51,8 +48,8 @@ async def served(
     registry = Registry.model_validate({"models": [row]})
     with ReplyCache(folder / "c.sqlite") as replies:
         opener = ModelOpener(registry, replies, folder, say, **options)
-        async with opener.open(registry.models[0]) as opened:
-            yield opened
+        async with opener.open(registry.models[0]) as model:
+            yield model
 
 
 async def test_a_server_that_is_well_is_not_started() -> None:
