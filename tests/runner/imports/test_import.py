@@ -33,17 +33,12 @@ RIGHT = [Outcome.PASSED, Outcome.PASSED, Outcome.CRASHED]
 """How the answers end: the third task's program defines another task's function."""
 SOLUTIONS = [{"task_id": one.task_id, "solution": text} for one, text in zip(PROBLEMS, ANSWERS, strict=True)]
 TO_SUITE = ("--suite", SUITE, "--model")
-TO_LOOP = ("--suite", "loop/core", "--model")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> ImportPlace:
     """A folder whose cache of answer keys all tests share."""
     return ImportPlace(tmp_path_factory.mktemp("imports"))
-
-
-def inspect_log(path: Path, samples: list[dict[str, Any]], status: str = "success") -> Path:
-    return write_json(path, {"version": 2, "status": status, "samples": samples})
 
 
 def test_samples(place: ImportPlace, tmp_path: Path) -> None:
@@ -68,9 +63,10 @@ def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
     log = write_lines(tmp_path / "s.jsonl", *SOLUTIONS, {"task_id": FIRST.task_id, "solution": ""})
     place.bring("evalplus", log, *TO_SUITE, "v-programs")
     samples = [inspect_sample(one.task_id, text) for one, text in zip(PROBLEMS, ANSWERS, strict=True)]
-    place.bring("inspect", inspect_log(tmp_path / "log.json", samples), *TO_SUITE, "v-replies")
+    replies = write_json(tmp_path / "log.json", {"version": 2, "status": "success", "samples": samples})
+    place.bring("inspect", replies, *TO_SUITE, "v-replies")
     page = write_json(tmp_path / "page.json", {"1": [evaloop_task(FIRST.task_id, FIRST.reference, WRONG)]})
-    place.bring("evaloop", page, *TO_LOOP, "v-loops")
+    place.bring("evaloop", page, "--suite", "loop/core", "--model", "v-loops")
     models = "v-completions,v-programs,v-replies,v-loops"
     origin = "imported from evalplus, s.jsonl: that these are the log's replies"
     place.expect(f"verify --models {models}", 0, "11 units in 4 files", origin)
