@@ -29,15 +29,18 @@ ROOT = Path(__file__).parents[3]
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs/running.md", ROOT / "CONTRIBUTING.md")
 
 
+def blocks(language: str) -> list[str]:
+    """The blocks of this language in the documents."""
+    found = (
+        re.findall(rf"```{language}\n(.*?)```", path.read_text("utf-8"), re.DOTALL) for path in DOCUMENTS
+    )
+    return [block for of_document in found for block in of_document]
+
+
 def lines_of(language: str) -> list[str]:
-    """What stands in the blocks of this language in the documents, comments left out."""
-    blocks = [
-        block
-        for document in DOCUMENTS
-        for block in re.findall(rf"```{language}\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
-    ]
-    lines = [shlex.join(shlex.split(line, comments=True)) for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line]
+    """What stands in these blocks, comments left out."""
+    lines = (line for block in blocks(language) for line in block.splitlines())
+    return [line for each in lines if (line := shlex.join(shlex.split(each, comments=True)))]
 
 
 def commands() -> dict[str, Any]:
@@ -145,14 +148,9 @@ def test_the_readmes_commands_work_as_typed(tmp_path: Path) -> None:
 
 def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
     """Every block that shows rows of models.yaml, or a part of one, loads; a comment names another file."""
-    blocks = [
-        block
-        for document in DOCUMENTS
-        for block in re.findall(r"```yaml\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
-        if not block.startswith("# serve.yaml")
-    ]
-    assert len(blocks) >= 4
-    for block in blocks:
+    of_models = [block for block in blocks("yaml") if not block.startswith("# serve.yaml")]
+    assert len(of_models) >= 4
+    for block in of_models:
         rows = block if block.lstrip().startswith("- ") else "  - id: a\n" + indent(block, "    ")
         path = tmp_path / "models.yaml"
         path.write_text(f"models:\n{rows}")

@@ -123,14 +123,6 @@ def test_private_texts_stay_out_without_the_suites_file(place: Place, is_known: 
     assert "runtime-mine.html" in site and leaks(site) == []
 
 
-def test_samples_that_cannot_differ_are_named(place: Place) -> None:
-    """Several samples at temperature 0 are one reply: said before anything is asked; not at another one."""
-    dry = ("run", "--models", "good", "--suites", "evolved/mine", "--samples", "2", "--dry-run")
-    said = "evolved/mine: asked at temperature 0, so all samples of a task are one reply"
-    assert said in " ".join(place.call(*dry).split())
-    assert "are one reply" not in " ".join(place.call(*dry, "--temperature", "0.8").split())
-
-
 def test_a_gate_takes_them(finished: Place) -> None:
     gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")
     report = json.loads(finished.call(*gate, code=3))
@@ -144,11 +136,7 @@ REFUSED = json.loads(Path(__file__).with_name("refused_problems.json").read_text
 KNOWN: dict[str, dict[str, Any]] = {"slug": SLUG, "total": TOTAL, "runs": RUNS, "": {}}
 
 
-@pytest.mark.parametrize(
-    "case",
-    json.loads(Path(__file__).with_name("refused_problems.json").read_text()),
-    ids=lambda case: case["says"],
-)
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["says"])
 def test_problems_that_cannot_judge_are_refused(place: Place, case: dict[str, Any]) -> None:
     """By name, with file and line, before a model is asked anything; exit code 2."""
     write_problems(place.root / "mine.jsonl", RUNS, KNOWN[case["like"]] | case["changes"])

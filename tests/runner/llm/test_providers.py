@@ -45,7 +45,7 @@ async def ask_anthropic(
     said: Any, sampling: Sampling, prompt: Chat | Completion = PROMPT
 ) -> tuple[Answer, ModelServer]:
     limits, paths = Limits(first_wait=0.01), {"POST /v1/messages": said}
-    row = {"model": "m", "key_env": "TEST_KEY"}
+    row: dict[str, Any] = {"model": "m", "key_env": "TEST_KEY"}
     async with opened(lambda _: "", of=Anthropic, paths=paths, limits=limits, **row) as (server, model):
         return await model.ask(prompt, sampling), server
 
