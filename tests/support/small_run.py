@@ -102,7 +102,7 @@ class SmallRun:
         A step is a line `> edit SUITE FIELDS` or `> edit_manifest SUITE FIELDS`, as the methods of that name,
         `> ` and any other line of the shell, or `CODE $ ` and a command of triathlon. Texts that it prints
         follow, one a line, and behind `!` those that it does not; how the output is broken into lines is not
-        compared.
+        compared. No command changes a line of results that is there, or takes one away, but to the archive.
         """
         for step in re.split(r"\n(?=> |\d \$ )", transcript.strip()):
             line, *texts = step.split("\n")
@@ -113,9 +113,14 @@ class SmallRun:
     def _step(self, line: str) -> str:
         begin, command = line[:2], line[2:]
         if begin != "> ":
+            before = {path: path.read_bytes() for path in self.results.rglob("*.jsonl") if path.is_file()}
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("COLUMNS", "200")  # messages of wrong options have a frame
                 code, said = self.says(*shlex.split(command.removeprefix("$ ")))
+            for path, content in before.items() if "archive" not in command else ():
+                torn = path.with_suffix(".jsonl.torn")  # what was cut is moved there
+                left = path.read_bytes() + (torn.read_bytes() if torn.exists() else b"")
+                assert left.startswith(content), f"{line} changed {path}: {said}"
             assert (f"{code} ", "Traceback" in said) == (begin, False), f"{line}: {said}"
             return said
         if command.startswith("edit"):

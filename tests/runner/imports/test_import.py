@@ -141,6 +141,8 @@ def test_what_is_imported_of_a_log(place: ImportPlace, tmp_path: Path, case: dic
         assert [text for text in texts if text not in shown] == [], shown
     for model, outcomes in case["outcomes"].items():
         assert place.outcomes(model) == outcomes if outcomes else not place.imported(*model.split()).exists()
+    for model, fields in case.get("origin", {}).items():
+        assert place.origin(model).items() >= fields.items()
 
 
 def test_evaloop(place: ImportPlace, tmp_path: Path) -> None:
