@@ -33,15 +33,8 @@ class GatePlace:
     def call(self, *arguments: str, code: int) -> subprocess.CompletedProcess[str]:
         """Runs `triathlon` with these arguments to its end, which is to be this exit code."""
         command = [str(Path(sys.executable).with_name("triathlon")), *arguments]
-        done = subprocess.run(
-            command,
-            check=False,
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        options: Any = {"cwd": self.root, "env": self.environment, "capture_output": True, "text": True}
+        done = subprocess.run(command, check=False, timeout=300, **options)
         assert done.returncode == code, done.stdout + done.stderr
         return done
 
@@ -63,7 +56,6 @@ class GatePlace:
 @contextmanager
 def gate_place(root: Path, script: str = "reference_unless_worse") -> Iterator[GatePlace]:
     """A place of its own with a server of its own, which answers by this function of `server_scripts`."""
-    with model_server_process(
-        f"support.server_scripts:{script}", "--log", str(root / "requests.jsonl")
-    ) as url:
+    log = str(root / "requests.jsonl")
+    with model_server_process(f"support.server_scripts:{script}", "--log", log) as url:
         yield GatePlace(root, url)

@@ -77,17 +77,11 @@ def write_json(path: Path, content: object) -> Path:
     return path
 
 
-def evaloop_task(task_id: str, *programs: str, sentence: str = "Write it.") -> dict[str, Any]:
+def evaloop_task(task_id: str, *programs: str) -> dict[str, Any]:
     """A task of EVALOOOP's pages, with these programs in its loops."""
-    summary = f'"""\n{sentence}\nassert f(1) == 1\n"""\n'
+    summary = '"""\nWrite it.\nassert f(1) == 1\n"""\n'
     cycles = [{"code_output": program, "summary_output": summary} for program in programs]
     return {"task_id": task_id, "initial_prompt": '"""\nX\nassert f(1) == 1\n"""', "cycles": cycles}
-
-
-def lm_eval_row(program: str, reply: str = "", **more: Any) -> dict[str, Any]:
-    doc = {"task_id": FIRST.task_id, "prompt": FIRST.prompt, "entry_point": FIRST.entry_point}
-    row = {"doc_id": 0, "doc": doc, "resps": [[reply or program]], "filtered_resps": [[program]]}
-    return {**row, "filter": "create_test", "metrics": ["pass@1"], **more}
 
 
 def said(content: object) -> dict[str, Any]:

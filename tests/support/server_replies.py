@@ -146,3 +146,22 @@ def abort(http: web.BaseRequest, response: web.StreamResponse | None = None) -> 
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         transport.abort()
     return response or web.Response()
+
+
+KINDS: dict[str, type[Half | Raw | Reset | Said | Status]] = {
+    kind.__name__: kind for kind in (Half, Raw, Reset, Said, Status)
+}
+
+
+def reply_of(value: Any) -> "str | Response":
+    """The reply that a JSON value names: a text, or a kind and its fields: `{"Status": {"code": 500}}`.
+
+    The body of a `Raw` one is JSON, or a text whose letters are its bytes.
+    """
+    if not isinstance(value, dict):
+        return value  # type: ignore[no-any-return]
+    ((kind, fields),) = value.items()
+    if kind == "Raw":
+        body = fields["body"]
+        fields = fields | {"body": (body if isinstance(body, str) else json.dumps(body)).encode("latin-1")}
+    return KINDS[kind](**fields)

@@ -16,21 +16,18 @@ def echo(asked: Asked) -> str:
     return f"echo: {asked.prompt}"
 
 
-def uncounted(asked: Asked) -> Said:
-    """Says the prompt again, and not how many tokens that took."""
-    return Said(f"echo: {asked.prompt}", changes={"usage": None})
-
-
 def bad_replies(asked: Asked) -> str | Response:
-    """What the model's name says: nothing, a cut reply, one of these, or else an empty one."""
+    """What the model's name says: nothing, a cut reply, one of these, or else what a good model says."""
     replies: dict[str, str | Response] = {
+        "empty": "",
         "long": Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded"),
         "large": Status(413, "Request too large"),
         "locked": Status(401, "Unauthorized"),
         "other": Said(answer(asked), model="gpt-5-cheap"),
         "cut": Said("def f", finish="length"),
+        "uncounted": Said(f"echo: {asked.prompt}", changes={"usage": None}),
     }
-    return replies.get(asked.body["model"], "")
+    return replies.get(asked.body["model"], answer(asked))
 
 
 def good_and_broken(asked: Asked) -> str | Response:

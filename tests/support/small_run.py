@@ -3,6 +3,9 @@
 import asyncio
 import json
 import os
+import re
+import shlex
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 from typer.testing import CliRunner, Result
 
+from support.case_files import sections
 from support.model_server import model_server_process
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError, leaves
@@ -91,9 +96,52 @@ class SmallRun:
         path = self.manifest(suite)
         path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
+    def play(self, transcript: str) -> None:
+        """Does the steps of a transcript in this folder, and compares what each of them says.
+
+        A step is a line `> edit SUITE FIELDS` or `> edit_manifest SUITE FIELDS`, as the methods of that name,
+        `> ` and any other line of the shell, or `CODE $ ` and a command of triathlon. Texts that it prints
+        follow, one a line, and behind `!` those that it does not; how the output is broken into lines is not
+        compared. No command changes a line of results that is there, or takes one away, but to the archive.
+        """
+        for step in re.split(r"\n(?=> |\d \$ )", transcript.strip()):
+            line, *texts = step.split("\n")
+            said = " ".join(self._step(line).split())
+            for text in texts:
+                assert (text.removeprefix("!") in said) is not text.startswith("!"), f"{line}: {text}: {said}"
+
+    def _step(self, line: str) -> str:
+        begin, command = line[:2], line[2:]
+        if begin != "> ":
+            before = {path: path.read_bytes() for path in self.results.rglob("*.jsonl") if path.is_file()}
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("COLUMNS", "200")  # messages of wrong options have a frame
+                code, said = self.says(*shlex.split(command.removeprefix("$ ")))
+            for path, content in before.items() if "archive" not in command else ():
+                torn = path.with_suffix(".jsonl.torn")  # what was cut is moved there
+                left = path.read_bytes() + (torn.read_bytes() if torn.exists() else b"")
+                assert left.startswith(content), f"{line} changed {path}: {said}"
+            assert (f"{code} ", "Traceback" in said) == (begin, False), f"{line}: {said}"
+            return said
+        if command.startswith("edit"):
+            edit, suite, fields = command.split(" ", 2)
+            getattr(self, edit)(suite, **json.loads(fields))
+            return ""
+        shell = ["bash", "-c", command]
+        return subprocess.run(shell, cwd=self.root, check=True, capture_output=True, text=True).stdout
+
     def link(self, path: Path) -> None:
         path.rename(self.root / "elsewhere")
         path.symlink_to(self.root / "elsewhere")
+
+
+def transcripts(path: Path) -> list[ParameterSet]:
+    """A parameter for each transcript of a file, for `play`; those whose heading ends in (slow) are slow."""
+    slow = pytest.mark.slow
+    return [
+        pytest.param(steps, id=rule, marks=slow if rule.endswith("(slow)") else ())
+        for rule, steps in sections(path).items()
+    ]
 
 
 def made(root: Path) -> SmallRun:

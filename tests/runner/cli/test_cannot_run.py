@@ -16,17 +16,11 @@ from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox import SandboxError, SandboxHealth
 from triathlon_runner.schedule import RunPlan, Work
 
-KEYLESS = """
-  - id: keyless
-    name: Keyless
-    api: {base_url: 'http://127.0.0.1:1/v1', model: m, key_env: NOBODY_SETS_THIS_KEY}
-"""
-
 
 @pytest.fixture
 def place(tmp_path: Path) -> SmallRun:
-    """A model whose server is away, and one whose key is missing."""
-    (tmp_path / "models.yaml").write_text(ROWS.format(url="http://127.0.0.1:1/v1").rstrip() + KEYLESS)
+    """A model whose server is away."""
+    (tmp_path / "models.yaml").write_text(ROWS.format(url="http://127.0.0.1:1/v1"))
     return SmallRun(tmp_path)
 
 
@@ -35,61 +29,6 @@ def without_php(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose PHP has another name."""
     renamed = replace(LANGUAGES[Language.PHP], command=("php-that-is-not-here",))
     monkeypatch.setitem(LANGUAGES, Language.PHP, renamed)
-
-
-NO_KEY = "keyless: no key: set the environment variable NOBODY_SETS_THIS_KEY"
-
-
-@pytest.mark.parametrize(
-    ("rows", "models", "said"),
-    [
-        (None, "keyless", NO_KEY),
-        (None, "m,keyless", NO_KEY),
-        ("models: []\n", None, "expected a model to run, the models file lists none; add one"),
-        (f"models:\n{KEYLESS}", None, NO_KEY),
-    ],
-)
-def test_a_run_that_could_not_ask_what_is_wanted(
-    place: SmallRun, rows: str | None, models: str | None, said: str
-) -> None:
-    """Who names a model wants it, and a run that could ask nobody is no success: nothing is read or asked."""
-    if rows is not None:
-        (place.root / "models.yaml").write_text(rows)
-    place.expect(f"run --suites evolved/core-seeds {f'--models {models}' if models else ''}", 2, said)
-    assert not (place.results / "runs/keyless").exists()
-
-
-def test_a_row_that_executes_is_named_before_the_run(place: SmallRun) -> None:
-    """Its interpreter, variables and the code of its weights run outside the sandbox: the row says whose."""
-    weights = "{huggingface: {repo: a/b, revision: main}}"
-    (place.root / "models.yaml").write_text(
-        "models:\n  - {id: x, name: X, serve: {engine: vllm, python: /bin/true,"
-        f" trust_remote_code: true, env: {{LD_PRELOAD: /nowhere/x.so}}, weights: {weights},"
-        " args: {seed: 1, tool-parser-plugin: p.py}}}\n"
-    )
-    shown = " ".join(place.call("run", "--suites", "evolved/core-seeds", "--limit", "1").output.split())
-    names = "trust_remote_code: a/b; python: /bin/true; args: tool-parser-plugin; env: LD_PRELOAD"
-    assert f"x: its row runs code on this machine, outside the sandbox ({names})" in shown
-
-
-def test_a_dry_run_of_a_named_model_needs_no_key(place: SmallRun) -> None:
-    """What it would take is said; unnamed, it is left out. Nothing is written, not even a folder."""
-    place.expect("run --suites evolved/core-seeds --models keyless --dry-run", 0, "keyless", "!skipped")
-    place.expect("run --suites evolved/core-seeds --dry-run", 0, "skipped model keyless: no key")
-    assert not place.results.exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "kind"),
-    [
-        ("--suites evolved/core-seeds --variants prompts", "prompts"),
-        ("--variants own-prompts,style", "own-prompts"),
-    ],
-)
-def test_variants_that_no_suite_of_the_run_has(place: SmallRun, options: str, kind: str) -> None:
-    """Neither the named suites nor those of the profile: the option would do nothing."""
-    said = f"variants that the suites of this run have at --variants, got '{kind}'; `triathlon suites"
-    place.expect(f"run --models m --dry-run {options}", 2, said)
 
 
 @pytest.mark.usefixtures("without_php")

@@ -50,24 +50,6 @@ def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
     small.expect(RUN, 0)  # nothing is open, so nobody is asked: the server is gone
 
 
-@pytest.mark.parametrize(
-    ("another_version", "fields", "says"),
-    [
-        (False, {"outcome": "timed_out"}, "stored 'timed_out'"),
-        (True, {"task_id": "gone"}, "not brought up to date"),
-    ],
-    ids=["this version", "partly"],
-)
-def test_what_is_not_updated_stays(small: SmallRun, another_version: bool, fields: Line, says: str) -> None:
-    """A line of this version that was changed by hand, and a file that can only partly be graded again."""
-    if another_version:
-        judged_by_another_version(small, SEEDS)
-    small.edit(SEEDS, **fields)
-    before = small.lines(SEEDS).read_bytes(), manifest(small, SEEDS)
-    small.expect(f"verify --update --suites {SEEDS}", 1, says)
-    assert (small.lines(SEEDS).read_bytes(), manifest(small, SEEDS)) == before
-
-
 def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
     """Where the judgement now leads to a question that nobody asked, the unit is open again."""
     records = small.records(LOOP)

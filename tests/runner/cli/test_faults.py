@@ -42,18 +42,6 @@ def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         place.expect(RUN, 0)
 
 
-def test_unknown_cost_is_said_to_be_unknown(tmp_path: Path) -> None:
-    """Where a server counts no tokens: the summary estimates, and says so; the manifest names no cost."""
-    place = SmallRun(tmp_path)
-    with model_server_process("support.server_scripts:uncounted") as url:
-        (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
-        estimated = "estimated by the length of texts: the server of m gives no usable token counts"
-        unknown = "gave no usable token counts for 4 replies: tokens are unknown, the cost is estimated"
-        place.expect(f"{RUN} --budget 1", 0, estimated, unknown)
-    manifest = json.loads(place.manifest("evolved/core-seeds").read_text())
-    assert (manifest["cost_usd"], manifest["usage"]["uncounted"]) == (None, 4)
-
-
 @pytest.mark.parametrize("tasks", [2, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_server_that_gives_the_key_back(tmp_path: Path, tasks: int) -> None:
     """However a server echoes it, it is in no results, cache or manifest, and not on the screen."""
@@ -113,29 +101,6 @@ async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure:
     assert known == [0.5] * replies
     assert len(found) > replies, "a task that failed behind a passed loop"
     await call("verify")
-
-
-def test_a_judge_that_cannot_be_asked(tmp_path: Path) -> None:
-    """Nothing is asked of any model: the message names the judge; a dry run asks no judge at all."""
-    nobody = "http://127.0.0.1:9/v1"
-    (tmp_path / "models.yaml").write_text(JUDGED.format(url=nobody, judge=nobody))
-    place, run = SmallRun(tmp_path), "run --models m --suites loop/core --limit 1"
-    place.expect(run, 2, "the judge the-judge cannot be asked: no answer from the server")
-    late = "stopped before the judge the-judge answered: the deadline is here"
-    place.expect(f"{run} --deadline 1s", 2, late)
-    counted = "not counted: the judge the-judge, asked at most twice at the end of each of 1 unit"
-    place.expect(f"{run} --dry-run", 0, counted, "!no answer")
-
-
-def test_a_judge_that_nothing_needs_is_not_opened(tmp_path: Path) -> None:
-    """Suites without a loop, and loops that are finished, need none: its server may be away."""
-    place, run = SmallRun(tmp_path), "run --models m --limit 1 --suites"
-    with model_server_process("support.core_model:answer") as url:
-        models = tmp_path / "models.yaml"
-        models.write_text(JUDGED.format(url=url, judge=url))
-        place.expect(f"{run} loop/core", 0)
-        models.write_text(JUDGED.format(url=url, judge="http://127.0.0.1:9/v1"))
-        place.expect(f"{run} evolved/core-seeds,loop/core", 0, "1 unit finished, 0 open", "!the-judge")
 
 
 def test_a_judge_without_its_key_outdates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,27 +174,6 @@ def test_tasks_of_one_seed_problem_are_compared_together(place: GatePlace) -> No
     assert {line["parents"][0] for line in place.lines("good", "evolved/core-verbose")} == seeds
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("nobody", "nobody"),
-        ("good", "expected two models at --baseline and --candidate, got 'good' twice"),
-        ("same --alpha 5", "expected --alpha above 0 and below 1"),
-        ("same --site-url example.org", "expected --site-url (TRIATHLON_URL) as the site's web address"),
-        ("same --margin 2", "expected --margin from 0 to below 1"),
-        ("same --suites evolved/none", "evolved/none"),
-        ("same --markdown .", "--markdown as a file in a folder that exists"),
-        ("same --markdown none/gate.md", "--markdown as a file in a folder that exists"),
-        (f"same {' '.join(PAIRED)} --max-tasks 1", "expected --max-tasks of at least 2, got 1"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(place: GatePlace, arguments: str, message: str) -> None:
-    """Exit code 2 with what was expected, before a request is sent."""
-    done = place.call("gate", "--baseline", "good", "--candidate", *arguments.split(), code=2)
-    assert message in " ".join(done.stderr.split())
-    assert place.requests == 0
-
-
 def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> None:
     """A candidate that refuses every request is not worse; exit code 2, and its tasks stay open."""
     with gate_place(tmp_path) as place:

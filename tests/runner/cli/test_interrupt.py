@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import termios
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,6 @@ from support.core_model import answer
 from support.model_server import ModelServer
 from support.small_run import COMMAND, ROWS, started
 
-PIPE = asyncio.subprocess.PIPE
 SCRIPT = (sys.executable, "-m", "triathlon_site")
 TASKS = 24
 
@@ -29,16 +30,23 @@ async def start(
     return await started(root, "run", "--suites", "evolved/core-seeds", "--limit", f"{tasks}", **options)
 
 
+@asynccontextmanager
+async def running(
+    root: Path, latency: float, **options: Any
+) -> AsyncIterator[tuple[ModelServer, asyncio.subprocess.Process]]:
+    """A run that waits for its first two replies, which take so many seconds, and its server."""
+    async with ModelServer(answer, latency=latency) as server:
+        process = await start(server, root, **options)
+        while server.count < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        yield server, process
+
+
 async def said_by(process: asyncio.subprocess.Process) -> str:
     """What a process said until its end, which is near."""
     async with asyncio.timeout(50):
         output, errors = await process.communicate()
     return ((output or b"") + (errors or b"")).decode()
-
-
-async def until_asked(server: ModelServer, count: int) -> None:
-    while server.count < count:  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
 
 
 def count_lines(root: Path) -> int:
@@ -56,9 +64,7 @@ def count_lines(root: Path) -> int:
 )
 async def test_ctrl_c(tmp_path: Path, number: signal.Signals, presses: int, name: str) -> None:
     """Once: what is in flight is finished, said so, exit code 1. Twice: stopped. Then the rest is done."""
-    async with ModelServer(answer, latency=0.3 if presses == 1 else 60) as server:
-        process = await start(server, tmp_path)
-        await until_asked(server, 2)
+    async with running(tmp_path, 0.3 if presses == 1 else 60) as (server, process):
         process.send_signal(number)
         if presses == 2:
             await asyncio.sleep(0.5)
@@ -85,10 +91,8 @@ async def test_sighup(tmp_path: Path, is_closed: bool) -> None:
     terminal, end = os.openpty()
     options: dict[str, Any] = {"stdin": end, "stdout": end, "stderr": end, "start_new_session": True}
     options["preexec_fn"] = lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    async with ModelServer(answer, latency=0.5) as server:
-        process = await start(server, tmp_path, **(options if is_closed else {}))
+    async with running(tmp_path, 0.5, **(options if is_closed else {})) as (server, process):
         os.close(end)
-        await until_asked(server, 2)
         os.close(terminal)
         for _ in range(0 if is_closed else 2):
             process.send_signal(signal.SIGHUP)
@@ -104,11 +108,9 @@ async def test_sighup(tmp_path: Path, is_closed: bool) -> None:
 @pytest.mark.parametrize("number", [None, signal.SIGINT], ids=["head", "tee that Ctrl-C ended"])
 async def test_the_reader_of_the_output_ends(tmp_path: Path, number: signal.Signals | None) -> None:
     """The run goes on until it has something to print, and then finishes what is in flight, as at Ctrl-C."""
-    async with ModelServer(answer, latency=0.5) as server:
-        reader, end = os.pipe()
-        process = await start(server, tmp_path, stdout=end, stderr=PIPE)
+    reader, end = os.pipe()
+    async with running(tmp_path, 0.5, stdout=end, stderr=asyncio.subprocess.PIPE) as (server, process):
         os.close(end)
-        await until_asked(server, 2)
         os.close(reader)
         if number is not None:
             process.send_signal(number)
@@ -119,9 +121,7 @@ async def test_the_reader_of_the_output_ends(tmp_path: Path, number: signal.Sign
 
 
 async def test_sighup_under_nohup(tmp_path: Path) -> None:
-    async with ModelServer(answer, latency=0.1) as server:
-        process = await start(server, tmp_path, command=("nohup", *COMMAND))
-        await until_asked(server, 2)
+    async with running(tmp_path, 0.1, command=("nohup", *COMMAND)) as (_, process):
         process.send_signal(signal.SIGHUP)
         said = await said_by(process)
         assert process.returncode == 0, said

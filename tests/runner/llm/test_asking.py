@@ -10,7 +10,8 @@ import pytest
 
 from support.model_server import ModelServer, Script
 from support.opened import opened
-from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
+from support.server_replies import Asked, Raw, Reset, Response, Said, Status, reply_of
+from support.server_scripts import FAULTS
 from triathlon_runner.llm import (
     Chat,
     Completion,
@@ -44,59 +45,18 @@ def one_by_one(responses: list[Response | str]) -> Script:
     return lambda asked: responses[min(asked.number, len(responses) - 1)]
 
 
-def raw(body: Any) -> Raw:
-    return Raw(json.dumps(body).encode())
+MACHINERY = (*FAULTS, Raw(b"[" * 100_000), Raw(b" " * 17_000_000))
+SITUATIONS = json.loads(Path(__file__).with_name("situations.json").read_text())
+SITUATIONS += [
+    {"case": repr(bad)[:40], "says": [bad, "good"], "outcome": "stop: good", "requests": 2}
+    for bad in MACHINERY
+]
 
 
-def good(text: Any, **changes: Any) -> bytes:
-    choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
-    return json.dumps({"model": "scripted", "choices": [choice], **changes}).encode()
-
-
-STOP = "ModelUnavailableError: "
-MACHINERY: tuple[Response, ...] = (
-    Status(500), Status(503, headers={"Retry-After": "0.02"}), Status(529), Status(408), Status(409),
-    too_many(), too_many(0.02), Reset(), Half(), Raw(b""), Raw(b"{'no': json}"), Raw(b"[" * 100_000),
-    Raw(b"<html>busy</html>", "text/html"), Raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
-    raw({"error": {"code": 502, "message": "upstream"}}), raw({"error": "busy"}), Said("x", choices=0),
-    Said(None), Said("x", model="another-model"), Said("half an ans", finish="error"), Raw(b" " * 17_000_000),
-    raw([]), raw(None), raw({"model": "scripted"}), raw({"choices": [None]}),
-    raw({"choices": [{"finish_reason": "stop"}]}), Raw(b'{"choices": [{"message": {"content": "cut o'),
-)  # fmt: skip
-SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
-    # situation, responses, outcome, requests
-    ("a byte order mark", [Raw(b"\xef\xbb\xbf" + good("good"))], "stop: good", 1),
-    ("the wrong content type", [Raw(good("good"), "text/plain")], "stop: good", 1),
-    ("NaN in a reply", [Raw(good("good", logprob=float("nan")))], "stop: good", 1),
-    ("a reply that always streams", [Raw(b'data: {"choices": []}\n\n', "text/event-stream")],
-     STOP + "the server streams its replies", 1),
-    ("money under status 200", [raw({"error": "Insufficient balance", "status": 402})],
-     STOP + "the quota or balance is used up (200): the server said 'Insuff", 1),
-    ("a rejected key", [Status(401, "bad key")], STOP + "a request without a key was not accepted (401)", 1),
-    ("money", [Status(429, "pay first", "insufficient_quota")], STOP + "the quota or balance is used up", 1),
-    ("a wait of hours", [too_many(7200.0)], "ServerUnreachableError: the server asks us to wait 2 h 0", 1),
-    ("a wait without end", [Status(503, headers={"Retry-After": "9" * 400}), "good"], "stop: good", 2),
-    ("no room for the reply", [Status(400, "maximum context length is 100 tokens. However, you requested 144"
-     " tokens (80 in the messages, 64 in the completion)")], STOP + "the token limit is too large", 1),
-    ("a question too long for an own server", [Status(400, "maximum context length is 10 tokens")],
-     STOP + "a question is longer than the context of 10 tokens", 1),
-    ("refused content", [Status(400, "filtered", "content_filter")], "refused: ", 1),
-    ("an empty text", [Said("")], "stop: ", 1),
-    ("nothing again and again", [Said(None)], "stop: ", 5),
-    ("a page in place of an API", [Raw(b"<html>welcome</html>", "text/html")],
-     STOP + "expected replies of the openai protocol", 12),
-    ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "replies are not by the model", 3),
-    ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
-    ("an odd 400", [Status(400, "odd")], "EndpointError: 400, the server said 'odd'; look at", 1),
-    ("no reply in time", [Reset(30)], "EndpointError: no whole reply within 0.3 s (allow more with --", 12),
-]  # fmt: skip
-SITUATIONS += [(repr(bad)[:40], [bad, "good"], "stop: good", 2) for bad in MACHINERY]
-
-
-@pytest.mark.parametrize(("responses", "expected", "requests"), [each[1:] for each in SITUATIONS],
-                         ids=[each[0] for each in SITUATIONS])  # fmt: skip
-async def test_what_a_reply_leads_to(responses: list[Response | str], expected: str, requests: int) -> None:
+@pytest.mark.parametrize("case", SITUATIONS, ids=lambda case: case["case"])
+async def test_what_a_reply_leads_to(case: dict[str, Any]) -> None:
     """A failure of the machinery is asked again or named; what the model did is its outcome."""
+    responses = [reply_of(said) for said in case["says"]]
     seconds = 0.3 if responses == [Reset(30)] else 30.0
     async with opened(one_by_one(responses), limits=QUICK, timeout_seconds=seconds) as (server, model):
         try:
@@ -109,8 +69,8 @@ async def test_what_a_reply_leads_to(responses: list[Response | str], expected: 
             if isinstance(error, ModelUnavailableError):  # then no other question is sent
                 with pytest.raises(type(error)):
                     await model.ask(chat("another"), GREEDY)
-        assert got.startswith(expected), got
-        assert server.count == requests
+        assert got.startswith(case["outcome"]), got
+        assert server.count == case["requests"]
 
 
 async def test_a_model_that_is_replaced_in_the_middle() -> None:

@@ -1,6 +1,7 @@
 """`triathlon probe`: each fault of a server is one finding, with the setting of the row that fixes it."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from triathlon_runner.llm import (
 )
 
 MODEL = "scripted"
-LISTED = {"GET /v1/models": {"data": [{"id": MODEL, "max_model_len": 4096}]}}
+LISTED: dict[str, Any] = {"GET /v1/models": {"data": [{"id": MODEL, "max_model_len": 4096}]}}
 LIMITS = Limits(attempts=1, first_wait=0.01, first_contact_seconds=0.2, outage_seconds=0.5)
 
 
@@ -66,16 +67,11 @@ def counting(asked: Asked) -> Said:
     return replace(good(asked), text=f"{asked.number}")
 
 
-async def probed(script: Script, **row: Any) -> tuple[dict[str, Found], str, ModelServer]:
-    paths, may_ask = {**LISTED, **row.pop("paths", {})}, row.pop("may_ask", lambda: True)
-    settings = ModelSettings(
-        row.pop("engine", ""),
-        row.pop("context", None),
-        row.pop("merges_system", False),
-        row.pop("limit", None),
-    )
-    async with opened(script, paths=paths, settings=settings, limits=LIMITS, **row) as pair:
-        return *(await probe(pair[1], may_ask=may_ask)), pair[0]
+async def probed(
+    script: Script, may_ask: Callable[[], bool] = lambda: True, paths: Any = LISTED, **row: Any
+) -> tuple[dict[str, Found], str, ModelServer]:
+    async with opened(script, paths=paths, limits=LIMITS, **row) as (server, model):
+        return *(await probe(model, may_ask=may_ask)), server
 
 
 def findings(checks: dict[str, Found]) -> dict[str, Found]:
@@ -85,49 +81,38 @@ def findings(checks: dict[str, Found]) -> dict[str, Found]:
 OTHER_LIST = {"GET /v1/models": {"data": [{"id": "x", "max_model_len": 9}]}}
 HARMONY = "<|channel|>analysis<|message|>"
 ROOM = "reasoning_max_tokens: 8192"
+LARGE, LARGE_VLLM = ({"settings": ModelSettings(engine, context=8192)} for engine in ("", "vllm"))
+VLLM = {"settings": ModelSettings(engine="vllm")}
 FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
     # check, server, row, what is seen, setting
     ("reasoning", with_reply(text="<think>hm</think>42"), {}, "leaks into the text with '<think>'", ROOM),
     ("reasoning", with_reply(text=f"{HARMONY}hm"), {}, HARMONY, ROOM),
     ("reasoning", with_reply(reasoning="hm"), {}, "in a field of its own", ROOM),
     ("reasoning", with_reply(text="<ponder>hm</ponder>42"), {}, "begins with '<ponder>'", "CONTRIBUTING"),
-    ("reasoning", with_reply(reasoning="hm"), {"engine": "vllm"}, "field of its own", "a `max_tokens`"),
+    ("reasoning", with_reply(reasoning="hm"), VLLM, "field of its own", "a `max_tokens`"),
     ("stop strings", refusing("stop"), {"kind": "base"}, "refuses 'stop'", "unsupported: [stop]"),
     ("system role", no_system, {}, "role `system`", "system_prompt: merge"),
     ("system role", with_reply(input_tokens=10), {}, "not read", "system_prompt: merge"),
     ("reply limit", with_reply(output_tokens=300), {}, "not obeyed: 300", "max_tokens_field"),
     ("reply limit", with_reply(finish="stop"), {}, "reported as complete", "`max_tokens`"),
     ("usage", with_reply(changes={"usage": None}), {}, "no token counts", "body:"),
-    ("context length", good, {"context": 8192}, "4096 tokens, but the model can do 8192", "context: 4096"),
-    ("context length", good, {"context": 8192, "engine": "vllm"}, "can do 8192", "`max_model_len`"),
+    ("context length", good, LARGE, "4096 tokens, but the model can do 8192", "context: 4096"),
+    ("context length", good, LARGE_VLLM, "can do 8192", "`max_model_len`"),
     ("temperature and seed", refusing("seed"), {}, "refuses 'seed'", "unsupported: [seed]"),
     ("two greedy answers", counting, {}, "differ", "concurrency: 1"),
     ("who answers", with_reply(model="other-7b"), {}, "answered by 'other-7b'", "served_as"),
     ("who answers", good, {"paths": OTHER_LIST}, "answers to any name", "served_as"),
 ]
-
-
-@pytest.mark.parametrize(("check", "server", "row", "seen", "setting"), FAULTS)
-async def test_a_fault_is_one_finding(
-    check: str, server: Script, row: dict[str, Any], seen: str, setting: str
-) -> None:
-    """It names the row's setting, and no other check is led astray by it."""
-    checks, *_ = await probed(server, **row)
-    found = findings(checks)
-    assert list(found) == [check]
-    assert seen in found[check].seen and setting in found[check].setting
-
-
 WELL: list[tuple[Script, dict[str, Any]]] = [
     (good, {}),
     (good, {"kind": "base"}),
     (with_reply(text="<think>hm</think>42"), {"reasoning_max_tokens": 8192}),
     (refusing("seed"), {"unsupported": ("seed",)}),
     (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
-    (no_system, {"merges_system": True}),
+    (no_system, {"settings": ModelSettings(merges_system=True)}),
     (with_default_system(100), {}),
-    (with_reply(changes={"usage": None}), {"engine": "vllm"}),
-    (with_reply(reasoning="hm"), {"engine": "vllm", "limit": 8192}),
+    (with_reply(changes={"usage": None}), VLLM),
+    (with_reply(reasoning="hm"), {"settings": ModelSettings("vllm", max_tokens=8192)}),
     (with_reply(text="[ANSWER]\nYES\n[/ANSWER]"), {}),
     (with_reply(text="<answer>YES</answer>"), {}),
     (with_reply(text="[YES]"), {}),
@@ -137,11 +122,20 @@ WELL: list[tuple[Script, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("server", "row"), WELL)
-async def test_no_finding(server: Script, row: dict[str, Any]) -> None:
-    """A good server has none, nor one whose row has the setting for its fault; ten questions at most."""
+@pytest.mark.parametrize(
+    ("check", "server", "row", "seen", "setting"), [*FAULTS, *(("", *each, "", "") for each in WELL)]
+)
+async def test_a_fault_is_one_finding(
+    check: str, server: Script, row: dict[str, Any], seen: str, setting: str
+) -> None:
+    """It names the row's setting, and no other check is led astray by it; ten questions at most.
+
+    A good server has none, nor one whose row has the setting for its fault.
+    """
     checks, _, model_server = await probed(server, **row)
-    assert not findings(checks), checks
+    found = [(name, each.seen, each.setting) for name, each in findings(checks).items()]
+    assert [name for name, *_ in found] == ([check] if check else []), checks
+    assert all(seen in saw and setting in advice for _, saw, advice in found)
     assert len(model_server.requests) <= 10
 
 
@@ -157,7 +151,7 @@ def every_fault(asked: Asked) -> Response:
 
 
 async def test_every_fault_at_once() -> None:
-    checks, raw, server = await probed(every_fault, context=8192)
+    checks, raw, server = await probed(every_fault, settings=ModelSettings(context=8192))
     assert checks.keys() - findings(checks) == {"stop strings"}, "a run sends a chat server none"
     assert "temperature" in checks["temperature and seed"].setting
     assert "very long" in raw
@@ -228,7 +222,9 @@ async def test_another_provider() -> None:
         {**said, "stop_reason": "max_tokens", "usage": {"input_tokens": count, "output_tokens": 1}}
         for count in (20, 30)
     )
-    checks, _, server = await probed(good, of=Anthropic, paths={"POST /v1/messages": [few, many, few]})
+    checks, _, server = await probed(
+        good, of=Anthropic, paths=LISTED | {"POST /v1/messages": [few, many, few]}
+    )
     assert not findings(checks), checks
     assert len(server.asked) == 6
 

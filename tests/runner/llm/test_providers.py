@@ -10,9 +10,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from support.bracket_provider import Brackets
 from support.model_server import ModelServer
+from support.opened import opened
 from triathlon_runner.llm import (
     PROVIDERS,
     Answer,
+    Anthropic,
     ApiBlock,
     ApiConfig,
     Chat,
@@ -44,11 +46,10 @@ def text(said: str) -> dict[str, str]:
 async def ask_anthropic(
     said: Any, sampling: Sampling, prompt: Chat | Completion = PROMPT
 ) -> tuple[Answer, ModelServer]:
-    async with ModelServer(lambda asked: "", paths={"POST /v1/messages": said}) as server:
-        row = {"base_url": server.base_url, "model": "m", "key_env": "TEST_KEY", "provider": "anthropic"}
-        limits = Limits(first_wait=0.01)
-        async with open_model("m", "instruct", BLOCK.validate_python(row), limits=limits) as model:
-            return await model.ask(prompt, sampling), server
+    limits, paths = Limits(first_wait=0.01), {"POST /v1/messages": said}
+    row: dict[str, Any] = {"model": "m", "key_env": "TEST_KEY"}
+    async with opened(lambda _: "", of=Anthropic, paths=paths, limits=limits, **row) as (server, model):
+        return await model.ask(prompt, sampling), server
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,7 @@
 """Who is behind an address, as servers of each kind tell it."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,75 +11,28 @@ from support.opened import opened
 from support.server_replies import Asked, Response, Said, Status
 from triathlon_runner.llm import Chat, Limits, Message, ModelUnavailableError, OpenAI, Sampling, open_model
 
-LOADED = {"name": "m:latest", "model": "m:latest", "digest": "9f13ba12", "context_length": 4096}
-OLLAMA: dict[str, Any] = {
-    "GET /v1/models": {"data": [{"id": "m:latest", "object": "model", "owned_by": "library"}]},
-    "GET /api/version": {"version": "0.12.3"},
-    "POST /api/show": {"details": {"family": "qwen2", "quantization_level": "Q4_K_M"}},
-    "GET /api/ps": {"models": [LOADED]},
-}
-LLAMA_CPP: dict[str, Any] = {
-    "GET /v1/models": {"data": [{"id": "m", "owned_by": "llamacpp"}]},
-    "GET /props": {
-        "default_generation_settings": {"n_ctx": 2048},
-        "model_path": "/models/m-7b-Q5_K_M.gguf",
-        "build_info": "b6000-abc",
-    },
-}
-VLLM: dict[str, Any] = {
-    "GET /v1/models": {"data": [{"id": "m", "owned_by": "vllm", "root": "m", "max_model_len": 8192}]}
-}
-ALIAS = {"GET /v1/models": {"data": [{"id": "m", "root": "/weights/tuned/step-500/", "max_model_len": 8192}]}}
-
 
 def listing(*names: str) -> dict[str, Any]:
     return {"GET /v1/models": {"data": [{"id": name} for name in names]}}
 
 
-def open_router(**hosts: str) -> dict[str, Any]:
-    endpoints = [
-        {"provider_name": name, "quantization": said, "context_length": 8192} for name, said in hosts.items()
-    ]
-    return {"GET /v1/openrouter.ai/models/m/endpoints": {"data": {"endpoints": endpoints}}}
+def status_and_body(value: dict[str, Any]) -> Any:
+    """An object that says a status is what `ModelServer` takes as a reply of that status."""
+    return (value["status"], value["body"]) if value.keys() == {"status", "body"} else value
 
 
-LOADING = {"error": "loading"}
-ROUTER = {"path": "/openrouter.ai"}
-OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
+SERVERS = json.loads(Path(__file__).with_name("servers.json").read_text(), object_hook=status_and_body)
 
 
-@pytest.mark.parametrize(
-    ("paths", "row", "name", "identity"),
-    [
-        (OLLAMA, {}, "ollama 0.12.3", OLLAMA_IS),
-        ({**OLLAMA, "GET /api/ps": [{"models": []}, {"models": [LOADED]}], "POST /api/generate": {}}, {},
-         "ollama 0.12.3", OLLAMA_IS),
-        (LLAMA_CPP, {}, "llama.cpp b6000-abc", "server llama.cpp, digest m-7b-Q5_K_M.gguf, context 2048"),
-        (VLLM, {}, "vllm", "server vllm, context 8192"),
-        (ALIAS, {}, "vllm", "server vllm, digest tuned/step-500, context 8192"),
-        (open_router(Deep="fp8", Fast="bf16"), ROUTER, "Deep (fp8) or Fast (bf16)", ""),
-        (open_router(Deep="fp8", Late="fp8"), ROUTER, "Deep (fp8) or Late (fp8)", "quantization fp8"),
-        (open_router(Deep="fp8", Mute=""), ROUTER, "Deep (fp8) or Mute (unknown quantization)", ""),
-        (open_router(Deep="fp8", Fast="bf16"), {**ROUTER, "body": {"provider": {"only": ["deep"]}}},
-         "Deep (fp8)", "quantization fp8"),
-        (listing("m"), {}, "", ""),
-        ({"GET /v1/models": {"data": "none"}}, {}, "", ""),
-        ({"GET /v1/models": (500, "Internal Server Error")}, {}, "", ""),
-        ({"GET /v1/models": [(503, LOADING), (429, LOADING), VLLM["GET /v1/models"]]}, {}, "vllm",
-         "server vllm, context 8192"),
-    ],
-    ids=range(13),
-)  # fmt: skip
-async def test_what_servers_tell(
-    paths: dict[str, Any], row: dict[str, Any], name: str, identity: str
-) -> None:
+@pytest.mark.parametrize("case", SERVERS, ids=lambda case: case["case"])
+async def test_what_servers_tell(case: dict[str, Any]) -> None:
     """Weights, quantisation and context are identity; a busy server is asked until it lists its models."""
-    row = dict(row)
-    async with ModelServer(lambda asked: "yes", paths=paths) as server:
+    row = dict(case["row"])
+    async with ModelServer(lambda asked: "yes", paths=case["paths"]) as server:
         config = OpenAI(base_url=server.base_url + row.pop("path", ""), model="m", **row)
         async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
             info = await model.identify_server()
-    assert (info.name, info.identity, server.count) == (name, identity, 0)
+    assert (info.name, info.identity, server.count) == (case["name"], case["identity"], 0)
 
 
 def to_any_name(asked: Asked) -> str:
@@ -126,7 +81,8 @@ async def test_a_context_that_cuts_without_a_word() -> None:
     """Ollama cuts long questions silently: that is said once, and an estimate stops no model."""
     lines: list[str] = []
     long = Chat((Message("user", "x" * 14_000),))
-    async with opened(lambda asked: "yes", paths=OLLAMA, model="m", say=lines.append) as (_, model):
+    ollama = SERVERS[0]["paths"]
+    async with opened(lambda asked: "yes", paths=ollama, model="m", say=lines.append) as (_, model):
         await model.identify_server()
         for limit in (1024, 1025):
             assert (await model.ask(long, Sampling(limit))).reply.text == "yes"

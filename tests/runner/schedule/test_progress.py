@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from rich.console import Console
+from rich.console import Capture, Console
 
 from triathlon_runner.llm import Answer, EndpointStats
 from triathlon_runner.models_yaml import Price
@@ -33,9 +33,18 @@ def shown(progress: ConsoleProgress, screen: Console) -> list[list[str]]:
     return [line.split() for line in capture.get().splitlines()]
 
 
-def test_panel() -> None:
+@pytest.fixture
+def screen() -> Console:
+    return Console(file=io.StringIO(), width=200, height=30, color_system=None)
+
+
+def lines_of(capture: Capture) -> list[str]:
+    """What was printed, without the time that each line begins with."""
+    return [line.partition(" ")[2] for line in capture.get().splitlines()]
+
+
+def test_panel(screen: Console) -> None:
     """A wide panel shows, of each model, units and its endpoint's limit, retries, cut replies and cost."""
-    screen = Console(file=io.StringIO(), width=200, height=30)
     progress = ConsoleProgress(screen)
     tell(progress)
     heading, row = shown(progress, screen)
@@ -67,9 +76,8 @@ def test_time_left() -> None:
     assert shown(progress, screen)[1][-2:] == ["6", "min"]
 
 
-def test_line_where_no_panel_is() -> None:
+def test_line_where_no_panel_is(screen: Console) -> None:
     """A model's last unit has a line at once: units, replies of the cache, tokens, speed and money so far."""
-    screen = Console(file=io.StringIO(), width=200, color_system=None)
     progress, stats = ConsoleProgress(screen), EndpointStats(limit=2, from_cache=3)
     answer = Answer(Reply(text="x"), Usage(input_tokens=1, output_tokens=5), 0.5, "m")
     stats.count_answer(answer, asked_tokens=1, max_tokens=9)
@@ -78,18 +86,15 @@ def test_line_where_no_panel_is() -> None:
         progress.attach(Account("m", stats, PRICE))
         for _ in range(2):
             progress.finished("m", from_earlier_run=True)
-    (line,) = capture.get().splitlines()
-    said = "m  2/2 done  5 tokens  10 tokens/s  0.0000 USD  2 limit  3 cached"
-    assert line.partition(" ")[2] == said
+    assert lines_of(capture) == ["m  2/2 done  5 tokens  10 tokens/s  0.0000 USD  2 limit  3 cached"]
 
 
-async def test_a_line_while_no_unit_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_line_while_no_unit_ends(screen: Console, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server may need minutes for a reply: a line a minute says how many are in flight."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])  # not that of the event loop
     monkeypatch.setattr("triathlon_runner.schedule._progress.time", clock)
     monkeypatch.setattr("triathlon_runner.schedule._progress._REFRESH_SECONDS", 0.01)
-    screen = Console(file=io.StringIO(), width=200, color_system=None)
     progress = ConsoleProgress(screen)
     with screen.capture() as capture, progress:
         progress.plan("m", planned=2, done=0)
@@ -97,13 +102,11 @@ async def test_a_line_while_no_unit_ends(monkeypatch: pytest.MonkeyPatch) -> Non
         for seconds in (59.0, 61.0, 119.0, 122.0):
             now[0] = seconds
             await asyncio.sleep(0.1)
-    said = [line.partition(" ")[2] for line in capture.get().splitlines()]
-    assert said == 2 * ["m  0/2 done  2 open  – tokens/s  2 in flight  ? time left  4 limit"]
+    assert lines_of(capture) == 2 * ["m  0/2 done  2 open  – tokens/s  2 in flight  ? time left  4 limit"]
 
 
-async def test_errors() -> None:
+async def test_errors(screen: Console) -> None:
     """Each error of a model is printed once, whatever its numbers and whoever tells it; ten of a model."""
-    screen = Console(file=io.StringIO(), width=100)
     progress = ConsoleProgress(screen)
     tell(progress)
     with screen.capture() as capture:
@@ -118,7 +121,7 @@ async def test_errors() -> None:
         progress.failed("m", "evolved/x", "stopped")
         for letter in "abcdefghijklmno":
             progress.failed("m", "evolved/x", f"it said '{letter}'")
-    lines = [line.partition(" ")[2] for line in capture.get().splitlines()]
+    lines = lines_of(capture)
     assert lines[:5] == [
         "m evolved/x: stays open: no answer in 20 s",
         "m: gone after 3 s",

@@ -1,15 +1,17 @@
 """A model whose server somebody starts again."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
 
 from support.fake_vllm import fake_row
-from support.model_server import ModelServer, Script
+from support.model_server import Script
+from support.opened import opened
 from support.server_replies import Status
 from triathlon_runner.cli import _here
 from triathlon_runner.llm import (
@@ -18,10 +20,8 @@ from triathlon_runner.llm import (
     Limits,
     ModelSettings,
     ModelUnavailableError,
-    OpenAI,
     ReplyCache,
     Sampling,
-    open_model,
 )
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import Control, ModelOpener, OpenModel
@@ -36,10 +36,20 @@ QUESTION = Completion("q")
 @asynccontextmanager
 async def managed(script: Script, ensure: AsyncMock) -> AsyncIterator[OpenModel]:
     """A model behind a server of ours; `ensure` is what its manager does when a question has failed."""
-    async with ModelServer(script) as there:
-        config = OpenAI(base_url=there.base_url, model="scripted", concurrency=4)
-        async with open_model("m", "base", config, settings=FAKE, limits=QUICK) as model:
-            yield OpenModel(model, "a test", "m", slots=4, server=Mock(spec=Server, ensure=ensure, starts=1))
+    async with opened(script, "base", settings=FAKE, limits=QUICK, concurrency=4) as (_, model):
+        yield OpenModel(model, "a test", "m", slots=4, server=Mock(spec=Server, ensure=ensure, starts=1))
+
+
+@asynccontextmanager
+async def served(
+    folder: Path, row: dict[str, Any], say: Callable[[str], None] = lambda _: None, **options: Any
+) -> AsyncIterator[OpenModel]:
+    """The model of a row behind a stand-in for vLLM, with a cache in this folder."""
+    registry = Registry.model_validate({"models": [row]})
+    with ReplyCache(folder / "c.sqlite") as replies:
+        opener = ModelOpener(registry, replies, folder, say, **options)
+        async with opener.open(registry.models[0]) as model:
+            yield model
 
 
 async def test_a_server_that_is_well_is_not_started() -> None:
@@ -72,42 +82,31 @@ async def test_what_no_restart_cures_stops_the_model(reply: Status, message: str
 
 async def test_the_timeout_of_a_server_of_our_own(tmp_path: Path) -> None:
     """`--timeout` holds for it, too."""
-    registry = Registry.model_validate({"models": [fake_row(tmp_path, "stalls_after:2")]})
-    with ReplyCache(tmp_path / "c.sqlite") as replies:
-        opener = ModelOpener(registry, replies, tmp_path, lambda line: None, timeout_seconds=0.2)
-        async with opener.open(registry.models[0]) as opened:
-            assert opened.stats is not None
-            question = asyncio.create_task(opened.ask(QUESTION, Sampling(8)))
-            async with asyncio.timeout(30):
-                while not opened.stats.last_error:  # noqa: ASYNC110
-                    await asyncio.sleep(0.02)
-            question.cancel()
-    assert "no whole reply within 0.2 s (allow more with --timeout" in opened.stats.last_error
+    async with served(tmp_path, fake_row(tmp_path, "stalls_after:2"), timeout_seconds=0.2) as opened:
+        question = asyncio.create_task(opened.ask(QUESTION, Sampling(8)))
+        async with asyncio.timeout(30):
+            while not (opened.stats and opened.stats.last_error):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        question.cancel()
+        assert "no whole reply within 0.2 s (allow more with --timeout" in opened.stats.last_error
 
 
 async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     """A real child that ends with every fourth question is started again, and each question answered."""
-    registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:4")]})
     said: list[str] = []
-    with ReplyCache(tmp_path / "c.sqlite") as replies:
-        opener = ModelOpener(registry, replies, tmp_path, said.append)
-        async with opener.open(registry.models[0]) as opened:
-            for number in range(4):
-                answer = await opened.ask(Completion(f"{number}"), Sampling(8))
-                assert answer.reply.text == f"after {number}"
+    async with served(tmp_path, fake_row(tmp_path, "dies_after:4"), said.append) as opened:
+        for number in range(4):
+            answer = await opened.ask(Completion(f"{number}"), Sampling(8))
+            assert answer.reply.text == f"after {number}"
     assert any("restarting the server of m" in line for line in said)
 
 
 async def test_a_server_of_our_own_that_never_answers(tmp_path: Path) -> None:
     """It is given up with the end of its log, and nobody is asked whether its address is right."""
-    row = fake_row(tmp_path, "dies_after:2", max_restarts=0)
-    registry = Registry.model_validate({"models": [row]})
-    with ReplyCache(tmp_path / "c.sqlite") as replies:
-        opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
-        async with opener.open(registry.models[0]) as opened:
-            with pytest.raises(ModelUnavailableError, match="EngineDeadError"):
-                await opened.ask(Completion("f"), Sampling(8))
-            assert "https:" not in opened.stats.last_error
+    async with served(tmp_path, fake_row(tmp_path, "dies_after:2", max_restarts=0)) as opened:
+        with pytest.raises(ModelUnavailableError, match="EngineDeadError"):
+            await opened.ask(Completion("f"), Sampling(8))
+        assert opened.stats is not None and "https:" not in opened.stats.last_error
 
 
 @pytest.mark.parametrize(
@@ -119,16 +118,13 @@ async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, args: dic
     template.write_text("one")
     row = fake_row(tmp_path, chat_template=str(template), args={"quantization": "fp8"})
     reused = []
-    with ReplyCache(tmp_path / "c.sqlite") as replies:
-        for _ in range(2):
-            registry = Registry.model_validate({"models": [row]})
-            opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
-            async with opener.open(registry.models[0]) as opened:
-                reused.append((await opened.ask(QUESTION, Sampling(8))).from_earlier_run)
-                reused.append((await opened.ask(Completion("r"), Sampling(8))).from_earlier_run)
-            if not args:
-                template.write_text("two")
-            row["serve"]["args"] |= args
+    for _ in range(2):
+        async with served(tmp_path, row) as opened:
+            answers = [await opened.ask(question, Sampling(8)) for question in (QUESTION, Completion("r"))]
+        reused += [answer.from_earlier_run for answer in answers]
+        if not args:
+            template.write_text("two")
+        row["serve"]["args"] |= args
     assert reused == [False] * 4
 
 

