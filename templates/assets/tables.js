@@ -95,9 +95,7 @@
       head.dataset.key = same ? `${key}~${same + 1}` : key;
       head.append(button(() => {
         const now = head.getAttribute("aria-sort");
-        /* Best first: high scores, low ranks, prices and drops, names from A. */
-        const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*|output-tokens.*|reasoning.*|cut.*)$/.test(head.dataset.key) ? "descending" : "ascending";
-        this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
+        this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : head.dataset.first);
       }, { class: "sort" }, ...head.childNodes));
     }
 

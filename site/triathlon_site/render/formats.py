@@ -19,6 +19,10 @@ MINUS: Final = "−"
 LONGEST_TEXT: Final = 12_000  # of a longer text, beginning and end are shown: the results file has it whole
 KEPT_AT_END: Final = 2_000
 _SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_SMALLEST_FIRST: Final = re.compile(
+    "(?:rank|tier|size)$|open|price|cost|drop|output tokens|reasoning|cut", re.IGNORECASE
+)
+"""Titles of columns of which less is better, or that count what is missing."""
 _BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 
@@ -179,6 +183,14 @@ def kind(outcome: str) -> str:
     if " of " in outcome:
         return "failed" if outcome.startswith("0 of ") else "partly"
     return outcome
+
+
+def first_order(title: str, kind: str) -> str:
+    """The order of a column that is sorted by for the first time: the best first, and names from A.
+
+    `kind`: `number` or `text`. Of ranks, sizes, prices and drops the smallest come first.
+    """
+    return "ascending" if kind == "text" or _SMALLEST_FIRST.match(title) else "descending"
 
 
 def receipt_anchor(suite: str) -> str:
