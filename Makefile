@@ -8,6 +8,7 @@ RUN_OPTIONS ?=
 # Two processes, each with whole files of tests: TEST_OPTIONS= runs them one after the other.
 TEST_OPTIONS ?= -n 2 --dist loadfile
 RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
+PRETTIER = npx --yes prettier@3.10.1
 ACTIVATE := source .venv/bin/activate
 
 .PHONY: help setup setup-tests setup-ray setup-official setup-inspect leaderboard recorded site serve test test-slow test-model test-other-python check check-core lint package bench clean docs
@@ -69,10 +70,12 @@ test-slow: setup-tests setup-official setup-ray setup-inspect ## Run the tests t
 test-model: setup-tests ## Run the tests that start real model servers
 	$(BIN)/python -m pytest -m real_model
 
-lint: setup ## ruff and mypy strict
+lint: setup ## ruff and mypy strict; prettier for the scripts of the pages, where npm can fetch it
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if $(PRETTIER) --version >/dev/null 2>&1; then $(PRETTIER) --check 'templates/assets/*.js'; \
+	else echo "the format of templates/assets/*.js was not checked: npx cannot fetch prettier here"; fi
 
 check: lint test ## Lint, type check and tests
 

@@ -14,8 +14,12 @@
       text.hidden = false;
       text.value = read();
       text.select();
-      try { await navigator.clipboard.writeText(text.value); said.textContent = "copied"; }
-      catch { said.textContent = "press Ctrl-C to copy what is marked"; }
+      try {
+        await navigator.clipboard.writeText(text.value);
+        said.textContent = "copied";
+      } catch {
+        said.textContent = "press Ctrl-C to copy what is marked";
+      }
     };
     return { press: (label, read) => button(() => copy(read), {}, label), text, said };
   };
@@ -32,43 +36,76 @@
   /* What a column of the table is in a copy: one column or several, each with its head; in `apart`, the parts of a
      score have columns of their own. */
   const copied = (board, place, rows, apart) => {
-    const name = board.nameOf(board.heads[place]), { cells: kind } = board.rows[0].row;
+    const name = board.nameOf(board.heads[place]),
+      { cells: kind } = board.rows[0].row;
     const cells = rows.map((row) => row.cells[place]);
     const plain = cells.map((cell) => clean((cell.querySelector("a, b, abbr") ?? cell).textContent));
-    if (kind[place].matches("th")) return [[name, ...plain], ["Id", ...rows.map((row) => row.dataset.id ?? row.id)]];
+    if (kind[place].matches("th"))
+      return [
+        [name, ...plain],
+        ["Id", ...rows.map((row) => row.dataset.id ?? row.id)],
+      ];
     if (!kind[place].matches(".score, .rank")) return [[name, ...plain]];
     const found = cells.map(parts);
-    if (!apart) return [[name, ...found.map(([value, interval, letter, note]) => [value, interval || note ? `(${[interval, note].filter(Boolean).join(", ")})` : "", letter].filter(Boolean).join(" "))]];
+    if (!apart)
+      return [
+        [
+          name,
+          ...found.map(([value, interval, letter, note]) =>
+            [value, interval || note ? `(${[interval, note].filter(Boolean).join(", ")})` : "", letter]
+              .filter(Boolean)
+              .join(" "),
+          ),
+        ],
+      ];
     const always = kind[place].matches(".rank") ? 2 : 3;
-    const columns = [name, `${name}, 95 %`, `${name}, evidence`, `${name}, note`].map((title, i) => [title, ...found.map((one) => one[i])]);
+    const columns = [name, `${name}, 95 %`, `${name}, evidence`, `${name}, note`].map((title, i) => [
+      title,
+      ...found.map((one) => one[i]),
+    ]);
     return columns.filter(([, ...texts], i) => i < always || texts.some(Boolean));
   };
 
   /* Heads and rows of the columns and models that are shown. */
   const view = (board, apart) => {
-    const shown = board.heads.flatMap((head, place) => head.hidden || head.classList.contains("off") ? [] : [place]);
+    const shown = board.heads.flatMap((head, place) => (head.hidden || head.classList.contains("off") ? [] : [place]));
     const rows = board.order.filter((item) => item.shown).map(({ row }) => row);
     const columns = shown.flatMap((place) => copied(board, place, rows, apart));
     return ["heads", ...rows].map((_, i) => columns.map((column) => column[i]));
   };
 
   const about = (board) => [
-    clean((board.table.querySelector("[data-order]") ?? board.table.caption)?.textContent) + (board.wanted() ? `; ${board.wanted()}` : ""),
+    clean((board.table.querySelector("[data-order]") ?? board.table.caption)?.textContent) +
+      (board.wanted() ? `; ${board.wanted()}` : ""),
     `Triathlon, results as of ${document.querySelector("footer time")?.dateTime ?? "an unknown day"}, ${location.href}`,
   ];
   const markdown = (board) => {
     const [heads, ...rows] = view(board, false).map((row) => row.map((text) => text.replaceAll("|", "\\|")));
-    return [...about(board), "", ...[heads, heads.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`), ""].join("\n");
+    return [
+      ...about(board),
+      "",
+      ...[heads, heads.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`),
+      "",
+    ].join("\n");
   };
-  const tabs = (board) => view(board, true).map((row) => row.join("\t")).join("\n") + "\n";
+  const tabs = (board) =>
+    view(board, true)
+      .map((row) => row.join("\t"))
+      .join("\n") + "\n";
   /* A text that a spreadsheet would run as a formula gets an apostrophe in front. */
   const field = (text) => `"${text.replace(/^[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
-  const csv = (board) => [...about(board).map((line) => `# ${line}`), ...view(board, true).map((row) => row.map(field).join(","))].join("\n") + "\n";
+  const csv = (board) =>
+    [...about(board).map((line) => `# ${line}`), ...view(board, true).map((row) => row.map(field).join(","))].join(
+      "\n",
+    ) + "\n";
 
   for (const board of window.triathlonBoards.filter(({ controls }) => controls)) {
     const { press, text, said } = copying();
     const save = () => {
-      const link = make("a", { href: URL.createObjectURL(new Blob([csv(board)], { type: "text/csv" })), download: `triathlon-${board.table.dataset.table}.csv` });
+      const link = make("a", {
+        href: URL.createObjectURL(new Blob([csv(board)], { type: "text/csv" })),
+        download: `triathlon-${board.table.dataset.table}.csv`,
+      });
       link.click();
       URL.revokeObjectURL(link.href);
       said.textContent = "saved";
@@ -78,6 +115,11 @@
   }
   for (const block of document.querySelectorAll("[data-copy]")) {
     const { press, text, said } = copying();
-    block.after(press("Copy", () => block.textContent), " ", said, text);
+    block.after(
+      press("Copy", () => block.textContent),
+      " ",
+      said,
+      text,
+    );
   }
 })();

@@ -7,16 +7,25 @@
   try {
     const chosen = localStorage.getItem("theme");
     if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
-  } catch { /* storage is closed: the system's setting stays */ }
+  } catch {
+    /* storage is closed: the system's setting stays */
+  }
 
   const addSwitch = (button) => {
-    const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    const label = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    const dark = () =>
+      root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const label = () => {
+      button.textContent = dark() ? "Light" : "Dark";
+    };
     button.hidden = false;
     label();
     button.addEventListener("click", () => {
       root.dataset.theme = dark() ? "light" : "dark";
-      try { localStorage.setItem("theme", root.dataset.theme); } catch { /* the choice lasts for this page */ }
+      try {
+        localStorage.setItem("theme", root.dataset.theme);
+      } catch {
+        /* the choice lasts for this page */
+      }
       label();
     });
   };
@@ -28,7 +37,10 @@
       const script = document.createElement("script");
       script.src = source;
       script.async = false;
-      script.addEventListener("load", () => { missing -= 1; if (!missing) root.classList.add("ready"); });
+      script.addEventListener("load", () => {
+        missing -= 1;
+        if (!missing) root.classList.add("ready");
+      });
       script.addEventListener("error", () => root.classList.remove("js"));
       document.head.append(script);
     }
@@ -41,12 +53,21 @@
       else target.removeAttribute("tabindex");
     }
   });
-  window.triathlonReach = (within) => { for (const element of within.querySelectorAll("figure, .unit pre")) reach.observe(element); };
+  window.triathlonReach = (within) => {
+    for (const element of within.querySelectorAll("figure, .unit pre")) reach.observe(element);
+  };
 
   /* Who came for a part of the page is led there again where a script has moved it, until they move themselves. */
   let target = null;
   const came = performance.getEntriesByType("navigation")[0]?.type === "navigate" && location.hash.length > 1;
-  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(name, () => { target = null; }, { passive: true });
+  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"])
+    addEventListener(
+      name,
+      () => {
+        target = null;
+      },
+      { passive: true },
+    );
   window.triathlonStay = () => target?.scrollIntoView({ behavior: "instant" });
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -3,7 +3,9 @@
 "use strict";
 {
   const { pathname } = location; /* where the site itself lies below such a folder, the last one counts */
-  const inFolder = /^(.*\/)(?:agreement|agreement-all-models|data|evidence|imported|models|published|tasks)\/.+/.exec(pathname);
+  const inFolder = /^(.*\/)(?:agreement|agreement-all-models|data|evidence|imported|models|published|tasks)\/.+/.exec(
+    pathname,
+  );
   const [, root] = inFolder ?? /^(.*\/)/.exec(pathname);
   if (!pathname.endsWith("/404.html")) location.replace(`${root}404.html`);
 }
