@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 from typer.cli import get_docs_for_click
 
-import triathlon_site.cli  # noqa: F401  adds the commands of the site
+import triathlon_site.reproduce_command  # noqa: F401  adds the commands of the site
 from triathlon_runner.cli import add_commands, app
 
 PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "commands.md"

@@ -51,6 +51,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, _end_at_once)
         _say_starting(sys.argv[1:])
         from triathlon_runner.cli import run_app  # noqa: PLC0415  see above
+        from triathlon_site import reproduce_command  # noqa: F401, PLC0415  adds its command
         from triathlon_site.cli import add_wanted_commands  # noqa: PLC0415
 
         add_wanted_commands()

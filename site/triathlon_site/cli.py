@@ -17,7 +17,6 @@ from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import Models, Results, Suites, add_commands, app, examples, names, one_of
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
-from triathlon_site import reproduce_command  # noqa: F401  adds its command
 from triathlon_site.cli_options import PANEL, Docs, ModelsFile, Out, Url, Wanted, known_suites, load_models
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from triathlon_runner.cli import (
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.terminal import Screen, console, table, write
+from triathlon_site.cli import build_command
 from triathlon_site.cli_options import PANEL, Docs, Out, Url
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
 
@@ -106,7 +107,6 @@ def reproduce_command(
         data=data,
     )
     if not dry_run:
-        from triathlon_site.cli import build_command  # noqa: PLC0415  it imports this module
         from triathlon_site.pages.reproduced import reproduced_page  # noqa: PLC0415  see `cli`
 
         build_command(models_file, results, out, url=url, docs=docs)

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-import triathlon_site.cli  # noqa: F401  adds `build`, `scores` and others to the command
+import triathlon_site.reproduce_command  # noqa: F401  adds `build`, `scores` and others to the command
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import change, imported_results, results_on, small_results
 from support.user_problems import ROW, write_problems

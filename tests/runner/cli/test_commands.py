@@ -15,7 +15,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-import triathlon_site.cli  # noqa: F401  # adds its commands
+import triathlon_site.reproduce_command  # noqa: F401  # adds the site's commands
 from support.official_data import official_store
 from support.site import small_results
 from support.small_run import SmallRun
