@@ -88,5 +88,5 @@ def test_cut_replies_are_counted_and_shown(tmp_path: Path) -> None:
     pages = rendered_texts(site)
     assert "at most +2.5 with more tokens" in pages["models/low.html"]
     assert "with more tokens" not in pages["models/other.html"]
-    assert 'reasoning included.">Output tokens\n<small>a unit</small></th>' in pages["evolved.html"]
+    assert 'reasoning included.">Output tokens <small>a unit</small></th>' in pages["evolved.html"]
     assert '<td class="number off" data-v="90">90</td>' in pages["evolved.html"]
