@@ -196,7 +196,8 @@ def printable(name: str) -> str:
 def _info(row: ModelRow) -> ModelInfo:
     facts = {field.name: getattr(row, field.name) for field in fields(ModelInfo) if hasattr(row, field.name)}
     price = (row.price.input, row.price.output) if row.price else None
-    served = Availability("retired" if row.retired else "in use", row.retired)
+    status: Status = "retired" if row.retired else "in use"
+    served = None if row.open_weights else Availability(status, row.retired)
     return ModelInfo(**facts | {"name": printable(row.name), "price": price, "availability": served})
 
 

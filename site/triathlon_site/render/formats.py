@@ -185,12 +185,12 @@ def kind(outcome: str) -> str:
     return outcome
 
 
-def first_order(title: str, kind: str) -> str:
+def first_order(title: str, data_type: str) -> str:
     """The order of a column that is sorted by for the first time: the best first, and names from A.
 
-    `kind`: `number` or `text`. Of ranks, sizes, prices and drops the smallest come first.
+    `data_type`: `number` or `text`. Of ranks, sizes, prices and drops the smallest come first.
     """
-    return "ascending" if kind == "text" or _SMALLEST_FIRST.match(title) else "descending"
+    return "ascending" if data_type == "text" or _SMALLEST_FIRST.match(title) else "descending"
 
 
 def receipt_anchor(suite: str) -> str:
