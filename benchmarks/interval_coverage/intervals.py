@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from scipy.special import ndtri
+
 from benchmarks.interval_coverage.experiment import (
     CHANCES,
     HELD,
@@ -17,8 +19,6 @@ from benchmarks.interval_coverage.experiment import (
     missed,
     sample_of,
 )
-from scipy.special import ndtri
-
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.store import read_undamaged_records
 from triathlon_site.agreement import correlate

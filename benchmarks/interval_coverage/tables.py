@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
 from benchmarks.interval_coverage.experiment import (
     CHANCES,
     FALSE,
@@ -13,9 +16,6 @@ from benchmarks.interval_coverage.experiment import (
     Cell,
     sample_of,
 )
-from numpy.typing import NDArray
-from scipy.special import ndtri
-
 from triathlon_site.ranking import (
     DrawnRanks,
     Rank,

@@ -67,7 +67,9 @@ def gate(
     suite_ids = cli.names(suites) or [entry.id for entry in BUILT_IN.select() if quick.takes(entry)]
     session = Session(
         listed=models_yaml.load(models_file),
-        wanted=Wanted("standard", models, suite_ids, catalogue=catalogue_beside(models_file)),
+        wanted=Wanted(
+            "standard", models, suite_ids, keeps_unasked=True, catalogue=catalogue_beside(models_file)
+        ),
         control=Control(budget),
         folder=ResultsFolder(results),
         data=data_store(data),
@@ -75,7 +77,13 @@ def gate(
     session.check()
     screen = Screen(stderr=True) if as_json else console()
     planned = partial(
-        plan_comparison, models=models, seed=seed, max_tasks=max_tasks, margin=margin, alpha=alpha
+        plan_comparison,
+        models=models,
+        folder=session.folder,
+        seed=seed,
+        max_tasks=max_tasks,
+        margin=margin,
+        alpha=alpha,
     )
     comparison, summary = asyncio.run(_compare(session, planned, screen))
     asked = [account for account in session.control.accounts if account.stats.answered]

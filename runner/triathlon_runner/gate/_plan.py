@@ -12,7 +12,7 @@ from typing import Final
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate._comparison import Cluster, Comparison, TaskKey
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule import BuiltSuite, Control, RunPlan, Work, stored_lines
+from triathlon_runner.schedule import BuiltSuite, Control, RunPlan, Work, stored_lines, why_not
 from triathlon_runner.store import ResultsFolder, Unit, read_records
 from triathlon_runner.suites import Programs, SuiteEntry
 
@@ -22,14 +22,23 @@ leave servers idle."""
 
 
 def plan_comparison(
-    plan: RunPlan, models: tuple[str, str], *, seed: int, max_tasks: int | None, margin: float, alpha: float
+    plan: RunPlan,
+    models: tuple[str, str],
+    folder: ResultsFolder,
+    *,
+    seed: int,
+    max_tasks: int | None,
+    margin: float,
+    alpha: float,
 ) -> Comparison:
     """Puts the clusters of the plan's suites into random order; limits its work to those that may be asked.
 
-    The models are the baseline and the candidate, each asked at most `max_tasks`.
+    The models are the baseline and the candidate, each asked at most `max_tasks`. Of a model that cannot be
+    asked, because it is retired or its key is not here, the clusters with all results in `folder` count.
 
     Raises:
-        UserError: `max_tasks` is too small for one cluster; a suite that one of the models cannot be asked.
+        UserError: `max_tasks` is too small for one cluster; a suite that one of the models cannot be asked;
+            a model that cannot be asked, without results.
     """
     baseline, candidate = ({work.suite_id for work in plan.work[model]} for model in models)
     if baseline != candidate:
@@ -38,6 +47,8 @@ def plan_comparison(
     if not baseline:
         raise UserError("expected a suite to compare the models on, got none; name some with --suites")
     population = _clusters_of([work.built for work in plan.work[models[0]]])
+    for model in models:
+        population = _answerable(population, plan.work[model], folder)
     ordered = in_random_order(population, seed)
     counts = list(itertools.accumulate(map(len, ordered)))
     planned = ordered if max_tasks is None else ordered[: bisect_right(counts, max_tasks)]
@@ -68,6 +79,26 @@ def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
     return tuple(tuple(tasks[name]) for name in sorted(tasks))
 
 
+def _answerable(
+    population: tuple[Cluster, ...], works: Sequence[Work], folder: ResultsFolder
+) -> tuple[Cluster, ...]:
+    """The clusters that the model can be asked; where it cannot, those whose results are there."""
+    row = works[0].row
+    if (reason := why_not(row)) is None:
+        return population
+    stored = {
+        (work.suite_id, task)
+        for work in works
+        for task, sample in stored_lines(folder, work)[0].units
+        if sample == 0
+    }
+    if found := tuple(cluster for cluster in population if stored.issuperset(cluster)):
+        return found
+    raise UserError(
+        f"expected a model that can run here, or results of it to compare, got {row.id}: {reason}"
+    )
+
+
 def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ...]:
     """Returns the clusters in a random order that depends only on the seed, not on results."""
     return tuple(random.Random(seed).sample(clusters, len(clusters)))  # noqa: S311  no secret
@@ -79,7 +110,12 @@ def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsF
     Raises:
         UserError: results of other conditions, or damaged ones.
     """
-    unknown = []
+    rows = {work.row.id: work.row for work in works}
+    unknown = [
+        f"{model}: {reason}; compared on tasks with results of it"
+        for model, row in rows.items()
+        if (reason := why_not(row)) is not None
+    ]
     for work in works:
         model, suite, entry = work.row.id, work.suite_id, work.built.entry
         lines, why = stored_lines(folder, work)

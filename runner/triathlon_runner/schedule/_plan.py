@@ -145,6 +145,8 @@ class Wanted:
     """The user's own temperature; only for suites whose settings have one to set."""
     asks: bool = True
     """Whether models will be asked; if not, named ones need no key and no GPU."""
+    keeps_unasked: bool = False
+    """Whether named models that cannot be asked stay in the plan: their stored results may be enough."""
     catalogue: Catalogue = BUILT_IN
     """The suites that there are."""
 
@@ -152,7 +154,8 @@ class Wanted:
         """Why the run does not ask this model, in one sentence; None where it does."""
         if self.models is None and PROFILES.index(row.profile) > PROFILES.index(self.profile):
             return f"asked from --profile {row.profile} on, or where it is named"
-        return why_not(row) if self.asks or self.models is None else None
+        needs_it = self.models is None or (self.asks and not self.keeps_unasked)
+        return why_not(row) if needs_it else None
 
     def takes(self, entry: SuiteEntry) -> bool:
         """Whether the profile runs this suite without its being named."""

@@ -145,6 +145,27 @@ def test_stored_results_that_suffice_need_no_budget_and_hide_no_gap(place: GateP
         assert note.startswith("same evolved/core-seeds: no manifest beside")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("name: good", "name: good, retired: 2026-01-31", "retired 2026-01-31"),
+        ("model: good", "model: good, key_env: NO_SUCH_KEY", "no key"),
+    ],
+)
+def test_a_baseline_that_cannot_be_asked_needs_its_results(
+    place: GatePlace, before: str, after: str, said: str
+) -> None:
+    """Retired or without a key, it is compared on the tasks that it has results of; without any, exit 2."""
+    place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
+    models = place.root / "models.yaml"
+    models.write_text(models.read_text().replace(before, after))
+    report = place.gate("worse", *SEEDS, code=1)
+    assert report["tasks_planned"] == 12 and report["asked"] == len(place.lines("worse"))
+    assert any(note.startswith(f"good: {said}") for note in report["notes"])
+    call = ("gate", "--baseline", "good", "--candidate", "half", "--suites", "evolved/core-verbose")
+    assert f"results of it to compare, got good: {said}" in place.call(*call, code=2).stderr
+
+
 def test_a_cost_without_that_of_a_model_says_so(tmp_path: Path) -> None:
     """One model has a price, the other has none: the sum is one model's, and is called so."""
     with gate_place(tmp_path) as place:
