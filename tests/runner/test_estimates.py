@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from support.fake_suite import GRADER, FakeModel, FakeSuite
+from support.fake_model import FakeModel
+from support.fake_suite import GRADER, FakeSuite
 from support.schedule import ROW, Bench
 from triathlon_runner.estimates import ModelEstimate, estimate
 from triathlon_runner.models_yaml import Price
@@ -14,7 +15,7 @@ TASKS = [Task(str(number) * 7) for number in range(10)]
 
 
 def bench(root: Path) -> Bench:
-    made = Bench(root, FakeSuite(tasks=TASKS), FakeModel("m", lambda text: text))
+    made = Bench(root, FakeSuite(tasks=TASKS), FakeModel(lambda text: text, id="m"))
     made.row = ROW.model_copy(update={"price": Price(input=1e6, output=2e6), "speed": 100.0})
     return made
 
@@ -28,8 +29,8 @@ async def one(made: Bench) -> ModelEstimate:
     ("done", "model", "tokens", "basis"),
     [
         (0, "m", (10, 20, 50), "first prompts; at most"),
-        (4, "m", (6, 0, 42), "4 units of this model"),
-        (10, "new", (10, 0, 70), "10 units of 1 other model"),
+        (4, "m", (6, 60, 30), "4 units of this model"),
+        (10, "new", (10, 100, 50), "10 units of 1 other model"),
         (10, "m", (0, 0, 0), "10 units of this model"),
     ],
 )

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 
 from support import hostile_replies
 from support.case_files import listed
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeGrader, FakeModel, loop_suite
+from support.loop_fakes import FakeGrader, loop_suite
 from support.translations import TASK
 from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.official import CruxevalTask

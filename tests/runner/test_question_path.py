@@ -10,8 +10,8 @@ import pytest
 
 from support.built_questions import source
 from support.code_path import Follower, documented_path, documented_steps
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
 from support.runtime_models import answers, right_on, truths
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import Grader, ProgramGrader

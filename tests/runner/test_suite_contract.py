@@ -7,8 +7,8 @@ import pytest
 
 from support.built_questions import source
 from support.case_files import rows
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
 from support.suites import TABLE, row_of
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore

@@ -1,15 +1,16 @@
 """A suite whose every part a test decides, and what a run needs around it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any, cast
 
+from support.fake_model import FakeModel
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Chat, Completion, Message, Model, ModelKind, Sampling
+from triathlon_runner.llm import Chat, Message, Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
+from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.schedule import OpenModel
 from triathlon_runner.suites import (
     DataSetInfo,
@@ -24,24 +25,6 @@ from triathlon_runner.suites import (
 SAMPLING = Sampling(max_tokens=5)
 GRADER = cast(Grader, SimpleNamespace(sandbox=SimpleNamespace(level="lite")))
 """Of a suite that executes nothing."""
-
-
-class FakeModel:
-    """Answers with what `reply` makes of the question, or raises what it raises."""
-
-    kind = "instruct"
-
-    def __init__(self, model_id: str, reply: Callable[[str], str]) -> None:
-        self.id = model_id
-        self.reply = reply
-        self.asked: list[str] = []
-        self.temperatures: list[float] = []
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
-        self.asked.append(text)
-        self.temperatures.append(sampling.temperature)
-        return Answer(Reply(text=self.reply(text)), Usage(requests=1, output_tokens=7), 0.0, "fake-1")
 
 
 class FakeSuite:
@@ -100,7 +83,7 @@ class FakeOpener:
         yield OpenModel(
             cast(Model, self.model),
             served_by=self.served_by,
-            served_model="fake-1",
+            served_model="fake",
             slots=self.slots,
             weights=self.weights,
         )

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from support.fake_suite import FakeModel, FakeOpener, FakeSuite
+from support.fake_model import FakeModel
+from support.fake_suite import FakeOpener, FakeSuite
 from support.schedule import Bench
 from triathlon_runner.llm import Chat, Message, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
@@ -43,7 +44,7 @@ class LongRun(Bench):
 
     def __init__(self, root: Path, suite: FakeSuite, concurrency: int = 32, price: float = 1.0) -> None:
         """`price` is in USD per million tokens, either way."""
-        super().__init__(root / "results", suite, FakeModel("m", str))
+        super().__init__(root / "results", suite, FakeModel(str, id="m"))
         self._root, self._concurrency, self._price = root, concurrency, price
 
     async def __call__(self, base_url: str, control: Control | None = None) -> Summary:

@@ -1,4 +1,4 @@
-"""Stand-ins for a model and a grader: scripted, in memory, no process and no HTTP."""
+"""A stand-in for a grader, and what a model says in a loop: in memory, no process and no HTTP."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,10 +6,9 @@ from types import SimpleNamespace
 from typing import Literal, cast
 
 from triathlon_runner.datasets import FunctionProblem, Problem
-from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Outcome, Reply, Usage, Verdict
+from triathlon_runner.records import Finish, Outcome, Reply, Verdict
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import DataSetInfo
 
@@ -23,28 +22,6 @@ ADD = Problem(
 )
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return 'wrong'\n```"
-
-
-@dataclass
-class FakeModel:
-    """Answers by a function of the question's text; an exception in its place is raised."""
-
-    say: Callable[[str], str | Reply | EndpointError]
-    kind: Literal["instruct", "base"] = "instruct"
-    id: str = "fake"
-    asked: list[tuple[Chat | Completion, Sampling, int]] = field(default_factory=list)
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        self.asked.append((prompt, sampling, sample))
-        said = self.say(text_of(prompt))
-        if isinstance(said, EndpointError):
-            raise said
-        reply = Reply(text=said) if isinstance(said, str) else said
-        return Answer(reply, Usage(requests=1, input_tokens=10, output_tokens=5), 0.0, "fake")
-
-    @property
-    def texts(self) -> list[str]:
-        return [text_of(prompt) for prompt, _, _ in self.asked]
 
 
 @dataclass
@@ -67,10 +44,6 @@ class FakeGrader:
         return Verdict(
             outcome=Outcome.FAILED if failed else Outcome.PASSED, passed=0 if failed else 1, total=1
         )
-
-
-def text_of(prompt: Chat | Completion) -> str:
-    return prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
 
 
 def cut(text: str) -> Reply:

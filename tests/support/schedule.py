@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any, cast
 from unittest.mock import Mock
 
-from support.fake_suite import GRADER, FakeModel, FakeOpener, FakeSuite, entry_of
+from support.fake_model import FakeModel
+from support.fake_suite import GRADER, FakeOpener, FakeSuite, entry_of
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import (

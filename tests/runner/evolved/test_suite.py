@@ -6,8 +6,9 @@ from typing import Literal, cast
 
 import pytest
 
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeGrader, FakeModel
+from support.loop_fakes import FakeGrader
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem, TestedProblem

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from support.asl import asl
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import ADD, RIGHT, FakeGrader, FakeModel, cut, failing_in, is_summary, loop_suite
+from support.loop_fakes import ADD, RIGHT, FakeGrader, cut, failing_in, is_summary, loop_suite
 from triathlon_runner.datasets import Problem
 from triathlon_runner.llm import Chat, Completion, EndpointError
 from triathlon_runner.loop import Setting

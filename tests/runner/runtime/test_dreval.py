@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from support.runtime_models import all_right, answers, truths
 from triathlon_runner.datasets import DataStore, official

@@ -8,8 +8,8 @@ from typing import Literal
 import pytest
 
 from support.case_files import listed
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore

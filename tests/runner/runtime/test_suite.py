@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from support import built_questions
 from support.built_questions import STOCK, source
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
 from support.runtime_models import all_right, answers, right_on, truths
 from triathlon_runner import catalogue as suites
 from triathlon_runner.cli import add_commands, app

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.fake_suite import FakeModel, FakeSuite, entry_of
+from support.fake_model import FakeModel
+from support.fake_suite import FakeSuite, entry_of
 from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Completion, Sampling
@@ -154,7 +155,7 @@ async def test_whose_temperature_counts(
     """A row's own before the suite's; the defaults' stands for greedy. Another one is another protocol."""
     content = {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
     registry = Registry.model_validate(content)
-    fake = FakeModel("m", str)
+    fake = FakeModel(str, id="m")
     opened = OpenModel(
         cast(Any, fake),
         served_by="a test",
@@ -163,7 +164,7 @@ async def test_whose_temperature_counts(
         temperature=lambda of_suite: registry.temperature(registry.models[0], of_suite),
     )
     await opened.ask(Completion("q"), Sampling(8, temperature=suites))
-    assert fake.temperatures == [asked]
+    assert [sampling.temperature for _, sampling, _ in fake.asked] == [asked]
     suite = FakeSuite()
     entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
     (work,) = work_for(registry, registry.models[0], [choose(entry, suite, Wanted())])

@@ -13,7 +13,8 @@ from typing import IO, Any, cast
 
 import pytest
 
-from support.fake_suite import FakeModel, FakeOpener, FakeSuite
+from support.fake_model import FakeModel
+from support.fake_suite import FakeOpener, FakeSuite
 from support.long_units import LongRun
 from support.model_server import ModelServer
 from support.schedule import ROW, Bench
@@ -32,7 +33,7 @@ Line = dict[str, Any]
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """Two tasks, and a model that solves both."""
-    return Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    return Bench(tmp_path, FakeSuite(), FakeModel(lambda text: text, id="m"))
 
 
 def files(bench: Bench) -> dict[Path, bytes]:
@@ -45,11 +46,11 @@ async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> Non
     await bench.run(limit=2)
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code) == (2, 0, 0)
-    assert sorted(bench.model.asked) == list("abcd")
+    assert sorted(bench.model.texts) == list("abcd")
     assert [record.task_id for record in bench.records()] == list("dcba")
     manifest = bench.manifest()
-    assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
-    assert manifest.usage.output_tokens == 28
+    assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake")
+    assert manifest.usage.output_tokens == 20
     before = files(bench)
     summary = await bench.run()
     assert (summary.finished, summary.open, bench.opener.opened) == (0, 0, 2)
@@ -163,7 +164,7 @@ async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
         return text
 
     bench.opener.open = starting  # type: ignore[method-assign]
-    bench.model.reply = reply
+    bench.model.say = reply
     await bench.run()
     assert seen[:2] == [False, (True, ["d", "c"], 0)]
 
@@ -176,13 +177,13 @@ async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:
             raise EndpointError("connection refused")
         return text
 
-    bench.model.reply = reply
+    bench.model.say = reply
     summary = await bench.run()
     assert (summary.open, summary.exit_code) == (1, 1)
     assert [record.task_id for record in bench.records()] == ["b"]
     manifest = bench.manifest()
     assert (manifest.open_units, manifest.open_reasons) == (1, {"connection refused": 1})
-    bench.model.reply = lambda text: text
+    bench.model.say = lambda text: text
     assert (await bench.run()).exit_code == 0
     assert [record.task_id for record in bench.records()] == ["a", "b"]
 
@@ -194,7 +195,7 @@ async def test_an_unavailable_model_stops_at_once(bench: Bench) -> None:
         raise ModelUnavailableError("the key in M_KEY was refused")
 
     bench.suite = FakeSuite(tasks=[Task(str(n)) for n in range(50)])
-    bench.model.reply = reply
+    bench.model.say = reply
     summary = await bench.run()
     assert (summary.errors, summary.open) == (["m: the key in M_KEY was refused"], 50)
     assert summary.exit_code == 2 and len(bench.model.asked) <= 2 * UNITS_PER_SLOT
@@ -211,7 +212,7 @@ async def test_an_error_of_ours_leaves_its_unit_open(bench: Bench, grouped: bool
         return text
 
     bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
-    bench.model.reply = reply
+    bench.model.say = reply
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, 1, 1)
     (reason,) = summary.failures
@@ -219,7 +220,7 @@ async def test_an_error_of_ours_leaves_its_unit_open(bench: Bench, grouped: bool
     assert len(reason) < 250 and reason.isprintable()
     assert bench.manifest().open_reasons == {reason: 1}
     assert [said for said in bench.said if "OverflowError" not in said] == ["m evolved/fake b, sample 0"]
-    bench.model.reply = lambda text: text
+    bench.model.say = lambda text: text
     assert (await bench.run()).exit_code == 0
 
 
@@ -314,7 +315,7 @@ async def test_what_is_known_while_units_are_asked(bench: Bench) -> None:
             answer = await super().ask(*question, **options)
             return replace(answer, from_earlier_run=answer.reply.text == "a")
 
-    bench.opener.model = HalfCached("m", lambda text: text)
+    bench.opener.model = HalfCached(lambda text: text, id="m")
     await bench.run()
     assert bench.from_earlier_run == [True, False]
     assert seen == [bench.records()[0].protocol] * 2

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from support.asl import asl
+from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from support.translations import TALLY, TASK, target_of
 from triathlon_runner import loop, translation
