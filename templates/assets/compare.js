@@ -52,16 +52,18 @@
     return result ? { centre, low, high, verdict: VERDICTS[result] } : null;
   };
 
-  /* The difference of the second to the first in each board's headline; where they share none, in the columns that they do. */
-  const comparisons = (from, to) => {
-    const board = ({ column }) => column.id.split(" ")[0];
-    const shared = index.columns
-      .filter(({ ranked }) => ranked)
-      .map((column) => ({ column, to, d: difference(column.id, to, from) }))
-      .filter(({ d }) => d);
-    const headed = new Set(shared.filter(({ column }) => column.headline).map(board));
-    return shared.filter((one) => one.column.headline || !headed.has(board(one)));
-  };
+  /* The differences of the others to the first model in each board's headline; where two share none, in the columns that
+     they do. */
+  const comparisons = ([from, ...others]) =>
+    others.flatMap((to) => {
+      const board = ({ column }) => column.id.split(" ")[0];
+      const shared = index.columns
+        .filter(({ ranked }) => ranked)
+        .map((column) => ({ column, to, d: difference(column.id, to, from) }))
+        .filter(({ d }) => d);
+      const headed = new Set(shared.filter(({ column }) => column.headline).map(board));
+      return shared.filter((one) => one.column.headline || !headed.has(board(one)));
+    });
 
   /* ---- what is shown of the chosen models; they are compared with the first of them ---- */
 
@@ -92,6 +94,13 @@
       .filter(([, models]) => models.length)
       .map(([title, models]) => `${title}: ${names(models)}`);
     return html`<p class="lede verdict"><b>Against <bdi>${from.name}</bdi>: </b>${parts.join("; ")}.</p>`;
+  };
+
+  const verdict = ([from, ...others], found) => {
+    if (!found.length)
+      return html`<p class="lede verdict"><b>They cannot be compared: </b><bdi>${from.name}</bdi> and ${names(others)} have
+        ${NOT_SHARED}.</p>`;
+    return others.length > 1 ? summary(from, others, found) : sentence(from, others[0], found);
   };
 
   /* Differences to the first model with their intervals, as shares of each column's scale: right of the line is better. */
@@ -147,7 +156,7 @@
     const lonely = index.columns.filter((column) => having(column) === 1).length;
     const note = html`<p class="footnote">${counted(lonely, "column")} in which no two can be set side by side: on each
       model’s own page.</p>`;
-    return [facts.length + scores.length ? frame : "", lonely ? note : ""];
+    return html`${facts.length + scores.length ? frame : ""}${lonely ? note : ""}`;
   };
 
   /* A task that leads to what the model wrote, beside the program of another model where its texts are here, too. */
@@ -202,8 +211,8 @@
     return `M${curve.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}`;
   };
 
-  window.triathlon.compare = { known, startingWith, search, difference, comparisons, sentence, summary, forest, table };
-  Object.assign(window.triathlon.compare, { solvedAlone, program, axis, curvePath });
+  const shown = { verdict, forest, table, alone, axis, curvePath };
+  window.triathlon.compare = { known, startingWith, search, difference, comparisons, solvedAlone, ...shown };
   if (!window.document) return;
 
   const place = document.getElementById("compare");
@@ -353,8 +362,7 @@
       return;
     }
     answer.innerHTML = html`<p class="muted">Loading …</p>`;
-    const models = chosen.map((id) => known.get(id)),
-      [from, ...others] = models;
+    const models = chosen.map((id) => known.get(id));
     try {
       await Promise.all(models.map(({ data }) => load(data)));
     } catch (error) {
@@ -362,14 +370,9 @@
       return;
     }
     if (thisTurn !== turn) return; /* other models were chosen meanwhile */
-    const found = others.flatMap((model) => comparisons(from, model));
-    if (found.length) {
-      const verdict = others.length > 1 ? summary(from, others, found) : sentence(from, others[0], found);
-      answer.innerHTML = html`${verdict}${forest(models, found)}`;
-      draw(models);
-    } else
-      answer.innerHTML = html`<p class="lede verdict"><b>They cannot be compared: </b><bdi>${from.name}</bdi> and
-        ${names(others)} have ${NOT_SHARED}.</p>`;
+    const found = comparisons(models);
+    answer.innerHTML = html`${verdict(models, found)}${found.length ? forest(models, found) : ""}`;
+    if (found.length) draw(models);
     place.classList.add("ready");
     window.triathlonStay();
     tables.innerHTML = html`<section><h2>Column by column</h2>${table(models)}</section>
