@@ -105,11 +105,16 @@ test("each filter leaves out whom it says, and whose value is not known", () => 
 });
 
 test("more than one name more than a sentence has room for are counted", () => {
-  const { choices } = given.equals;
+  const { choices } = given.six;
   assert.match(
     say(BY_SIZE, rules("choose", { triathlonChoices: choices })),
     /^Take Model 0, Model 1, Model 2 or 3 others \(7 B each\):/,
   );
+});
+
+test("as many names as a sentence has room for, and one more, are all said", () => {
+  const said = say(BY_SIZE, rules("choose", { triathlonChoices: given.four.choices }));
+  assert.match(said, /^Take Model 0, Model 1, Model 2 or Model 3 \(7 B each\): the smallest of the 5 usable models/);
 });
 
 test("axes have round numbers: at most six, none outside", () => {

@@ -21,16 +21,23 @@ test("values in HTML are escaped once, and lists are joined", () => {
 test("a task is found by a part of its name: itself first, then what begins with it, numbers in their order", () => {
   const { tasksOf, search, list } = rules("find");
   const tasks = tasksOf([
-    ["One", { "tasks/one/1.html": ["Mbpp/5", "Mbpp/57"], "tasks/one/2.html": ["x/5", "Mbpp/100", "Mbpp/57(a)"] }],
+    [
+      "One",
+      { "tasks/one/1.html": ["Mbpp/5", "Mbpp/57"], "tasks/one/2.html": ["x/5", "Mbpp/100", "Mbpp/57(a)", "Mbpp 5x"] },
+    ],
     ["Two", { "tasks/two/1.html": ["Mbpp/57"] }],
   ]);
   const found = (wanted) => search(tasks, wanted).map(({ name }) => name);
-  assert.deepEqual(found("mbpp5"), ["Mbpp/5", "Mbpp/57", "Mbpp/57(a)"]);
-  assert.deepEqual(found("5"), ["Mbpp/5", "Mbpp/57", "Mbpp/57(a)", "x/5"]);
-  assert.deepEqual(found("mbpp"), ["Mbpp/5", "Mbpp/57", "Mbpp/57(a)", "Mbpp/100"]);
+  assert.deepEqual(found("mbpp5"), ["Mbpp/5", "Mbpp 5x", "Mbpp/57", "Mbpp/57(a)"]);
+  assert.deepEqual(found("7"), ["Mbpp/57", "Mbpp/57(a)"]);
+  assert.deepEqual(found("x"), ["x/5", "Mbpp 5x"]);
+  assert.deepEqual(found("mbpp"), ["Mbpp 5x", "Mbpp/5", "Mbpp/57", "Mbpp/57(a)", "Mbpp/100"]);
+  assert.deepEqual(search(tasks, "mbpp57a")[0].pages, [["One", "tasks/one/2.html#Mbpp/57%28a%29"]]);
   assert.equal(read(list(search(tasks, "mbpp57"), "")), "Mbpp/57 One · Two Mbpp/57(a) One");
   assert.equal(read(list([], " <no> ")), "No task matches “&#60;no&#62;”.");
-  assert.match(read(list(Array(12).fill(tasks[0]), "")), /and 2 more tasks$/);
+  const twelve = String(list(Array(12).fill(tasks[0]), ""));
+  assert.match(read(twelve), /and 2 more tasks$/);
+  assert.equal(twelve.split("<li>").length, 11);
 });
 
 test("each task of a built site is found on the pages where it stands", () => {
@@ -75,6 +82,7 @@ test("a pack is what the build packed; an address names a task and its sample", 
   for (const [, , , kinds] of index.tasks) for (const kind of kinds) counts[kind] -= 1;
   assert.ok(Object.keys(counts).length && Object.values(counts).every((count) => count === 0));
   assert.deepEqual(named("#core/3%281%29@2"), { task: "core/3(1)", sample: "2" });
+  assert.equal(named("#core/3@12").sample, "12");
   assert.deepEqual(named("#core/3"), { task: "core/3", sample: undefined });
   assert.deepEqual(named("#%"), {});
 });

@@ -63,13 +63,16 @@ test("every word is found in any spelling, and every filter has to fit", () => {
   for (const [name, value] of [["org", "Open"], ["has", "evolved"], ["size", "under 1 B"], ["price", "0.5"], ["run", "2026-04"], ["license", "mit"]]) assert.ok(!finds("mini", { [name]: value }), name); // prettier-ignore
   assert.ok(!finds("", { org: "OpenAI", price: "0.1" }));
   assert.ok(!fits({ text: "", facts: {} }, [["price", "5"]], ""));
+  assert.ok(!fits({ text: "", facts: { size: "10" } }, [["size", "under 10 B"]], ""));
 });
 
 test("a filter offers what rows have: sizes from the smallest, others by name", () => {
-  const rows = [{ size: "70", org: "beta" }, { size: "0.5", org: "Alpha" }, { org: "gamma" }].map((facts) => ({
-    facts,
-  }));
+  const rows = [{ size: "70", org: "beta" }, { size: "0.5", org: "alpha" }, { org: "Gamma" }, { size: "10" }].map(
+    (facts) => ({
+      facts,
+    }),
+  );
   assert.deepEqual(choices(rows, "size"), ["under 1 B", "under 10 B", "under 50 B", "50 B and more"]);
-  assert.deepEqual(choices(rows, "org"), ["Alpha", "beta", "gamma"]);
+  assert.deepEqual(choices(rows, "org"), ["alpha", "beta", "Gamma"]);
   assert.deepEqual(choices(rows, "license"), []);
 });
