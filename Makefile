@@ -74,8 +74,8 @@ lint: setup ## ruff and mypy strict; prettier for the scripts of the pages, wher
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@if $(PRETTIER) --version >/dev/null 2>&1; then $(PRETTIER) --check 'templates/assets/*.js'; \
-	else echo "the format of templates/assets/*.js was not checked: npx cannot fetch prettier here"; fi
+	@if $(PRETTIER) --version >/dev/null 2>&1; then $(PRETTIER) --check 'templates/assets/*.js' 'tests/site/scripts/*.js'; \
+	else echo "the format of the pages' scripts was not checked: npx cannot fetch prettier here"; fi
 
 check: lint test ## Lint, type check and tests
 

@@ -1,32 +1,40 @@
 /* Models side by side. Data comes in small script files, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
-  const { make, button, draw: svg, load, setQuery, bare, anchor } = window.triathlon;
+  const { html, make, load, setQuery, bare, anchor } = window.triathlon;
   const MOST = 6;
   const NOT_SHOWN = "no difference shown",
     NOT_SHARED = "no task in common under one protocol and without open units";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
-  const OPPOSITES = { b: "w", w: "b", n: "n" };
-  const place = document.getElementById("compare");
+  const OPPOSITES = { better: "worse", worse: "better", [NOT_SHOWN]: NOT_SHOWN };
   const index = window.triathlonIndex;
-  const known = new Map(index.models.map((model) => [model.id, model]));
-  const loaded = new Map();
-  window.triathlonModel = (model) => {
-    model.solved = bySuite(model.solved);
-    loaded.set(model.id, model);
+  /* By id the models, in their order; what their own scripts say of them is added when these are loaded. */
+  const known = new Map(index.models.map((model, place) => [model.id, { ...model, place }]));
+  window.triathlonModel = (model) => Object.assign(known.get(model.id), model);
+  const names = (models) => models.map(({ name }) => name).join(", ");
+  const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+  /* The models that the address names, filled up to two with models that share tasks, or any where there are none. */
+  const startingWith = (asked) => {
+    const ids = asked.filter((id) => known.has(id)).slice(0, MOST);
+    if (!ids.length && index.start) ids.push(index.start);
+    for (const id of [known.get(ids[0])?.rival, ...known.keys()])
+      if (id && ids.length < 2 && !ids.includes(id)) ids.push(id);
+    return ids;
   };
 
-  /* Task → "1" solved or "0" not, of the tasks that were run. */
-  const bySuite = (solved) =>
-    Object.fromEntries(
-      Object.entries(solved).map(([suite, signs]) => {
-        const tasks = index.clusters[index.clustersOf[suite]].map((name, i) => [name, signs[i]]);
-        return [suite, Object.fromEntries(tasks.filter(([, sign]) => sign !== "-"))];
-      }),
-    );
-
-  const fetchModel = async (id) => {
-    if (!loaded.has(id)) await load(known.get(id).data);
+  /* The id of the one model that is meant, else what is said instead. */
+  const search = (text, chosen) => {
+    const wanted = bare(text);
+    const exact = index.models.filter(({ id, name }) => [id, name].some((one) => bare(one) === wanted));
+    const found = exact.length ? exact : index.models.filter(({ id, name }) => bare(`${id} ${name}`).includes(wanted));
+    const reported = index.reported.find((name) => bare(name) === wanted);
+    if (found.length > 1)
+      return { said: `${found.length} models: ${names(found.slice(0, 3))}${found.length > 3 ? " …" : ""}` };
+    if (found.length)
+      return chosen.includes(found[0].id) ? { said: `${found[0].name} is there already` } : { id: found[0].id };
+    if (reported) return { said: `of ${reported} others reported figures alone: no task is known to compare` };
+    return { said: "no model of that name" };
   };
 
   /* The other way round: `+1.2` as `−1.2`; a zero has no sign. */
@@ -34,404 +42,268 @@
 
   /* First minus second in a column, in the texts that were made when the site was built: null where they share no task.
      A pair stands in the file of the model that comes first in the index. */
-  const places = new Map(index.models.map((model, i) => [model.id, i]));
   const difference = (id, first, second) => {
-    const [upper, lower] = places.get(first.id) < places.get(second.id) ? [first, second] : [second, first];
-    const column = upper.columns.find((entry) => entry.id === id);
-    const text = column?.minus.split(";")[places.get(lower.id) - places.get(upper.id) - 1];
-    if (!text) return null;
-    const [centre, low, high, result] = text.split(" ");
-    return upper === first
-      ? { centre, low, high, verdict: VERDICTS[result] }
-      : { centre: turned(centre), low: turned(high), high: turned(low), verdict: VERDICTS[OPPOSITES[result]] };
+    if (first.place > second.place) {
+      const d = difference(id, second, first);
+      return d && { centre: turned(d.centre), low: turned(d.high), high: turned(d.low), verdict: OPPOSITES[d.verdict] };
+    }
+    const minus = first.columns.find((column) => column.id === id)?.minus.split(";") ?? [];
+    const [centre, low, high, result] = minus[second.place - first.place - 1]?.split(" ") ?? [];
+    return result ? { centre, low, high, verdict: VERDICTS[result] } : null;
   };
 
-  const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
-  let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
-  const unknown = [...asked].filter((id) => id && !known.has(id));
-  /* Too few are filled up with models that share tasks; with any where there are none. */
-  if (!chosen.length && index.start) chosen.push(index.start);
-  for (const id of [known.get(chosen[0])?.rival, ...known.keys()])
-    if (id && chosen.length < 2 && !chosen.includes(id)) chosen.push(id);
-
-  const remember = () => setQuery(`m=${chosen.map(encodeURIComponent).join(",")}`);
-
-  const search = () => {
-    const names = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
-    const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
-    /* Said once, of an address that names models which are not here. */
-    const said = make("output", { class: "status" }, ...unknown.splice(0).map((id) => `There is no model “${id}”. `));
-    const add = () => {
-      const wanted = bare(field.value);
-      if (!wanted) return;
-      const exact = index.models.filter(({ id, name }) => [id, name].some((text) => bare(text) === wanted));
-      const found = exact.length
-        ? exact
-        : index.models.filter(({ id, name }) => bare(id + " " + name).includes(wanted));
-      const reported = index.reported.find((name) => bare(name) === wanted);
-      if (found.length === 1 && !chosen.includes(found[0].id)) {
-        chosen.push(found[0].id);
-        show();
-      } else if (found.length === 1) said.textContent = `${found[0].name} is there already`;
-      else if (found.length)
-        said.textContent = `${found.length} models: ${found
-          .slice(0, 3)
-          .map(({ name }) => name)
-          .join(", ")}${found.length > 3 ? " …" : ""}`;
-      else
-        said.textContent = reported
-          ? `of ${reported} others reported figures alone: no task is known to compare`
-          : "no model of that name";
-    };
-    /* Enter, or a name that was picked from the list: one that is being typed may be the beginning of another. */
-    const input = ({ inputType }) => {
-      if (inputType === "insertReplacementText") add();
-    };
-    const label = "Add a model",
-      look = { type: "search", list: "models", placeholder: label, "aria-label": label };
-    const field = make("input", { ...look, change: add, input });
-    return [field, list, said];
-  };
-
-  const picker = () => {
-    const bar = make("div", { class: "controls" });
-    chosen.forEach((id, position) => {
-      const remove = () => {
-        chosen = chosen.filter((other) => other !== id);
-        show();
-      };
-      bar.append(
-        button(
-          remove,
-          { "aria-label": `Remove ${known.get(id).name}`, class: `c${position}` },
-          make("bdi", {}, known.get(id).name),
-          " ×",
-        ),
-      );
+  /* The differences of the others to the first model in each board's headline; where two share none, in the columns that
+     they do. */
+  const comparisons = ([from, ...others]) =>
+    others.flatMap((to) => {
+      const board = ({ column }) => column.id.split(" ")[0];
+      const shared = index.columns
+        .filter(({ ranked }) => ranked)
+        .map((column) => ({ column, to, d: difference(column.id, to, from) }))
+        .filter(({ d }) => d);
+      const headed = new Set(shared.filter(({ column }) => column.headline).map(board));
+      return shared.filter((one) => one.column.headline || !headed.has(board(one)));
     });
-    bar.append(
-      ...(chosen.length < MOST
-        ? search()
-        : [make("span", { class: "status" }, "Six are the most: remove one to add another.")]),
-    );
-    return bar;
-  };
 
-  /* The difference of the second to the first in each board's headline; where they share none, in the columns that they do. */
-  const comparisons = (from, to) => {
-    const board = ({ id }) => id.split(" ")[0];
-    const ranked = new Map(index.columns.filter((column) => column.ranked).map((column) => [column.id, column]));
-    const shared = to.columns.filter(({ id }) => ranked.has(id) && difference(id, to, from));
-    const headed = new Set(shared.filter(({ headline }) => headline).map(board));
-    const compared = shared.filter((column) => column.headline || !headed.has(board(column)));
-    return compared.map(({ id, label }) => ({ title: label, column: ranked.get(id), to, d: difference(id, to, from) }));
-  };
+  /* ---- what is shown of the chosen models; they are compared with the first of them ---- */
 
   const sentence = (from, to, found) => {
-    const verdicts = ["better", "worse", NOT_SHOWN];
-    const inWords = ({ title, d }) => `${title} (${d.centre}, 95\u00a0%: ${d.low} to ${d.high})`;
-    const reasons = verdicts.flatMap((name) => {
-      const texts = found.filter(({ d }) => d.verdict === name).map(inWords);
-      return texts.length ? [`${name} in ${texts.join(", ")}`] : [];
-    });
-    const [better, worse] = verdicts.map((name) => found.some(({ d }) => d.verdict === name));
-    const head =
-      better && !worse
-        ? "Yes"
-        : worse && !better
-          ? "No"
-          : better && worse
-            ? "It depends"
-            : "The tasks do not decide it";
-    const text = reasons.join("; ");
-    return make(
-      "p",
-      { class: "lede verdict" },
-      make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `),
-      make("span", {}, `${text[0].toUpperCase()}${text.slice(1)}.`),
-    );
+    const by = Object.groupBy(found, ({ d }) => d.verdict);
+    const inWords = ({ column, d }) => `${column.label} (${d.centre}, 95\u00a0%: ${d.low} to ${d.high})`;
+    const reasons = Object.values(VERDICTS)
+      .filter((name) => by[name])
+      .map((name) => `${name} in ${by[name].map(inWords).join(", ")}`)
+      .join("; ");
+    const worse = by.worse ? "No" : "The tasks do not decide it";
+    const head = by.better ? (by.worse ? "It depends" : "Yes") : worse;
+    return html`<p class="lede verdict"><b>Switch from <bdi>${from.name}</bdi> to <bdi>${to.name}</bdi>? ${head}. </b>
+      <span>${reasons[0].toUpperCase()}${reasons.slice(1)}.</span></p>`;
   };
 
   /* One line for several: who is better, who worse than the first. */
   const summary = (from, others, found) => {
-    const parts = ["better", "worse"].flatMap((name) => {
-      const models = others.filter((model) => found.some(({ to, d }) => to === model && d.verdict === name));
-      return models.length ? [`${name} in some column: ${models.map(({ name: own }) => own).join(", ")}`] : [];
-    });
+    const groups = {
+      "better in some column": (verdicts) => verdicts.includes("better"),
+      "worse in some column": (verdicts) => verdicts.includes("worse"),
+      [NOT_SHOWN]: (verdicts) => verdicts.length && verdicts.every((name) => name === NOT_SHOWN),
+      [NOT_SHARED]: (verdicts) => !verdicts.length,
+    };
     const verdicts = (model) => found.filter(({ to }) => to === model).map(({ d }) => d.verdict);
-    const alike = others.filter(
-      (model) => verdicts(model).length && verdicts(model).every((name) => name === NOT_SHOWN),
-    );
-    const alone = others.filter((model) => !verdicts(model).length);
-    for (const [title, models] of [
-      [NOT_SHOWN, alike],
-      [NOT_SHARED, alone],
-    ]) {
-      if (models.length) parts.push(`${title}: ${models.map(({ name }) => name).join(", ")}`);
-    }
-    return make(
-      "p",
-      { class: "lede verdict" },
-      make("b", {}, "Against ", make("bdi", {}, from.name), ": "),
-      `${parts.join("; ")}.`,
-    );
+    const parts = Object.entries(groups)
+      .map(([title, belongs]) => [title, others.filter((model) => belongs(verdicts(model)))])
+      .filter(([, models]) => models.length)
+      .map(([title, models]) => `${title}: ${names(models)}`);
+    return html`<p class="lede verdict"><b>Against <bdi>${from.name}</bdi>: </b>${parts.join("; ")}.</p>`;
+  };
+
+  const verdict = ([from, ...others], found) => {
+    if (!found.length)
+      return html`<p class="lede verdict"><b>They cannot be compared: </b><bdi>${from.name}</bdi> and ${names(others)} have
+        ${NOT_SHARED}.</p>`;
+    return others.length > 1 ? summary(from, others, found) : sentence(from, others[0], found);
   };
 
   /* Differences to the first model with their intervals, as shares of each column's scale: right of the line is better. */
-  const forest = (from, found) => {
-    const number = (text) => Number(text.replace("−", "-").replace("+", ""));
-    const rows = found.map(({ title, column, to, d }) => ({
-      title,
-      to,
-      d,
-      ends: [d.low, d.centre, d.high].map((text) => (100 * number(text)) / column.maximum),
-    }));
-    const most = Math.max(1, ...rows.flatMap(({ ends }) => ends.map(Math.abs))),
-      across = (value) => `${50 + (48 * value) / most}%`;
-    const list = make("ol", { class: "forest" });
-    for (const {
-      title,
-      to,
-      d,
-      ends: [low, centre, high],
-    } of rows) {
-      const plot = svg(
-        "svg",
-        { "aria-hidden": "true", class: d.verdict === NOT_SHOWN ? "unsure" : `c${chosen.indexOf(to.id)}` },
-        svg("line", { x1: "50%", x2: "50%", y1: "0", y2: "100%", class: "zero" }),
-        svg("line", { x1: across(low), x2: across(high), y1: "50%", y2: "50%" }),
-        svg("circle", { cx: across(centre), cy: "50%", r: 4.5 }),
-      );
-      list.append(
-        make(
-          "li",
-          {},
-          make("span", {}, make("bdi", {}, to.name), make("small", {}, ` ${title}`)),
-          plot,
-          make("b", {}, d.centre),
-          make("small", {}, `${d.low} to ${d.high}${d.verdict === NOT_SHOWN ? "" : `, ${d.verdict}`}`),
-        ),
-      );
-    }
-    return make(
-      "section",
-      { class: "differences" },
-      make("h2", {}, "Differences to ", make("bdi", {}, from.name)),
-      make("p", { class: "muted" }, "Right of the line: better."),
-      list,
-    );
+  const forest = (models, found) => {
+    const number = (text) => Number(text.replace("−", "-"));
+    const ends = ({ column, d }) => [d.low, d.centre, d.high].map((text) => (100 * number(text)) / column.maximum);
+    const most = Math.max(1, ...found.flatMap(ends).map(Math.abs));
+    const row = (one) => {
+      const { column, to, d } = one;
+      const [low, centre, high] = ends(one).map((value) => `${50 + (48 * value) / most}%`);
+      const unsure = d.verdict === NOT_SHOWN;
+      return html`<li><span><bdi>${to.name}</bdi><small> ${column.label}</small></span>
+        <svg aria-hidden="true" class="${unsure ? "unsure" : `c${models.indexOf(to)}`}">
+        <line x1="50%" x2="50%" y1="0" y2="100%" class="zero"></line>
+        <line x1="${low}" x2="${high}" y1="50%" y2="50%"></line><circle cx="${centre}" cy="50%" r="4.5"></circle></svg>
+        <b>${d.centre}</b><small>${d.low} to ${d.high}${unsure ? "" : `, ${d.verdict}`}</small></li>`;
+    };
+    return html`<section class="differences"><h2>Differences to <bdi>${models[0].name}</bdi></h2>
+      <p class="muted">Right of the line: better.</p><ol class="forest">${found.map(row)}</ol></section>`;
   };
 
   const table = (models) => {
-    const head = make("tr", {}, make("th", { scope: "col" }, "Column"));
-    models.forEach((model, i) =>
-      head.append(
-        make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)),
-        ...(i ? [make("th", { scope: "col" }, "minus ", make("bdi", {}, models[0].name))] : []),
-      ),
-    );
-    const body = make("tbody");
-    const facts = models.map((model) => known.get(model.id).facts);
-    index.facts.forEach((title, i) => {
-      if (facts.some((own) => own[i]))
-        body.append(
-          make(
-            "tr",
-            {},
-            make("th", { scope: "row" }, title),
-            ...facts.flatMap((own, place) => [make("td", place ? { colspan: "2" } : {}, own[i] || "–")]),
-          ),
-        );
-    });
-    let lonely = 0;
-    for (const column of index.columns) {
-      const cells = models.map((model) => model.columns.find(({ id }) => id === column.id));
-      const have = cells.filter(Boolean).length;
-      if (have < 2) {
-        lonely += have;
-        continue;
-      }
-      const row = make("tr", {}, make("th", { scope: "row" }, column.title));
-      for (const [i, cell] of cells.entries()) {
-        row.append(
-          cell
-            ? make("td", { class: "score" }, make("b", {}, cell.shown), make("small", {}, cell.interval))
-            : make("td", { class: "score none" }, "–"),
-        );
-        if (!i) continue;
-        const d = cell && cells[0] ? difference(column.id, models[i], models[0]) : null;
-        row.append(
-          d
-            ? make(
-                "td",
-                { class: "score" },
-                make("span", { class: d.verdict === NOT_SHOWN ? "unsure" : "sure" }, d.centre),
-                make("small", {}, `${d.low} to ${d.high}`),
-                ...(column.ranked ? [make("small", {}, d.verdict)] : []),
-              )
-            : make("td", { class: "score none" }, "–"),
-        );
-      }
-      body.append(row);
-    }
-    const frame = make(
-      "div",
-      { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Scores and differences" },
-      make("table", { class: "data narrow" }, make("thead", {}, head), body),
-    );
-    const rest = lonely
-      ? [
-          make(
-            "p",
-            { class: "footnote" },
-            `${lonely} ${lonely === 1 ? "column" : "columns"} in which no two can be set side by side: on each model’s own page.`,
-          ),
-        ]
-      : [];
-    return body.rows.length ? [frame, ...rest] : rest;
+    const [from, ...others] = models;
+    const missing = html`<td class="score none">–</td>`;
+    const minus = (column, model) => {
+      const d = [from, model].every((one) => scoreOf(one, column)) && difference(column.id, model, from);
+      if (!d) return missing;
+      return html`<td class="score"><span class="${d.verdict === NOT_SHOWN ? "unsure" : "sure"}">${d.centre}</span>
+        <small>${d.low} to ${d.high}</small>${column.ranked ? html`<small>${d.verdict}</small>` : ""}</td>`;
+    };
+    const scoreOf = (model, column) => model.columns.find(({ id }) => id === column.id);
+    const cell = (score) =>
+      score ? html`<td class="score"><b>${score.shown}</b><small>${score.interval}</small></td>` : missing;
+    const having = (column) => models.filter((model) => scoreOf(model, column)).length;
+    const head = ({ page, name }) => html`<th scope="col"><a href="${page}">${name}</a></th>`;
+    const facts = index.facts
+      .map((title, i) => [title, models.map((model) => model.facts[i])])
+      .filter(([, texts]) => texts.some(Boolean))
+      .map(
+        ([title, [text, ...rest]]) => html`<tr><th scope="row">${title}</th><td>${text || "–"}</td>
+          ${rest.map((text) => html`<td colspan="2">${text || "–"}</td>`)}</tr>`,
+      );
+    const scores = index.columns
+      .filter((column) => having(column) > 1)
+      .map(
+        (column) => html`<tr><th scope="row">${column.title}</th>${cell(scoreOf(from, column))}
+          ${others.map((model) => [cell(scoreOf(model, column)), minus(column, model)])}</tr>`,
+      );
+    const frame = html`<div class="table-frame" tabindex="0" role="region" aria-label="Scores and differences">
+      <table class="data narrow"><thead><tr><th scope="col">Column</th>${head(from)}
+      ${others.map((model) => [head(model), html`<th scope="col">minus <bdi>${from.name}</bdi></th>`])}</tr></thead>
+      <tbody>${facts}${scores}</tbody></table></div>`;
+    const lonely = index.columns.filter((column) => having(column) === 1).length;
+    const note = html`<p class="footnote">${counted(lonely, "column")} in which no two can be set side by side: on each
+      model’s own page.</p>`;
+    return html`${facts.length + scores.length ? frame : ""}${lonely ? note : ""}`;
   };
 
   /* A task that leads to what the model wrote, beside the program of another model where its texts are here, too. */
-  const programs = (models, i, suite, task) => {
-    const page = models[i].evidence[suite];
-    if (!page) return task;
-    const rival = models.find((model, n) => n !== i && model.evidence[suite])?.evidence[suite].split("/")[1];
-    return make("a", { href: `${page}${rival ? `?beside=${rival}` : ""}#${anchor(task)}` }, task);
+  const program = (models, model, suite, task) => {
+    const page = model.evidence[suite];
+    if (!page) return html`${task}`;
+    const rival = models.find((other) => other !== model && other.evidence[suite])?.evidence[suite].split("/")[1];
+    return html`<a href="${page}${rival ? `?beside=${rival}` : ""}#${anchor(task)}">${task}</a>`;
   };
 
-  /* Tasks that exactly one of the models solves, set by set; nothing where no set is of all of them. */
-  const alone = (models) => {
-    const lists = models.map(() => new Map());
-    const shared = index.columns
+  /* Of each model and suite the tasks that it alone solves of those that all ran; null where no suite is of all. */
+  const solvedAlone = (models) => {
+    const suites = index.columns
       .map(({ solving }) => solving)
-      .filter((suite) => suite && models.every((model) => Object.keys(model.solved[suite] ?? {}).length));
-    if (!shared.length) return [];
-    for (const suite of shared) {
-      for (const task of Object.keys(models[0].solved[suite])) {
-        if (models.some((model) => !(task in model.solved[suite]))) continue;
-        const solved = models.map((model) => model.solved[suite][task] === "1");
-        if (solved.filter(Boolean).length !== 1) continue;
-        const ofSolver = lists[solved.indexOf(true)];
-        ofSolver.set(suite, [...(ofSolver.get(suite) ?? []), task]);
-      }
-    }
-    const section = make(
-      "section",
-      {},
-      make("h2", {}, "Solved by one model only"),
-      make("p", { class: "muted" }, "Of several samples one that passes is enough."),
-    );
-    models.forEach((model, i) => {
-      const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
-      const body = [...lists[i]].map(([suite, tasks]) =>
-        make(
-          "p",
-          { class: "muted" },
-          index.tasks[suite] ? make("a", { href: index.tasks[suite] }, suite) : suite,
-          ": ",
-          ...tasks.flatMap((task, n) => [...(n ? [", "] : []), programs(models, i, suite, task)]),
-        ),
-      );
-      section.append(
-        make(
-          "details",
-          {},
-          make("summary", {}, make("bdi", {}, model.name), `: ${count} ${count === 1 ? "task" : "tasks"}`),
-          ...body,
-        ),
-      );
+      .filter((suite) => suite && models.every(({ solved }) => /[01]/.test(solved[suite])));
+    if (!suites.length) return null;
+    const signs = (suite, i) => models.map(({ solved }) => solved[suite][i]).join("");
+    return models.map((_, place) => {
+      const alone = models.map((_, other) => (other === place ? "1" : "0")).join("");
+      const tasks = (suite) => index.clusters[index.clustersOf[suite]].filter((_, i) => signs(suite, i) === alone);
+      return suites.map((suite) => [suite, tasks(suite)]).filter(([, tasks]) => tasks.length);
     });
-    return [section];
+  };
+  const alone = (models) => {
+    const solved = solvedAlone(models);
+    if (!solved) return "";
+    const ofSuite = (model, [suite, tasks]) => {
+      const title = index.tasks[suite] ? html`<a href="${index.tasks[suite]}">${suite}</a>` : suite;
+      const programs = tasks.map((task, n) => [n ? ", " : "", program(models, model, suite, task)]);
+      return html`<p class="muted">${title}: ${programs}</p>`;
+    };
+    const ofModel = (model, i) => {
+      const count = solved[i].reduce((sum, [, tasks]) => sum + tasks.length, 0);
+      return html`<details><summary><bdi>${model.name}</bdi>: ${counted(count, "task")}</summary>
+        ${solved[i].map((one) => ofSuite(model, one))}</details>`;
+    };
+    return html`<section><h2>Solved by one model only</h2>
+      <p class="muted">Of several samples one that passes is enough.</p>${models.map(ofModel)}</section>`;
+  };
+
+  /* Where an axis of curves begins and ends, in tens; the build draws its lines from 0 to 100 per cent. */
+  const axis = (values) => {
+    if (!values.length) return [0, 100];
+    const low = Math.min(90, 10 * Math.floor(Math.min(...values) / 10));
+    return [low, Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10))];
+  };
+  /* `places`: the edges of the plot and its number of loops, as the figure states them. */
+  const curvePath = (curve, [low, high], places) => {
+    const [left, right, base, top, loops] = places.split(" ").map(Number);
+    const x = (i) => left + (i * (right - left)) / (loops - 1),
+      y = (value) => base - ((value - low) / (high - low)) * (base - top);
+    return `M${curve.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}`;
+  };
+
+  const shown = { verdict, forest, table, alone, axis, curvePath };
+  window.triathlon.compare = { known, startingWith, search, difference, comparisons, solvedAlone, ...shown };
+  if (!window.document) return;
+
+  const place = document.getElementById("compare");
+  const asked = [...new Set((new URLSearchParams(location.search).get("m") ?? "").split(","))];
+  const unknown = asked.filter((id) => id && !known.has(id));
+  let chosen = startingWith(asked);
+
+  const showPicker = () => {
+    const chip = (id, i) => {
+      const { name } = known.get(id);
+      return html`<button type="button" data-remove="${id}" aria-label="Remove ${name}" class="c${i}">
+        <bdi>${name}</bdi> ×</button>`;
+    };
+    const all = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
+    /* Said once, of an address that names models which are not here. */
+    const said = unknown.splice(0).map((id) => `There is no model “${id}”. `);
+    const adding = html`<input type="search" list="models" placeholder="Add a model" aria-label="Add a model">
+      <datalist id="models">${all.map((name) => html`<option value="${name}"></option>`)}</datalist>
+      <output class="status">${said}</output>`;
+    const full = html`<span class="status">Six are the most: remove one to add another.</span>`;
+    place.innerHTML = html`<div class="controls">${chosen.map(chip)}${chosen.length < MOST ? adding : full}</div>`;
+    for (const remove of place.querySelectorAll("[data-remove]"))
+      remove.addEventListener("click", () => {
+        chosen = chosen.filter((id) => id !== remove.dataset.remove);
+        show();
+      });
+    const field = place.querySelector("input");
+    const add = () => {
+      if (!bare(field.value)) return;
+      const { id, said } = search(field.value, chosen);
+      if (id) {
+        chosen.push(id);
+        show();
+      } else place.querySelector("output").textContent = said;
+    };
+    /* Enter, or a name that was picked from the list: one that is being typed may be the beginning of another. */
+    field?.addEventListener("change", add);
+    field?.addEventListener("input", ({ inputType }) => inputType === "insertReplacementText" && add());
   };
 
   /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
   const figures = document.getElementById("compare-figures");
   const pictures = figures.querySelector(".figures"),
-    plots = figures.querySelector("[data-plots]");
-  const switching = figures.querySelector("[data-interactive]");
+    plots = figures.querySelector("[data-plots]"),
+    switching = figures.querySelector("[data-interactive]");
   const showPictures = () => {
     pictures.hidden = false;
     plots.replaceChildren();
     switching.textContent = "Draw interactively";
   };
   let range = [0, 100];
-  /* Curves on an axis that ends where they do, in tens; the build draws its lines from 0 to 100 per cent. */
-  const curvePaths = (figure, curves) => {
-    const lines = [...figure.querySelectorAll("path.grid")].map((line) =>
-      line
-        .getAttribute("d")
-        .match(/[\d.]+/g)
-        .map(Number),
-    );
-    const [left, base, right] = lines[0],
-      height = base - lines.at(-1)[1],
-      values = curves.flat();
-    const low = Math.min(90, 10 * Math.floor(Math.min(...values) / 10)),
-      high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
-    range = values.length ? [low, high] : [0, 100];
-    figure.querySelectorAll("text[text-anchor=end]").forEach((text, i) => {
-      text.textContent = String(Math.round((range[0] + (i / (lines.length - 1)) * (range[1] - range[0])) * 10) / 10);
-    });
-    const step =
-      (right - left) /
-      (figure.querySelectorAll("text[text-anchor=middle]").length - 2); /* numbers of loops, and a title */
-    const point = (value, i) =>
-      `${(left + i * step).toFixed(1)},${(base - ((value - low) / (high - low)) * height).toFixed(1)}`;
-    return curves.map((curve) => (curve.length ? `M${curve.map(point).join(" ")}` : null));
-  };
   const draw = (models) => {
     figures.hidden = false;
-    figures
-      .querySelector(".legend")
-      .replaceChildren(
-        ...models.map((model, i) =>
-          make(
-            "li",
-            {},
-            svg(
-              "svg",
-              { class: "figure", width: 28, height: 10, "aria-hidden": "true" },
-              svg("g", { class: `c${i}` }, svg("path", { class: "line", d: "M1 5H27" })),
-            ),
-            ` ${model.name}`,
-          ),
-        ),
-      );
+    const sample = (i) => html`<svg class="figure" width="28" height="10" aria-hidden="true"><g class="c${i}">
+      <path class="line" d="M1 5H27"></path></g></svg>`;
+    figures.querySelector(".legend").innerHTML =
+      html`${models.map(({ name }, i) => html`<li>${sample(i)} ${name}</li>`)}`;
+    range = axis(models.flatMap(({ curve }) => curve?.y ?? []));
     for (const group of figures.querySelectorAll("[data-series]")) {
-      const isCurve = group.dataset.series === "curve",
-        shape = isCurve ? "line" : "line area";
-      const paths = isCurve
-        ? curvePaths(
-            group.closest("svg"),
-            models.map(({ curve }) => curve?.y ?? []),
-          )
-        : models.map(({ radarPath }) => radarPath);
-      group.closest("figure").hidden = !paths.some(Boolean);
-      group.replaceChildren(
-        ...paths.flatMap((d, i) => (d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: shape }))] : [])),
-      );
+      const figure = group.closest("figure"),
+        { places } = group.dataset;
+      const path = ({ curve, radarPath }) => (places ? curve && curvePath(curve.y, range, places) : radarPath);
+      const line = (d, i) => html`<g class="c${i}"><path d="${d}" class="${places ? "line" : "line area"}"></path></g>`;
+      figure.hidden = !models.some(path);
+      group.innerHTML = html`${models.map((model, i) => (path(model) ? line(path(model), i) : ""))}`;
+      if (places)
+        figure.querySelectorAll("text[text-anchor=end]").forEach((text, i, { length }) => {
+          const level = range[0] + (i / (length - 1)) * (range[1] - range[0]);
+          text.textContent = String(Math.round(level * 10) / 10);
+        });
     }
     showPictures();
   };
   /* Elements with these ids stand where plotly would else write style sheets of its maps, which the content policy refuses. */
   const loadPlotly = async () => {
     if (window.Plotly) return;
-    for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
+    for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean))
+      document.head.append(make(html`<meta id="${id}">`));
     await load(place.dataset.plotly);
   };
+  /* Traces and axes come as plotly's own from the build; the page adds its colours. */
   const interact = async () => {
     switching.disabled = true;
-    try {
-      await loadPlotly();
-    } finally {
+    await loadPlotly().finally(() => {
       switching.disabled = false;
-    }
-    const models = chosen.map((id) => loaded.get(id));
-    /* Traces and axes come as plotly's own from the build; the page adds its colours. */
+    });
     const { color, backgroundColor, fontFamily } = getComputedStyle(document.body);
     const grid = getComputedStyle(figures.querySelector(".grid")).stroke;
-    const gridded = (axis) => ({ ...axis, gridcolor: grid, linecolor: grid, zerolinecolor: grid });
+    const lines = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, showline: true };
     const page = {
+      template: { layout: { xaxis: lines, yaxis: lines, polar: { radialaxis: lines, angularaxis: lines } } },
       paper_bgcolor: backgroundColor,
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { color, family: fontFamily, size: 12 },
@@ -439,43 +311,35 @@
       hoverlabel: { font: { color: backgroundColor } } /* on the colour of the line */,
       legend: { orientation: "h", y: -0.2 },
     };
-    const traces = (name) =>
-      models.flatMap((model, i) =>
-        model[name]
-          ? [
-              {
-                ...model[name],
-                line: { color: getComputedStyle(place.querySelector(`.c${i}`)).color },
-                marker: { symbol: name === "curve" ? i : 0 },
-              },
-            ]
-          : [],
-      );
-    const {
-      curve: { xaxis, yaxis },
-      radar: { polar },
-    } = index.layouts;
+    const trace = (shape, symbol, i) => {
+      const line = { color: getComputedStyle(place.querySelector(`.c${i}`)).color };
+      return shape && { ...shape, line, marker: { symbol } };
+    };
+    const models = chosen.map((id) => known.get(id));
+    const { curve, radar } = index.layouts;
     const drawings = [
-      ["Degradation curves", traces("curve"), { xaxis: gridded(xaxis), yaxis: gridded({ ...yaxis, range }) }],
       [
-        "All dimensions",
-        traces("radar"),
-        { polar: { ...polar, radialaxis: gridded(polar.radialaxis), angularaxis: gridded(polar.angularaxis) } },
+        "Degradation curves",
+        models.map((model, i) => trace(model.curve, i, i)),
+        { ...curve, yaxis: { ...curve.yaxis, range } },
       ],
-    ].filter(([, lines]) => lines.length);
+      ["All dimensions", models.map((model, i) => trace(model.radar, 0, i)), radar],
+    ].filter(([, traces]) => traces.some(Boolean));
     /* All places first: a plot takes the width that its place has when it is drawn. */
-    const places = drawings.map(([label]) => make("div", { class: "plot", role: "group", "aria-label": label }));
-    plots.replaceChildren(...places);
-    drawings.forEach(([, lines, layout], i) =>
-      window.Plotly.newPlot(places[i], lines, { ...layout, ...page }, { displaylogo: false, responsive: true }),
+    const frame = ([label]) => html`<div class="plot" role="group" aria-label="${label}"></div>`;
+    plots.innerHTML = html`${drawings.map(frame)}`;
+    drawings.forEach(([, traces, layout], i) =>
+      window.Plotly.newPlot(
+        plots.children[i],
+        traces.filter(Boolean),
+        { ...layout, ...page },
+        { displaylogo: false, responsive: true },
+      ),
     );
     pictures.hidden = true;
     switching.textContent = "Show the pictures";
   };
-  switching.addEventListener("click", () => {
-    if (pictures.hidden) showPictures();
-    else interact();
-  });
+  switching.addEventListener("click", () => (pictures.hidden ? showPictures() : interact()));
   /* Plots have the colours that the page had when they were drawn. */
   const recolour = () => {
     if (pictures.hidden && !figures.hidden) interact();
@@ -487,51 +351,32 @@
   let turn = 0;
   const show = async () => {
     const thisTurn = (turn += 1);
-    remember();
-    place.replaceChildren(picker());
+    setQuery([["m", chosen.join(",")]]);
+    showPicker();
     figures.hidden = true;
     tables.replaceChildren();
+    const answer = place.appendChild(document.createElement("div"));
+    place.classList.toggle("ready", chosen.length < 2);
     if (chosen.length < 2) {
-      place.classList.add("ready");
-      place.append(make("p", { class: "notice" }, "Choose at least two models."));
+      answer.innerHTML = html`<p class="notice">Choose at least two models.</p>`;
       return;
     }
-    place.classList.remove("ready");
-    const wait = make("p", { class: "muted" }, "Loading …");
-    place.append(wait);
+    answer.innerHTML = html`<p class="muted">Loading …</p>`;
+    const models = chosen.map((id) => known.get(id));
     try {
-      await Promise.all(chosen.map(fetchModel));
+      await Promise.all(models.map(({ data }) => load(data)));
     } catch (error) {
-      wait.replaceWith(make("p", { class: "notice" }, String(error.message)));
+      answer.innerHTML = html`<p class="notice">${error.message}</p>`;
       return;
     }
     if (thisTurn !== turn) return; /* other models were chosen meanwhile */
-    const models = chosen.map((id) => loaded.get(id)),
-      [from, ...others] = models;
-    const found = others.flatMap((model) => comparisons(from, model));
-    if (!found.length)
-      wait.replaceWith(
-        make(
-          "p",
-          { class: "lede verdict" },
-          make("b", {}, "They cannot be compared: "),
-          make("bdi", {}, from.name),
-          ` and ${others.map(({ name }) => name).join(", ")} have ${NOT_SHARED}.`,
-        ),
-      );
-    else {
-      wait.replaceWith(
-        others.length > 1 ? summary(from, others, found) : sentence(from, others[0], found),
-        forest(from, found),
-      );
-      draw(models);
-    }
+    const found = comparisons(models);
+    answer.innerHTML = html`${verdict(models, found)}${found.length ? forest(models, found) : ""}`;
+    if (found.length) draw(models);
     place.classList.add("ready");
     window.triathlonStay();
-    tables.replaceChildren(
-      make("section", {}, make("h2", {}, "Column by column"), ...table(models)),
-      ...(found.length ? alone(models) : []),
-    );
+    tables.innerHTML = html`<section><h2>Column by column</h2>${table(models)}</section>
+      ${found.length ? alone(models) : ""}`;
     window.triathlonStay();
   };
   show();

@@ -1,15 +1,32 @@
 /* Copies of what a table shows: as Markdown, tab-separated or as a CSV file, with ids and where it is from. */
 "use strict";
 (() => {
-  const { make, button } = window.triathlon;
-  const { chooser } = window.triathlonView;
+  const { html, make } = window.triathlon;
   /* A dash alone stands for what is missing. */
   const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim().replace(/^–$/, "");
+  /* What stands beside a score or rank: its interval, and what else is said of it, as `± 0.3` or `1 column`. */
+  const INTERVAL = /^(?:([−+]?[\d.]+(?:–| to )[−+]?[\d.]+)(?:, )?)?(.*)$/;
+  const intervalAndNote = (text) => {
+    const [, interval = "", note] = INTERVAL.exec(clean(text).replace(/^, /, ""));
+    return [interval, note];
+  };
+
+  const markdown = (rows) => {
+    const [head, ...others] = rows.map((row) => row.map((text) => text.replaceAll("|", "\\|")));
+    return [head, head.map(() => "---"), ...others].map((row) => `| ${row.join(" | ")} |\n`).join("");
+  };
+  const tabs = (rows) => rows.map((row) => `${row.join("\t")}\n`).join("");
+  /* A text that a spreadsheet would run as a formula gets an apostrophe in front. */
+  const field = (text) => `"${text.replace(/^[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
+  const csv = (rows) => rows.map((row) => `${row.map(field).join(",")}\n`).join("");
+
+  window.triathlon.copy = { intervalAndNote, markdown, tabs, csv };
+  if (!window.document) return;
 
   /* Buttons that copy what `read` returns, with the field that has it then and what is said of it. */
   const copying = () => {
-    const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied", hidden: "" });
-    const said = make("output", { class: "status" });
+    const text = make(html`<textarea readonly rows="4" aria-label="What was copied" hidden></textarea>`);
+    const said = make(html`<output class="status"></output>`);
     const copy = async (read) => {
       text.hidden = false;
       text.value = read();
@@ -21,105 +38,78 @@
         said.textContent = "press Ctrl-C to copy what is marked";
       }
     };
-    return { press: (label, read) => button(() => copy(read), {}, label), text, said };
+    const press = (label, read) => make(html`<button type="button">${label}</button>`, { click: () => copy(read) });
+    return { press, text, said };
   };
 
-  /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, and what
-     else is said of it: `± 0.3`, `1 column`. */
-  const INTERVAL = /^(?:([−+]?[\d.]+(?:–| to )[−+]?[\d.]+)(?:, )?)?(.*)$/;
+  /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, its note. */
   const parts = (cell) => {
-    const small = cell.querySelector("small:not(.place)");
-    const [, interval = "", note] = INTERVAL.exec(clean(small?.textContent).replace(/^, /, ""));
-    return [clean(cell.querySelector("b")?.textContent), interval, clean(cell.querySelector("sup")?.textContent), note];
+    const text = (selector) => clean(cell.querySelector(selector)?.textContent);
+    const [interval, note] = intervalAndNote(text("small:not(.place)"));
+    return [text("b"), interval, text("sup"), note];
+  };
+  const inOne = ([value, interval, letter, note]) => {
+    const beside = [interval, note].filter(Boolean).join(", ");
+    return [value, beside && `(${beside})`, letter].filter(Boolean).join(" ");
   };
 
   /* What a column of the table is in a copy: one column or several, each with its head; in `apart`, the parts of a
      score have columns of their own. */
   const copied = (board, place, rows, apart) => {
-    const name = board.nameOf(board.heads[place]),
-      { cells: kind } = board.rows[0].row;
+    const name = board.names[place],
+      kind = board.rows[0].row.cells[place];
     const cells = rows.map((row) => row.cells[place]);
-    const plain = cells.map((cell) => clean((cell.querySelector("a, b, abbr") ?? cell).textContent));
-    if (kind[place].matches("th"))
-      return [
-        [name, ...plain],
-        ["Id", ...rows.map((row) => row.dataset.id ?? row.id)],
-      ];
-    if (!kind[place].matches(".score, .rank")) return [[name, ...plain]];
+    const plain = [name, ...cells.map((cell) => clean((cell.querySelector("a, b, abbr") ?? cell).textContent))];
+    const ids = ["Id", ...rows.map((row) => row.dataset.id ?? row.id)];
+    if (kind.matches("th")) return [plain, ids];
+    if (!kind.matches(".score, .rank")) return [plain];
     const found = cells.map(parts);
-    if (!apart)
-      return [
-        [
-          name,
-          ...found.map(([value, interval, letter, note]) =>
-            [value, interval || note ? `(${[interval, note].filter(Boolean).join(", ")})` : "", letter]
-              .filter(Boolean)
-              .join(" "),
-          ),
-        ],
-      ];
-    const always = kind[place].matches(".rank") ? 2 : 3;
-    const columns = [name, `${name}, 95 %`, `${name}, evidence`, `${name}, note`].map((title, i) => [
-      title,
-      ...found.map((one) => one[i]),
-    ]);
-    return columns.filter(([, ...texts], i) => i < always || texts.some(Boolean));
+    if (!apart) return [[name, ...found.map(inOne)]];
+    const always = kind.matches(".rank") ? 2 : 3;
+    return [name, `${name}, 95 %`, `${name}, evidence`, `${name}, note`]
+      .map((title, i) => [title, ...found.map((one) => one[i])])
+      .filter(([, ...texts], i) => i < always || texts.some(Boolean));
   };
 
   /* Heads and rows of the columns and models that are shown. */
   const view = (board, apart) => {
-    const shown = board.heads.flatMap((head, place) => (head.hidden || head.classList.contains("off") ? [] : [place]));
     const rows = board.order.filter((item) => item.shown).map(({ row }) => row);
-    const columns = shown.flatMap((place) => copied(board, place, rows, apart));
+    const columns = board.heads.flatMap((head, place) =>
+      head.hidden || head.classList.contains("off") ? [] : copied(board, place, rows, apart),
+    );
     return ["heads", ...rows].map((_, i) => columns.map((column) => column[i]));
   };
-
   const about = (board) => [
-    clean((board.table.querySelector("[data-order]") ?? board.table.caption)?.textContent) +
-      (board.wanted() ? `; ${board.wanted()}` : ""),
+    [clean((board.table.querySelector("[data-order]") ?? board.table.caption)?.textContent), board.wanted()]
+      .filter(Boolean)
+      .join("; "),
     `Triathlon, results as of ${document.querySelector("footer time")?.dateTime ?? "an unknown day"}, ${location.href}`,
   ];
-  const markdown = (board) => {
-    const [heads, ...rows] = view(board, false).map((row) => row.map((text) => text.replaceAll("|", "\\|")));
-    return [
-      ...about(board),
-      "",
-      ...[heads, heads.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`),
-      "",
-    ].join("\n");
-  };
-  const tabs = (board) =>
-    view(board, true)
-      .map((row) => row.join("\t"))
-      .join("\n") + "\n";
-  /* A text that a spreadsheet would run as a formula gets an apostrophe in front. */
-  const field = (text) => `"${text.replace(/^[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
-  const csv = (board) =>
-    [...about(board).map((line) => `# ${line}`), ...view(board, true).map((row) => row.map(field).join(","))].join(
-      "\n",
-    ) + "\n";
 
   for (const board of window.triathlonBoards.filter(({ controls }) => controls)) {
     const { press, text, said } = copying();
-    const save = () => {
-      const link = make("a", {
-        href: URL.createObjectURL(new Blob([csv(board)], { type: "text/csv" })),
-        download: `triathlon-${board.table.dataset.table}.csv`,
-      });
+    const click = () => {
+      const lines = about(board).map((line) => `# ${line}\n`);
+      const file = new Blob([...lines, csv(view(board, true))], { type: "text/csv" });
+      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file) });
+      link.download = `triathlon-${board.table.dataset.table}.csv`;
       link.click();
       URL.revokeObjectURL(link.href);
       said.textContent = "saved";
     };
-    const forms = [press("As Markdown", () => markdown(board)), press("Tab-separated", () => tabs(board))];
-    board.chips.before(chooser("Copy", [...forms, button(save, {}, "As a CSV file"), said, text]));
-  }
-  for (const block of document.querySelectorAll("[data-copy]")) {
-    const { press, text, said } = copying();
-    block.after(
-      press("Copy", () => block.textContent),
-      " ",
+    const chooser = window.triathlonView.chooser("Copy", "");
+    chooser.lastElementChild.append(
+      press("As Markdown", () => [...about(board), "", markdown(view(board, false))].join("\n")),
+      press("Tab-separated", () => tabs(view(board, true))),
+      make(html`<button type="button">As a CSV file</button>`, { click }),
       said,
       text,
     );
+    board.chips.before(chooser);
+  }
+  for (const block of document.querySelectorAll("[data-copy]")) {
+    const { press, text, said } = copying();
+    const button = press("Copy", () => block.textContent);
+    block.after(button, " ", said, text);
   }
 })();

@@ -2,66 +2,78 @@
    scripts, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
-  const { make, load, setQuery, bare, anchor } = window.triathlon;
-  const place = document.getElementById("unit"),
-    list = document.getElementById("units");
-  const filters = document.getElementById("filters"),
-    count = filters.querySelector("output");
-  const [show, beside, search] = ["show", "beside", "task"].map((name) => filters.querySelector(`[data-${name}]`));
-  const asked = new URLSearchParams(location.search);
-  const { packs, model: ownName } = place.dataset;
-  const command = document.querySelector("[data-command]"),
-    verify = command.textContent;
-  const asking = new Map(),
-    unpacked = new Map();
+  const { html, make, load, setQuery, bare, anchor } = window.triathlon;
 
   const unpack = async (text) => {
     const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   };
-  window.triathlonPack = (text) => unpacked.set(document.currentScript.src, unpack(text));
-  const fetched = async (path) => {
-    const { href } = new URL(path, location.href);
-    if (!asking.has(href)) asking.set(href, load(path));
-    await asking.get(href);
-    return unpacked.get(href);
-  };
-  const folder = (other) => (other ? `../${other}/${packs}` : packs);
-  const entryOf = (index, task) => index.tasks.find(([name]) => name === task);
-
-  /* `#task`, `#task@2` for its second sample.*/
-  const named = () => {
-    const [, task, sample] = /^(.*?)(?:@(\d+))?$/.exec(location.hash.slice(1));
+  /* `#task`, `#task@2` for its second sample. */
+  const named = (hash) => {
+    const [, task, sample] = /^#?(.*?)(?:@(\d+))?$/.exec(hash);
     try {
       return { task: decodeURIComponent(task), sample };
     } catch {
       return {};
     }
   };
+  /* A task as the command in a shell names it. */
+  const quoted = (task) => (/^[\w/.-]+$/.test(task) ? task : `'${task.replaceAll("'", "'\\''")}'`);
+  /* By kind of ending, how many tasks have it. */
+  const kindsOf = (tasks) => {
+    const counts = new Map();
+    for (const [, , , kinds] of tasks) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    return [...counts].sort();
+  };
+  /* Whether a task is listed; `rival`: by task, how the units of the model beside ended. */
+  const fits = ([task, , ended, kinds], { show, text, rival }) => {
+    const differs = () => rival?.has(task) && (rival.get(task) === "passed") !== (ended === "passed");
+    return (!show || (show === "differs" ? differs() : kinds.includes(show))) && bare(task).includes(bare(text));
+  };
+
+  window.triathlon.evidence = { unpack, named, quoted, kindsOf, fits };
+  if (!window.document) return;
+
+  const place = document.getElementById("unit"),
+    items = [...document.getElementById("units").children];
+  const filters = document.getElementById("filters"),
+    count = filters.querySelector("output");
+  const [show, beside, search] = ["show", "beside", "task"].map((name) => filters.querySelector(`[name=${name}]`));
+  const asked = new URLSearchParams(location.search);
+  const { packs, model: ownName } = place.dataset;
+  const command = document.querySelector("[data-command]"),
+    verify = command.textContent;
+
+  const unpacked = new Map();
+  window.triathlonPack = (text) => unpacked.set(document.currentScript.src, unpack(text));
+  /* A file of the packs of this model, or of the other one whose folder is named. */
+  const fetched = async (other, file) => {
+    const path = `${other ? `../${other}/` : ""}${packs}/${file}.js`;
+    await load(path);
+    return unpacked.get(new URL(path, location.href).href);
+  };
 
   const written = async (other, task) => {
-    const entry = entryOf(await fetched(`${folder(other)}/index.js`), task);
+    const { tasks } = await fetched(other, "index");
+    const entry = tasks.find(([name]) => name === task);
     const name = other ? beside.selectedOptions[0].text : ownName;
-    const holder = make("div", {}, ...(beside?.value ? [make("h3", {}, name)] : []));
-    if (!entry) holder.append(make("p", { class: "muted" }, "was not asked."));
+    const holder = make(html`<div>${beside.value ? html`<h3>${name}</h3>` : ""}</div>`);
     /* Made of escaped templates when the site was built; the content policy lets no script in it run. */
-    else
-      holder.append(
-        Object.assign(document.createElement("template"), {
-          innerHTML: (await fetched(`${folder(other)}/${entry[1]}.js`))[task],
-        }).content,
-      );
+    const unit = entry ? (await fetched(other, entry[1]))[task] : html`<p class="muted">was not asked.</p>`;
+    holder.insertAdjacentHTML("beforeend", unit);
     return holder;
   };
-  const neighbour = (task, step) => {
-    const items = [...list.children].filter((item) => !item.hidden || item.dataset.task === task);
+  const step = (label, task) => (task === null ? label : html`<a href="#${anchor(task)}">${label}</a>`);
+  const stepsOf = (task) => {
+    const listed = items.filter((item) => !item.hidden || item.dataset.task === task);
+    const at = listed.findIndex((item) => item.dataset.task === task);
     const failing = (item) => !item.querySelector("a").classList.contains("passed");
-    for (let i = items.findIndex((item) => item.dataset.task === task) + step; items[i]; i += step)
-      if (failing(items[i])) return items[i].dataset.task;
-    return null;
+    const previous = listed.slice(0, at).findLast(failing)?.dataset.task ?? null,
+      next = listed.slice(at + 1).find(failing)?.dataset.task ?? null;
+    return html`<p class="steps">${step("previous not passed", previous)} · ${step("next not passed", next)} ·
+      ${step("address of this unit", task)} · <a href="#check">check it yourself</a></p>`;
   };
-  const step = (label, task) => (task === null ? label : make("a", { href: `#${anchor(task)}` }, label));
 
   /* Opens the box with the command and the files; the address stays that of the unit. */
   const check = (event) => {
@@ -73,88 +85,56 @@
   };
 
   let turn = 0;
-  const open = async (index) => {
-    const { task, sample } = named(),
+  const open = async ({ tasks }) => {
+    const { task, sample } = named(location.hash),
       thisTurn = (turn += 1);
-    const known = entryOf(index, task);
-    place.hidden = !known;
-    command.textContent = known
-      ? `${verify} --tasks ${/^[\w/.-]+$/.test(task) ? task : `'${task.replaceAll("'", "'\\''")}'`}`
-      : verify;
-    for (const item of list.children) item.toggleAttribute("aria-current", item.dataset.task === task);
-    if (!known) return;
-    const sides = await Promise.all([written("", task), ...(beside?.value ? [written(beside.value, task)] : [])]);
+    const isKnown = tasks.some(([name]) => name === task);
+    place.hidden = !isKnown;
+    command.textContent = isKnown ? `${verify} --tasks ${quoted(task)}` : verify;
+    for (const item of items) item.toggleAttribute("aria-current", item.dataset.task === task);
+    if (!isKnown) return;
+    const sides = await Promise.all((beside.value ? ["", beside.value] : [""]).map((other) => written(other, task)));
     if (thisTurn !== turn) return; /* another was opened meanwhile */
-    const steps = make(
-      "p",
-      { class: "steps" },
-      step("previous not passed", neighbour(task, -1)),
-      " · ",
-      step("next not passed", neighbour(task, 1)),
-      " · ",
-      step("address of this unit", task),
-      " · ",
-      make("a", { href: "#check", click: check }, "check it yourself"),
-    );
-    place.replaceChildren(steps, make("div", { class: sides.length > 1 ? "beside" : "" }, ...sides));
+    place.innerHTML = html`${stepsOf(task)}<div class="${beside.value && "beside"}"></div>`;
+    place.lastElementChild.append(...sides);
+    place.querySelector("[href='#check']").addEventListener("click", check);
     window.triathlonReach(place);
-    const part =
-      sample &&
-      [...place.querySelectorAll("[data-samples]")].find((one) => one.dataset.samples.split(" ").includes(sample));
+    const samples = [...place.querySelectorAll("[data-samples]")];
+    const part = sample && samples.find((one) => one.dataset.samples.split(" ").includes(sample));
     (part || place).scrollIntoView({ behavior: "instant" });
     place.querySelector("h2")?.focus({ preventScroll: true });
     document.documentElement.dataset.shown = task;
   };
 
-  const remember = () => {
-    setQuery(
-      new URLSearchParams(
-        [
-          ["show", show.value],
-          ["beside", beside?.value ?? ""],
-        ].filter(([, value]) => value),
-      ).toString(),
-    );
-  };
-  const filter = async (index) => {
-    const rival = beside?.value
-      ? new Map((await fetched(`${folder(beside.value)}/index.js`)).tasks.map(([task, , ended]) => [task, ended]))
-      : null;
-    const differs = (task, ended) => rival?.has(task) && (rival.get(task) === "passed") !== (ended === "passed");
-    const wanted = bare(search.value);
-    let shown = 0;
-    index.tasks.forEach(([task, , ended, kinds], i) => {
-      const fits = !show.value || (show.value === "differs" ? differs(task, ended) : kinds.includes(show.value));
-      list.children[i].hidden = !fits || !bare(task).includes(wanted);
-      shown += !list.children[i].hidden;
+  const filter = async ({ tasks }) => {
+    const ends = async () => (await fetched(beside.value, "index")).tasks.map(([task, , ended]) => [task, ended]);
+    const rival = beside.value ? new Map(await ends()) : null;
+    tasks.forEach((task, i) => {
+      items[i].hidden = !fits(task, { show: show.value, text: search.value, rival });
     });
-    count.textContent = `${shown} of ${index.tasks.length}`;
+    count.textContent = `${items.filter((item) => !item.hidden).length} of ${tasks.length}`;
   };
 
   const start = async () => {
-    const index = await fetched(`${packs}/index.js`);
+    const index = await fetched("", "index");
     index.tasks.forEach(([task], i) => {
-      list.children[i].dataset.task = task;
-      list.children[i].querySelector("a").href = `#${anchor(task)}`;
+      items[i].dataset.task = task;
+      items[i].querySelector("a").href = `#${anchor(task)}`;
     });
-    const counts = new Map();
-    for (const [, , , kinds] of index.tasks) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    for (const [kind, number] of [...counts].sort())
-      show.append(make("option", { value: kind }, `${kind.replaceAll("_", " ")} (${number})`));
-    if (beside) show.append(make("option", { value: "differs" }, "other outcome than the model beside"));
-    show.value = asked.get("show") ?? "";
-    if (show.selectedIndex < 0) show.value = "";
-    if (beside) {
-      beside.value = asked.get("beside") ?? "";
-      if (beside.selectedIndex < 0) beside.value = "";
+    const options = kindsOf(index.tasks).map(([kind, number]) => [kind, `${kind.replaceAll("_", " ")} (${number})`]);
+    if (beside.length > 1) options.push(["differs", "other outcome than the model beside"]);
+    for (const [value, text] of options) show.add(new Option(text, value));
+    for (const select of [show, beside]) {
+      select.value = asked.get(select.name) ?? "";
+      if (select.selectedIndex < 0) select.value = "";
     }
     filters.hidden = false;
     const again = async () => {
-      remember();
+      setQuery([show, beside].map((select) => [select.name, select.value]));
       await filter(index);
       await open(index);
     };
-    for (const select of [show, beside]) select?.addEventListener("change", again);
+    for (const select of [show, beside]) select.addEventListener("change", again);
     search.addEventListener("input", () => filter(index));
     addEventListener("hashchange", () => open(index));
     await filter(index);
@@ -162,6 +142,6 @@
   };
   start().catch((error) => {
     place.hidden = false;
-    place.replaceChildren(make("p", { class: "notice" }, error.message));
+    place.innerHTML = html`<p class="notice">${error.message}</p>`;
   });
 })();

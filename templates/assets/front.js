@@ -1,7 +1,24 @@
 /* The front page: what its table is ranked by, which chart a phone shows, and rows to compare. */
 "use strict";
 (() => {
-  const { make, button, draw } = window.triathlon;
+  const { html, make } = window.triathlon;
+
+  /* The places of these scores among them, the highest first; none of a missing one. */
+  const placesOf = (scores) => {
+    const known = scores.filter((score) => score !== null).sort((a, b) => b - a);
+    return scores.map((score) => (score === null ? null : known.indexOf(score) + 1));
+  };
+  /* `=3 1 80`: a rank and where it may lie, in the words of the page; `(5)`: the place of a figure that was not checked. */
+  const rankCell = (text) => {
+    const [rank, low, high] = text.split(" ");
+    if (!rank) return html`<span class="none">–</span>`;
+    const ends = html`<small><i class="said">, </i>${low}<i class="said"> to </i><span>${high}</span></small>`;
+    return html`<i class="said">rank </i><b>${rank}</b>${low === high ? "" : ends}`;
+  };
+
+  window.triathlon.front = { placesOf, rankCell };
+  if (!window.document) return;
+
   const { state, remember } = window.triathlonView;
   const board = window.triathlonBoards[0];
   const MOST = 6;
@@ -12,77 +29,35 @@
   const start = (heads.find((head) => head.hasAttribute("aria-sort")) ?? heads[0]).dataset.by;
   const title = (head) => head.querySelector("button").firstChild.textContent.trim();
 
-  /* The bar of a cell, as the build draws it for the first column. */
-  const addBar = (cell, maximum) => {
-    if (cell.dataset.v === "" || cell.querySelector(".gauge")) return;
-    const small = cell.querySelector("small"),
-      share = (value) => `${Math.max(0, Math.min(100, (100 * value) / maximum))}%`;
-    const ends = /^(\d[\d.]*)–(\d[\d.]*)/.exec(small?.textContent ?? "");
-    const hollow = cell.querySelector("sup")?.textContent === "p";
-    const bar = draw(
-      "svg",
-      { class: hollow ? "gauge hollow" : "gauge", "aria-hidden": "true" },
-      draw("rect", { width: share(Number(cell.dataset.v)) }),
-    );
-    if (ends) bar.append(draw("line", { x1: share(Number(ends[1])), x2: share(Number(ends[2])) }));
-    if (small) small.before(bar);
-    else cell.append(bar);
-  };
-
-  const said = (text) => make("i", { class: "said" }, text);
-  /* `=3 1 80`: a rank and where it may lie; `(5)`: the place of a figure that was not checked. */
-  const showRank = (item, text, place) => {
-    const cell = item.rank,
-      [rank, low, high] = (text ?? "").split(" ");
-    cell.dataset.v = place ?? "";
-    cell.toggleAttribute("data-beside", Boolean(rank) && rank.startsWith("("));
-    if (!rank) cell.replaceChildren(make("span", { class: "none" }, "–"));
-    else {
-      const ends =
-        low && low !== high ? [make("small", {}, said(", "), low, said(" to "), make("span", {}, high))] : [];
-      cell.replaceChildren(said("rank "), make("b", {}, rank), ...ends);
-    }
-    item.keys = null;
-  };
-
   const rankBy = (key) => {
     const head = heads.find((one) => one.dataset.by === key),
       column = board.heads.indexOf(head);
-    const values = board.rows
-      .map(({ row }) => row.cells[column].dataset.v)
-      .filter(Boolean)
-      .map(Number)
-      .sort((a, b) => b - a);
+    const cells = board.rows.map(({ row }) => row.cells[column]);
+    const places = placesOf(cells.map(({ dataset: { v } }) => (v === "" ? null : Number(v))));
     board.showColumn(column, true);
-    for (const item of board.rows) {
-      const cell = item.row.cells[column];
-      for (const old of item.row.querySelectorAll(".by")) old.classList.remove("by");
-      cell.classList.add("by");
-      addBar(cell, Number(head.dataset.maximum));
-      showRank(item, cell.dataset.r, cell.dataset.v === "" ? null : values.indexOf(Number(cell.dataset.v)) + 1);
-    }
+    board.rows.forEach(({ row }, i) => {
+      for (const old of row.querySelectorAll(".by")) old.classList.remove("by");
+      cells[i].classList.add("by");
+      const rank = row.cells[0],
+        { r = "" } = cells[i].dataset;
+      rank.dataset.v = places[i] ?? "";
+      rank.toggleAttribute("data-beside", r.startsWith("("));
+      rank.innerHTML = rankCell(r);
+    });
     for (const one of board.heads) one.classList.toggle("by", one === head);
     board.sort(column, "descending", false);
     order.textContent = `All models, by ${title(head)}: ${head.dataset.about}`;
-    const chart = charts.querySelector(`[data-by="${CSS.escape(key)}"]`);
+    const chart = [...charts.children].find((one) => one.dataset.by === key);
     if (chart) for (const one of charts.children) one.classList.toggle("chosen", one === chart);
     remember("by", key === start ? "" : key);
     check(key);
   };
 
-  const group = make(
-    "fieldset",
-    { class: "rank-by", change: ({ target }) => rankBy(target.value) },
-    make("legend", {}, "Rank by"),
-    ...heads.map((head) =>
-      make(
-        "label",
-        { title: head.dataset.about },
-        make("input", { type: "radio", name: "by", value: head.dataset.by }),
-        make("span", {}, title(head)),
-      ),
-    ),
-  );
+  const choice = (head) => html`<label title="${head.dataset.about}">
+    <input type="radio" name="by" value="${head.dataset.by}"><span>${title(head)}</span></label>`;
+  const group = make(html`<fieldset class="rank-by"><legend>Rank by</legend>${heads.map(choice)}</fieldset>`, {
+    change: ({ target }) => rankBy(target.value),
+  });
   const check = (key) => {
     group.querySelector(`[value="${CSS.escape(key)}"]`).checked = true;
   };
@@ -112,40 +87,35 @@
 
   /* ---- rows to compare ---- */
   const rows = board.rows.filter(({ row }) => row.dataset.id);
-  if (rows.length > 1) {
-    const chosen = new Set(),
-      boxes = [];
-    const link = make("a", { class: "button" }),
-      note = make("output", { class: "status" });
-    const say = () => {
-      link.hidden = chosen.size < 2;
-      link.textContent = `Compare these ${chosen.size}`;
-      link.href = `compare.html?m=${[...chosen].map(encodeURIComponent).join(",")}`;
-      note.textContent = chosen.size < 2 ? "tick two to six models" : chosen.size === MOST ? "six are the most" : "";
-      for (const box of boxes) box.disabled = chosen.size === MOST && !box.checked;
+  if (rows.length < 2) return;
+  const chosen = new Set(),
+    boxes = [];
+  const bar = make(html`<span class="comparing" hidden><a class="button"></a> <output class="status"></output></span>`);
+  const [link, note] = bar.children;
+  const say = () => {
+    link.hidden = chosen.size < 2;
+    link.textContent = `Compare these ${chosen.size}`;
+    link.href = `compare.html?m=${[...chosen].map(encodeURIComponent).join(",")}`;
+    note.textContent = chosen.size < 2 ? "tick two to six models" : chosen.size === MOST ? "six are the most" : "";
+    for (const box of boxes) box.disabled = chosen.size === MOST && !box.checked;
+  };
+  const addBox = ({ row }) => {
+    const change = () => {
+      chosen[box.checked ? "add" : "delete"](row.dataset.id);
+      say();
     };
-    const bar = make("span", { class: "comparing", hidden: "" }, link, " ", note);
-    const tick = button(
-      () => {
-        const ticking = board.table.classList.toggle("ticking");
-        tick.setAttribute("aria-pressed", String(ticking));
-        bar.hidden = !ticking;
-        if (ticking && !boxes.length)
-          for (const { row } of rows) {
-            const label = `Compare ${row.querySelector("th a").textContent}`;
-            const change = () => {
-              chosen[box.checked ? "add" : "delete"](row.dataset.id);
-              say();
-            };
-            const box = make("input", { type: "checkbox", "aria-label": label, change });
-            row.querySelector("th").prepend(box);
-            boxes.push(box);
-          }
-        say();
-      },
-      { "aria-pressed": "false" },
-      "Compare",
-    );
-    board.chips.before(tick, bar);
-  }
+    const name = row.querySelector("th a").textContent;
+    const box = make(html`<input type="checkbox" aria-label="Compare ${name}">`, { change });
+    row.querySelector("th").prepend(box);
+    boxes.push(box);
+  };
+  const click = () => {
+    const ticking = board.table.classList.toggle("ticking");
+    tick.setAttribute("aria-pressed", String(ticking));
+    bar.hidden = !ticking;
+    if (ticking && !boxes.length) rows.forEach(addBox);
+    say();
+  };
+  const tick = make(html`<button type="button" aria-pressed="false">Compare</button>`, { click });
+  board.chips.before(tick, bar);
 })();

@@ -2,11 +2,13 @@
 "use strict";
 {
   const { load, anchor } = window.triathlon,
-    wanted = location.hash.slice(1);
+    wanted = location.hash.slice(1),
+    folder = location.pathname.split("/").slice(-3, -1).join("/");
   window.triathlonTasks = ({ suites }) => {
-    const [, , step, names] = suites.find(([, page]) => location.pathname.includes(`/${page}/`));
-    const place = names.findIndex((name) => anchor(name) === wanted);
-    if (place >= 0) location.replace(`${Math.floor(place / step) + 1}.html#${wanted}`);
+    const pages = suites.flatMap(([, pages]) => Object.entries(pages));
+    const isThere = ([page, names]) => page.startsWith(`${folder}/`) && names.some((name) => anchor(name) === wanted);
+    const [page] = pages.find(isThere) ?? [];
+    if (page) location.replace(`../../${page}#${wanted}`);
   };
   if (wanted && !document.getElementById(wanted)) load("../../data/tasks.js");
 }

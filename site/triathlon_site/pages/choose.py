@@ -80,7 +80,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     content = {
         "models": [_model(ranked[name], known[name], costs) for name in names],
         "scores": [_score(of, names, costs) for of in scored],
-        "costs": [cost._asdict() for cost in costs],
+        "costs": [cost._asdict() | {"head": formats.sentence(cost.noun)} for cost in costs],
         "named": NAMED,
         "fewest": FEWEST,
     }

@@ -73,8 +73,6 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             "columns": [
                 {
                     "id": name,
-                    "label": _title(board, column),
-                    "headline": column.column.headline,
                     "shown": formats.known_range(score.value, score.upper, column.column.maximum),
                     "interval": formats.span(score.interval, column.column.maximum),
                     "minus": minus[name][model],
@@ -132,6 +130,8 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
             {
                 "id": name,
                 "title": formats.sentence(_title(board, column)),
+                "label": _title(board, column),
+                "headline": column.column.headline,
                 "solving": column.column.suites[0] if _is_solving(column) else None,
                 "ranked": column.column.ranked,
                 "maximum": formats.in_unit(column.column.maximum, column.column.maximum),

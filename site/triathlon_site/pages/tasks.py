@@ -60,16 +60,8 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
     ]
     if pages:
-        # what the search of tasks reads: title, address and tasks of each suite, as they stand on its pages
-        suites = [
-            (
-                page.found.entry.title,
-                page.path.removesuffix(".html"),
-                page.step,
-                [task.task for task in page.found.tasks],
-            )
-            for page in pages
-        ]
+        # what the search of tasks reads: of each suite its title, and the tasks by the page that they are on
+        suites = [(page.found.entry.title, _tasks_by_page(page)) for page in pages]
         index = Page(INDEX, f"window.triathlonTasks({as_script({'suites': suites})});\n")
         head = ("Suite", "Models", "Tasks", "Mean, %", "Solved by all", "By nobody")
         overview = Section("Suites", "", head, tuple(map(_overview, pages)))
@@ -93,6 +85,13 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             shown = {task.task: solvers.get(task.task, {}) for task in tasks}
             values = {"page": page, "start": start, "solvers": shown}
             yield Draft(page.details(start), "tasks/details", values)
+
+
+def _tasks_by_page(page: SuitePage) -> dict[str, list[str]]:
+    tasks = defaultdict[str, list[str]](list)
+    for place, task in enumerate(page.found.tasks):
+        tasks[page.details(place)].append(task.task)
+    return tasks
 
 
 def _overview(page: SuitePage) -> tuple[Value, ...]:

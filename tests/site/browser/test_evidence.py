@@ -78,7 +78,7 @@ def test_an_address_is_the_task(page: Page, out: Path) -> None:
     expect(command).to_be_visible()
     assert command.inner_text().startswith("triathlon verify --models one --suites loop/core --tasks ")
     assert page.url == address  # the unit stays open
-    page.locator("input[data-task]").fill(tasks[3].upper().replace("/", " "))  # as every search of the site
+    page.locator("input[name=task]").fill(tasks[3].upper().replace("/", " "))  # as every search of the site
     expect(page.locator("#units li:visible")).to_have_count(1)
 
 
