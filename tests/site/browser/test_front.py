@@ -113,6 +113,10 @@ def test_search_and_filters(page: Page, site: Path) -> None:
     assert "?" not in page.url
     visit(page, (site / "index.html").as_uri() + "?price=3")
     expect(page.get_by_role("button", name="Remove the filter Price out, $/M, at most: 3")).to_be_visible()
+    page.locator("th", has_text="out, $/M").get_by_role("button").click()
+    place = page.locator("thead th").evaluate_all("heads => heads.findIndex(head => head.ariaSort)")
+    texts = page.locator(f"tbody td:nth-child({place + 1})").all_inner_texts()
+    assert [float(text) for text in texts] == sorted(map(float, texts))  # by what the cell shows
 
 
 def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) -> None:

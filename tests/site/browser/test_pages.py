@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from support.visit import fits, names, settle, visit
+from support.visit import fits, names, narrow, settle, visit
 from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
@@ -109,6 +109,15 @@ def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, pat
         expect(page.locator("th", has_text="out, $/M").first).to_be_visible()
     ink = page.evaluate("getComputedStyle(document.body).color")
     assert max(map(int, re.findall(r"\d+", ink))) < 64
+
+
+def test_filtering_leaves_ranks_as_they_are(page: Page, site: Path) -> None:
+    """They are those among all models, which the status counts."""
+    visit(page, (site / "overall-core.html").as_uri())
+    narrow(page, "Organisation", "Other")
+    assert names(page) == ["Gamma", "Delta"]
+    assert page.locator("td.rank:visible b").all_inner_texts() == ["3", "4"]
+    expect(page.locator("output.status").last).to_have_text("2 of 5 models")
 
 
 def test_sorting_by_keyboard(page: Page, site: Path) -> None:
