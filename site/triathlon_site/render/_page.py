@@ -117,7 +117,7 @@ class Environment:
         self._jinja.globals["inline"] = cache(self._inline)
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)
 
-    def render(self, template: str, **context: Any) -> str:
+    def render(self, template: str, /, **context: Any) -> str:
         """The page, its control characters made visible."""
         page = self._jinja.get_template(f"{template}.html.jinja").render(**context)
         return show_control_characters(page)
