@@ -15,6 +15,7 @@ import jinja2.runtime
 import markupsafe
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.nodes import Expr
+from jinja2.runtime import Macro
 from markupsafe import Markup
 
 from triathlon_site.render.formats import FILTERS
@@ -116,6 +117,9 @@ class Environment:
         self._jinja.globals["remembered"] = lru_cache(maxsize=4096)  # a macro with its last results
         self._jinja.globals["inline"] = cache(self._inline)
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)
+        for path in sorted(templates.glob("shared/*.jinja")):  # every template may use the macros of these
+            module = self._jinja.get_template(f"shared/{path.name}").module
+            self._jinja.globals.update({n: v for n, v in vars(module).items() if isinstance(v, Macro)})
 
     def render(self, template: str, /, **context: Any) -> str:
         """The page, its control characters made visible."""
