@@ -15,7 +15,6 @@ import jinja2.runtime
 import markupsafe
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.nodes import Expr
-from jinja2.runtime import Macro
 from markupsafe import Markup
 
 from triathlon_site.render.formats import FILTERS
@@ -119,7 +118,7 @@ class Environment:
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)
         for path in sorted(templates.glob("shared/*.jinja")):  # every template may use the macros of these
             module = self._jinja.get_template(f"shared/{path.name}").module
-            self._jinja.globals.update({n: v for n, v in vars(module).items() if isinstance(v, Macro)})
+            self._jinja.globals.update({n: v for n, v in vars(module).items() if isinstance(v, jinja2.runtime.Macro)})
 
     def render(self, template: str, /, **context: Any) -> str:
         """The page, its control characters made visible."""
