@@ -59,9 +59,9 @@ class Rendering:
                 continue
             # Any address that leads nowhere shows that page, however deep it lies.
             root = self.site.url if part.path == MISSING else "../" * part.path.count("/")
-            values = {**self._frame, **part.values, "root": root, "here": part.path, "template": part.template}
-            template = "base" if part.path.endswith(".html") else part.template
-            yield Page(part.path, self.environment.render(template, **values))
+            values = {**self._frame, **part.values, "root": root, "here": part.path}
+            frame = "base" if part.path.endswith(".html") else part.template
+            yield Page(part.path, self.environment.render(frame, template=part.template, **values))
             yield from part.files
 
 

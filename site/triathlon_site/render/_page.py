@@ -118,7 +118,8 @@ class Environment:
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)
         for path in sorted(templates.glob("shared/*.jinja")):  # every template may use the macros of these
             module = self._jinja.get_template(f"shared/{path.name}").module
-            self._jinja.globals.update({n: v for n, v in vars(module).items() if isinstance(v, jinja2.runtime.Macro)})
+            macros = [value for value in vars(module).values() if isinstance(value, jinja2.runtime.Macro)]
+            self._jinja.globals.update((macro.name, macro) for macro in macros)
 
     def render(self, template: str, /, **context: Any) -> str:
         """The page, its control characters made visible."""

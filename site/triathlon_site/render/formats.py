@@ -244,5 +244,6 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     name: function
     for name, function in list(globals().items())
     if isfunction(function) and not name.startswith("_")
-} | {of.__name__: of for of in (counted, unit_pages.evidence_page, unit_pages.lines_page, unit_pages.unit_anchor)}
+} | {of.__name__: of for of in (unit_pages.evidence_page, unit_pages.lines_page, unit_pages.unit_anchor)}
+FILTERS["counted"] = counted
 """Every format, and the addresses of evidence, by name, for templates."""
