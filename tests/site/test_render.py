@@ -72,10 +72,9 @@ def _strings(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _defined(source: str) -> set[str]:
-    """The macros that a template defines or imports, and the variables that it sets."""
+    """The macros that a template defines or imports, the variables that it sets, and those of its loops."""
     imported = ",".join(re.findall(r"{% from \S+ import ([^%]+) %}", source))
-    names = (name.split(" as ")[-1].strip() for name in imported.split(","))
-    return {*names, *re.findall(r"{%-? (?:macro|set) (\w+)", source)}
+    return {*re.split(r",\s*", imported), *re.findall(r"{%-? (?:macro|set|for) (\w+)", source)}
 
 
 def test_markup_is_written_in_templates_only() -> None:
@@ -96,7 +95,13 @@ def test_lines_of_templates_are_short() -> None:
 
 
 def test_templates_use_what_their_pages_hand_them(tmp_path: Path) -> None:
-    """Every name in a template is handed over or a common one, and all that is handed over is used."""
+    """Every name in a template is handed over or a common one, and all that is handed over is used.
+
+    No value has the name of a shared macro, which would stand in its place where it was forgotten.
+    """
+    shared = "".join(path.read_text() for path in TEMPLATES.glob("shared/*.jinja"))
+    macros = set(re.findall(r"{% macro (\w+)", shared))
+    assert len(macros) > 30
     results = imported_results(rich_results(tmp_path / "results", MODELS, tasks=4))
     results_on(results, MODELS, "loop/mbpp-plus", tasks=4)
     shutil.copytree(PUBLISHED, results / "published")
@@ -112,12 +117,14 @@ def test_templates_use_what_their_pages_hand_them(tmp_path: Path) -> None:
         if template == "board/page":
             included += [f"board/{p.name}" for p in (TEMPLATES / "board").iterdir() if "page" not in p.name]
         used: set[str] = set()
-        for source in (page, *((TEMPLATES / name).read_text() for name in included)):
+        sources = (page, *((TEMPLATES / name).read_text() for name in included))
+        for source in sources:
             environment.filters.update(dict.fromkeys(re.findall(r"\|\s*(\w+)", source), str))
-            names = jinja2.meta.find_undeclared_variables(environment.parse(source))
-            used |= names - (_defined(source) - declared)
-        assert used - declared <= COMMON, template
+            used |= jinja2.meta.find_undeclared_variables(environment.parse(source))
+        used -= set().union(*map(_defined, sources)) - declared
+        assert used - declared <= COMMON | macros, template
         assert declared <= used, template
+        assert not declared & macros, template
 
 
 SCORE = ShownScore(0.5, Interval(0.4, 0.6), 20, maximum=1.0, link="")

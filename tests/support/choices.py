@@ -61,4 +61,4 @@ def choices(solved: Mapping[str, float]) -> Draft:
 def rendered(draft: Draft) -> str:
     """The page as it is without a script."""
     frame = {"root": "", "here": draft.path, "links": [], "leaderboards": [], "more": [], "site": Site()}
-    return installed_environment().render(draft.template, **frame, **draft.values)
+    return installed_environment().render("base", template=draft.template, **frame, **draft.values)

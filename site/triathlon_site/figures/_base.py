@@ -17,7 +17,8 @@ NOTHING: Final = Markup("")  # in place of a figure that would say nothing
 def draw(template: str, title: str, width: float, height: float, **parts: Any) -> Markup:
     """A figure: its template, filled with these parts; the title is its accessible name."""
     parts |= {"title": title, "width": width, "height": height}
-    return Markup(installed_environment().render(f"figures/{template}", **parts).strip())
+    marks = f"figures/{template}"
+    return Markup(installed_environment().render("figures/figure", template=marks, **parts).strip())
 
 
 def quarter_ticks(start: float, end: float, maximum: float = 100) -> list[tuple[str, float]]:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from triathlon_site.figures._base import NOTHING, draw, quarter_ticks
+from triathlon_site.render import installed_environment
 from triathlon_site.render.formats import px
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44
@@ -133,6 +134,6 @@ def badge(name: str, value: str, colour: str) -> Markup:
     pad, letter = 7.0, 6.3
     left, right = (len(text) * letter + 2 * pad for text in (name, value))
     words = ((name, left / 2, len(name) * letter), (value, left + right / 2, len(value) * letter))
-    return draw(
-        "badge", f"{name}: {value}", left + right, 20, left=left, right=right, colour=colour, words=words
-    )
+    size = {"width": left + right, "height": 20, "left": left, "right": right}
+    parts = {"title": f"{name}: {value}", "colour": colour, "words": words}
+    return Markup(installed_environment().render("figures/badge", **size, **parts).strip())

@@ -60,7 +60,8 @@ class Rendering:
             # Any address that leads nowhere shows that page, however deep it lies.
             root = self.site.url if part.path == MISSING else "../" * part.path.count("/")
             values = {**self._frame, **part.values, "root": root, "here": part.path}
-            yield Page(part.path, self.environment.render(part.template, **values))
+            frame = "base" if part.path.endswith(".html") else part.template
+            yield Page(part.path, self.environment.render(frame, template=part.template, **values))
             yield from part.files
 
 

@@ -38,7 +38,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         head = ("Model", "Quantity", "Measured here", "Reported", "By", "Difference", "Agrees")
         beside = Section("Measured here and reported by others", "", head, tuple(map(_beside, found)))
         quantised = any(pair.snapshot.info.bits for pair in found)
-        yield Draft(TRUTH, "truth/page", {"table": beside, "quantised": quantised})
+        yield Draft(TRUTH, "truth/page", {"pairs": beside, "quantised": quantised})
     pages: dict[str, list[PublishedTable]] = {}
     for table in site.reported.tables:
         pages.setdefault(table.page, []).append(table)

@@ -116,8 +116,12 @@ class Environment:
         self._jinja.globals["remembered"] = lru_cache(maxsize=4096)  # a macro with its last results
         self._jinja.globals["inline"] = cache(self._inline)
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)
+        for path in sorted(templates.glob("shared/*.jinja")):  # every template may use the macros of these
+            module = self._jinja.get_template(f"shared/{path.name}").module
+            macros = [value for value in vars(module).values() if isinstance(value, jinja2.runtime.Macro)]
+            self._jinja.globals.update((macro.name, macro) for macro in macros)
 
-    def render(self, template: str, **context: Any) -> str:
+    def render(self, template: str, /, **context: Any) -> str:
         """The page, its control characters made visible."""
         page = self._jinja.get_template(f"{template}.html.jinja").render(**context)
         return show_control_characters(page)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from triathlon_runner import unit_pages
 from triathlon_runner.records import FailingCase
+from triathlon_runner.terminal import counted
 from triathlon_site.ranking import Rank
 from triathlon_site.uncertainty import Interval
 
@@ -244,4 +245,5 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     for name, function in list(globals().items())
     if isfunction(function) and not name.startswith("_")
 } | {of.__name__: of for of in (unit_pages.evidence_page, unit_pages.lines_page, unit_pages.unit_anchor)}
+FILTERS["counted"] = counted
 """Every format, and the addresses of evidence, by name, for templates."""
