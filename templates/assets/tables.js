@@ -51,9 +51,7 @@
     return looked.every((word) => row.text.includes(word));
   };
 
-  /* What a cell without a value of its own says: its text, or the first number of it. */
-  const plain = (text, numeric) =>
-    numeric ? (/^[+−]?[\d,]*\.?\d+/.exec(text)?.[0] ?? "").replace("−", "-").replaceAll(",", "") : text;
+  /* `value`: what a cell sorts by, its `data-v`; without one, in a column of texts, its text. */
   const keyOf = (value, numeric) => {
     if (value === "") return null;
     if (!numeric) return value.toLowerCase();
@@ -91,7 +89,7 @@
   ];
   const sortsOf = (text) => (text ?? "").split(".").filter(Boolean);
 
-  window.triathlon.tables = { choices, fits, plain, keyOf, sorted, keysOf, withSort };
+  window.triathlon.tables = { choices, fits, keyOf, sorted, keysOf, withSort };
   if (!window.document) return;
 
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
@@ -175,8 +173,10 @@
     sort(column, direction, named = true) {
       this.sorts = named ? withSort(this.sorts, this.keys[column], direction) : [];
       const numeric = this.numeric[column];
-      const key = ({ row: { cells } }) =>
-        keyOf(cells[column].dataset.v ?? plain((cells[column].firstChild?.textContent ?? "").trim(), numeric), numeric);
+      const key = ({ row: { cells } }) => {
+        const { dataset, firstChild } = cells[column];
+        return keyOf(dataset.v ?? (numeric ? "" : (firstChild?.textContent ?? "").trim()), numeric);
+      };
       this.order = sorted(named ? this.order : this.rows, key, direction);
       this.place();
       for (const head of this.heads) head.removeAttribute("aria-sort");

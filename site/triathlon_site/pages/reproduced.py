@@ -101,10 +101,10 @@ def _tasks(row: Row) -> Value:
     small = "not compared while units are open" if any(c.own and c.own.apart for c in row.cells) else ""
     fewest, whole = min(counts, key=lambda count: count[0] / max(count[1], 1))
     if fewest < whole:
-        return Value(f"{fewest} of {whole}", small)
+        return Value(f"{fewest} of {whole}", small, fewest=fewest)
     most = max(tasks for tasks, _ in counts)
     least = min(tasks for tasks, _ in counts)
-    return Value(f"{least}" if least == most else f"{least}–{most}", small)
+    return Value(f"{least}" if least == most else f"{least}–{most}", small, fewest=least)
 
 
 def _suites(site: Gathered, paper: Paper) -> Iterator[dict[str, Any]]:

@@ -254,6 +254,14 @@ class Value:
     """False where the difference in the cell is not significant."""
     of_all: bool = False
     """In the first cell of a row: the row is over all models, and stands above them in every order."""
+    fewest: int | None = None
+    """The smaller end of a text that is a range of counts."""
+
+    @property
+    def sorts_by(self) -> float | None:
+        """What its column is sorted by: its number, else the first of its small print."""
+        numbers = (self.number, self.fewest, *self.details.values())
+        return next((number for number in numbers if number is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

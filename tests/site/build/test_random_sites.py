@@ -97,6 +97,16 @@ def check_captions(pages: Mapping[Path, PageParser]) -> None:
     assert "added data" not in text.get("overall-core.html", "")
 
 
+def check_sorting(pages: Mapping[Path, PageParser]) -> None:
+    """What a column of numbers is sorted by stands in its cells: scripts read no number out of a text."""
+    tables = [table for page in pages.values() for table in page.tables if "data-table" in table.attributes]
+    for table in tables:
+        for row in (row for row in table.body if "data-of-all" not in row.attributes):
+            for head, cell in zip(table.rows[0].cells, row.cells, strict=True):
+                states = head.attributes.get("data-type") != "number" or "data-v" in cell.attributes
+                assert states or not re.match(r"[+−]?[.\d]", cell.text), (table.label, head.text, cell.text)
+
+
 def shown_as(text: str, number: Any) -> bool:
     """Whether the text is the number, as rounded, or in per cent."""
     digits = len(text.partition(".")[2])
@@ -327,6 +337,7 @@ def check(seed: int, tmp_path: Path) -> None:
     pages = pages_of(site)
     check_links(pages)
     check_captions(pages)
+    check_sorting(pages)
     texts = check_boards(site, pages)
     check_scripts(site, texts)
     check_models(site, pages, texts)

@@ -226,7 +226,8 @@ def _questions(file: FileAggregate) -> Mapping[str, Any]:
 
 def _not_asked(suite: str, files: Mapping[str, FileAggregate], models: Models) -> Section:
     of = f" of {ALL_QUESTIONS[suite]:,}" if suite in ALL_QUESTIONS else ""
-    asked = {model: Value(f"{_questions(file).get('count', 0):,}{of}") for model, file in files.items()}
+    counts = {model: int(_questions(file).get("count", 0)) for model, file in files.items()}
+    asked = {model: Value(f"{count:,}{of}", fewest=count) for model, count in counts.items()}
     reasons = {
         model: Value("; ".join(f"{task}: {why}" for task, why in left_out_programs(file).items()))
         for model, file in files.items()
