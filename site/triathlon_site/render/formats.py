@@ -9,9 +9,9 @@ from datetime import date
 from inspect import isfunction
 from typing import Any, Final
 
-from triathlon_runner import unit_pages
 from triathlon_runner.records import FailingCase
 from triathlon_runner.terminal import counted
+from triathlon_runner.unit_pages import evidence_page, lines_page, unit_anchor
 from triathlon_site.ranking import Rank
 from triathlon_site.uncertainty import Interval
 
@@ -244,6 +244,5 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     name: function
     for name, function in list(globals().items())
     if isfunction(function) and not name.startswith("_")
-} | {of.__name__: of for of in (unit_pages.evidence_page, unit_pages.lines_page, unit_pages.unit_anchor)}
-FILTERS["counted"] = counted
-"""Every format, and the addresses of evidence, by name, for templates."""
+} | {of.__name__: of for of in (counted, evidence_page, lines_page, unit_anchor)}
+"""Every format, what counts things in words and the addresses of evidence, by name, for templates."""
