@@ -59,12 +59,7 @@
   const tokens = (count) => `${Number(count).toLocaleString("en")} tokens`;
   /* What was asked for: `usable open models under 10 B`. */
   const words = ({ usable, open, size, license, context, price, input, memory }) => {
-    const ofSize =
-      size &&
-      known(
-        SIZES.map(([id, label]) => ({ id, label })),
-        size,
-      ).label;
+    const ofSize = SIZES.find(([id]) => id === size)?.[1];
     const parts = [
       usable ? "" : "usable",
       open,

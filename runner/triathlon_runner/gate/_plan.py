@@ -110,11 +110,11 @@ def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsF
     Raises:
         UserError: results of other conditions, or damaged ones.
     """
-    rows = {work.row.id: work.row for work in works}
+    reasons = {work.row.id: why_not(work.row) for work in works}
     unknown = [
         f"{model}: {reason}; compared on tasks with results of it"
-        for model, row in rows.items()
-        if (reason := why_not(row)) is not None
+        for model, reason in reasons.items()
+        if reason is not None
     ]
     for work in works:
         model, suite, entry = work.row.id, work.suite_id, work.built.entry

@@ -17,8 +17,12 @@ NOTHING: Final = Markup("")  # in place of a figure that would say nothing
 def draw(template: str, title: str, width: float, height: float, **parts: Any) -> Markup:
     """A figure: its template, filled with these parts; the title is its accessible name."""
     parts |= {"title": title, "width": width, "height": height}
-    marks = f"figures/{template}"
-    return Markup(installed_environment().render("figures/figure", template=marks, **parts).strip())
+    return filled("figure", template=f"figures/{template}", **parts)
+
+
+def filled(name: str, **parts: Any) -> Markup:
+    """A template of figures, filled with these parts."""
+    return Markup(installed_environment().render(f"figures/{name}", **parts).strip())
 
 
 def quarter_ticks(start: float, end: float, maximum: float = 100) -> list[tuple[str, float]]:

@@ -9,8 +9,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_site.figures._base import NOTHING, draw, quarter_ticks
-from triathlon_site.render import installed_environment
+from triathlon_site.figures._base import NOTHING, draw, filled, quarter_ticks
 from triathlon_site.render.formats import px
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44
@@ -135,5 +134,4 @@ def badge(name: str, value: str, colour: str) -> Markup:
     left, right = (len(text) * letter + 2 * pad for text in (name, value))
     words = ((name, left / 2, len(name) * letter), (value, left + right / 2, len(value) * letter))
     size = {"width": left + right, "height": 20, "left": left, "right": right}
-    parts = {"title": f"{name}: {value}", "colour": colour, "words": words}
-    return Markup(installed_environment().render("figures/badge", **size, **parts).strip())
+    return filled("badge", title=f"{name}: {value}", colour=colour, words=words, **size)

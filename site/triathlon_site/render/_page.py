@@ -259,7 +259,7 @@ class Value:
 
     @property
     def sorts_by(self) -> float | None:
-        """What its column is sorted by: its number, else the first of its small print."""
+        """What its column is sorted by: its number, the smaller end of its range, else its first detail."""
         numbers = (self.number, self.fewest, *self.details.values())
         return next((number for number in numbers if number is not None), None)
 
