@@ -8,6 +8,7 @@ import base64
 import gzip
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
@@ -360,13 +361,17 @@ def _listed(
 def _index(
     tasks: Tasks, ended: Mapping[str, str], article: Article, packs: Sequence[Mapping[str, str]]
 ) -> dict[str, Any]:
-    """Of each task its pack, how it ended and what it can be filtered by."""
+    """Of each task its pack, how it ended and what it can be filtered by; the filters with their texts."""
     number = {task: place for place, pack in enumerate(packs, start=1) for task in pack}
     kinds = {
         task: sorted({str(kind) for one in of_task for kind in (one.outcome, *article.kinds(one))})
         for task, of_task in tasks.items()
     }
-    return {"tasks": [[task, number[task], ended[task], kinds[task]] for task in tasks]}
+    counts = Counter(kind for of_task in kinds.values() for kind in of_task)
+    return {
+        "tasks": [[task, number[task], ended[task], kinds[task]] for task in tasks],
+        "kinds": [[kind, f"{formats.words(kind)} ({counts[kind]})"] for kind in sorted(counts)],
+    }
 
 
 def _packed(content: Any) -> str:

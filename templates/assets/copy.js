@@ -4,12 +4,6 @@
   const { html, make } = window.triathlon;
   /* A dash alone stands for what is missing. */
   const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim().replace(/^–$/, "");
-  /* What stands beside a score or rank: its interval, and what else is said of it, as `± 0.3` or `1 column`. */
-  const INTERVAL = /^(?:([−+]?[\d.]+(?:–| to )[−+]?[\d.]+)(?:, )?)?(.*)$/;
-  const intervalAndNote = (text) => {
-    const [, interval = "", note] = INTERVAL.exec(clean(text).replace(/^, /, ""));
-    return [interval, note];
-  };
 
   const markdown = (rows) => {
     const [head, ...others] = rows.map((row) => row.map((text) => text.replaceAll("|", "\\|")));
@@ -20,7 +14,7 @@
   const field = (text) => `"${text.replace(/^[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
   const csv = (rows) => rows.map((row) => `${row.map(field).join(",")}\n`).join("");
 
-  window.triathlon.copy = { intervalAndNote, markdown, tabs, csv };
+  window.triathlon.copy = { markdown, tabs, csv };
   if (!window.document) return;
 
   /* Buttons that copy what `read` returns, with the field that has it then and what is said of it. */
@@ -42,10 +36,14 @@
     return { press, text, said };
   };
 
-  /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, its note. */
+  /* The parts of a cell of a score or rank: what stands in bold, its interval, the letter of its evidence, its note,
+     such as `± 0.3` or `1 column`. */
   const parts = (cell) => {
     const text = (selector) => clean(cell.querySelector(selector)?.textContent);
-    const [interval, note] = intervalAndNote(text("small:not(.place)"));
+    const note = text(".note");
+    const interval = text("small:not(.place)")
+      .replace(note, "")
+      .replace(/^, |, $/g, "");
     return [text("b"), interval, text("sup"), note];
   };
   const inOne = ([value, interval, letter, note]) => {

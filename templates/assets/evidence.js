@@ -20,19 +20,13 @@
   };
   /* A task as the command in a shell names it. */
   const quoted = (task) => (/^[\w/.-]+$/.test(task) ? task : `'${task.replaceAll("'", "'\\''")}'`);
-  /* By kind of ending, how many tasks have it. */
-  const kindsOf = (tasks) => {
-    const counts = new Map();
-    for (const [, , , kinds] of tasks) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    return [...counts].sort();
-  };
   /* Whether a task is listed; `rival`: by task, how the units of the model beside ended. */
   const fits = ([task, , ended, kinds], { show, text, rival }) => {
     const differs = () => rival?.has(task) && (rival.get(task) === "passed") !== (ended === "passed");
     return (!show || (show === "differs" ? differs() : kinds.includes(show))) && bare(task).includes(bare(text));
   };
 
-  window.triathlon.evidence = { unpack, named, quoted, kindsOf, fits };
+  window.triathlon.evidence = { unpack, named, quoted, fits };
   if (!window.document) return;
 
   const place = document.getElementById("unit"),
@@ -121,9 +115,8 @@
       items[i].dataset.task = task;
       items[i].querySelector("a").href = `#${anchor(task)}`;
     });
-    const options = kindsOf(index.tasks).map(([kind, number]) => [kind, `${kind.replaceAll("_", " ")} (${number})`]);
-    if (beside.length > 1) options.push(["differs", "other outcome than the model beside"]);
-    for (const [value, text] of options) show.add(new Option(text, value));
+    const differs = beside.length > 1 ? [["differs", "other outcome than the model beside"]] : [];
+    for (const [value, text] of [...index.kinds, ...differs]) show.add(new Option(text, value));
     for (const select of [show, beside]) {
       select.value = asked.get(select.name) ?? "";
       if (select.selectedIndex < 0) select.value = "";

@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from collections import Counter
 from difflib import SequenceMatcher
 from random import Random
 from typing import Any
@@ -76,6 +77,8 @@ def test_each_task_is_in_the_pack_that_the_index_names() -> None:
     for task, pack, ended, kinds in index["tasks"]:
         assert f">{task}" in packs[pack][task] and f'id="{task}"' in found["links.html"]
         assert (ended == "passed") == ("passed" in kinds)
+    counts = Counter(kind for *_, kinds in index["tasks"] for kind in kinds)
+    assert index["kinds"] == [[kind, f"{kind.replace('_', ' ')} ({counts[kind]})"] for kind in sorted(counts)]
     found = extracted(suite, private=True)
     assert set(found) == {"links.html", "attempts.json"} and "expected" not in found["links.html"]
 
