@@ -5,6 +5,7 @@ told from whom is computed here; the script filters, sorts and shows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ class ChoiceCost(NamedTuple):
     low: str  # word for a low value, which takes -est: `cheap`
     noun: str  # word for it in a sentence: `a known price`
     unit: str  # `{}` stands for the value
+    digits: int = 6  # of the value as it is shown; fewer where it was computed
 
 
 SCORES: Final = (
@@ -47,9 +49,11 @@ COSTS: Final = (
     PRICE,
     ChoiceCost("input", "List price of input, $ per million tokens", "cheap", "price", "${} / M in"),
     SIZE,
-    ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "small", "size", "{} GB"),
+    ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "small", "size", "{} GB", 3),
     ChoiceCost("active", "Active parameters, billions", "small", "size", "{} B active"),
-    ChoiceCost("solved", "Measured cost of a solved task, $", "cheap", "measured cost", "${} / solved task"),
+    ChoiceCost(
+        "solved", "Measured cost of a solved task, $", "cheap", "measured cost", "${} / solved task", 3
+    ),
 )
 
 
@@ -186,8 +190,8 @@ def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
-    """`$1.5 / M`, `7 B`: three digits, no exponent."""
-    return cost.unit.format(f"{float(f'{value:.3g}'):.12g}")
+    """`$0.1375 / M`, `7 B`: no exponent."""
+    return cost.unit.format(f"{Decimal(f'{value:.{cost.digits}g}'):f}")
 
 
 def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost]) -> dict[str, Any]:

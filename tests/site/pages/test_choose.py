@@ -12,7 +12,7 @@ from support.site import script_data
 from triathlon_site.overall_index import Index
 from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import AllModels
-from triathlon_site.pages.choose import drafts
+from triathlon_site.pages.choose import COSTS, PRICE, cost_text, drafts
 from triathlon_site.render import Draft
 
 
@@ -47,6 +47,13 @@ def test_the_script_gets_who_cannot_be_told_from_whom(draft: Draft) -> None:
     assert {model["name"]: model["solved"] for model in found["models"]}["Middle"] == 0.25
     assert "solved" not in [cost["id"] for cost in data(choices({}))["costs"]]
     assert all("<" not in file.content for file in draft.files if file.path.endswith(".js"))
+
+
+def test_a_stated_cost_is_shown_whole() -> None:
+    """As on the other pages; a computed one has three digits, and none an exponent."""
+    assert cost_text(PRICE, 0.1375) == "$0.1375 / M" and cost_text(PRICE, 1e-05) == "$0.00001 / M"
+    (solved,) = (cost for cost in COSTS if cost.id == "solved")
+    assert cost_text(solved, 0.00123456) == "$0.00123 / solved task"
 
 
 def test_without_any_cost_the_page_says_what_is_missing() -> None:
