@@ -1,7 +1,6 @@
 """The prompts: laid out as figure 3 of the REval paper, and true."""
 
 import re
-from typing import get_args
 
 import pytest
 
@@ -14,7 +13,6 @@ from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_st
 from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
-from triathlon_runner.runtime._sandboxed.tracer import Trace
 
 PROGRAM = ProgramQuestions(
     task_id="t/f", program="def f(x):\n    y = x\n    return y\n", entry_point="f", inputs=()
@@ -50,12 +48,6 @@ def demonstrations(kind: QuestionKind) -> list[dict[str, str]]:
     return found
 
 
-def traced(one: dict[str, str], line: int, variable: str) -> Trace:
-    found = traced_test(one["program"], MODULE, one["input"], {line: [variable]})
-    assert found.outcome == "returned", found.error
-    return found
-
-
 @pytest.mark.parametrize("kind", ["coverage", "state", "path"])
 def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
     for one in demonstrations(kind):
@@ -65,7 +57,8 @@ def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
         assert one["program"].splitlines()[line - 1].strip() == quoted[1]
         variable = re.search(r"type of `(.*?)`", one["question"])
         name = variable[1] if variable else "x"
-        found = traced(one, line, name)
+        found = traced_test(one["program"], MODULE, one["input"], {line: [name]})
+        assert found.outcome == "returned", found.error
         asked = StatementQuestion(
             line=line, variable=name, executed=bool(found.at(line)),
             states=tuple(Value(type=kind, text=text) for kind, text, _ in found.observed(line, name)),
@@ -96,16 +89,24 @@ def test_demonstrations_show_both_answers_and_both_kinds_of_program() -> None:
         assert {"class " in one["program"] for one in demonstrations(kind)} == {True, False}
 
 
-def test_a_chat_has_system_line_demonstrations_as_turns_and_the_question() -> None:
-    """Direct style leaves the thoughts out."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chat_begins_as_others_of_its_kind_and_program(kind: QuestionKind) -> None:
+    """System line and demonstrations as turns, then the program: a server's cache of prefixes has them.
+
+    Direct style leaves the thoughts out.
+    """
     asker = Asker(load_prompts("runtime"), "direct")
-    prompt = asker.prompt("coverage", asker.question("coverage", PROGRAM, ASKED, STATEMENT), completes=False)
+    prompt = asker.prompt(kind, asker.question(kind, PROGRAM, ASKED, STATEMENT), completes=False)
     assert isinstance(prompt, Chat)
     roles = [message.role for message in prompt.messages]
-    assert roles == ["system", *["user", "assistant"] * len(demonstrations("coverage")), "user"]
+    assert roles == ["system", *["user", "assistant"] * len(demonstrations(kind)), "user"]
     assert all("THOUGHT" not in message.content for message in prompt.messages)
-    assert prompt.messages[2].content == "[ANSWER]\nNO\n[/ANSWER]"
-    assert prompt.messages[-1].content == (
+    assert re.match(r"\[PYTHON\]\n(1\t)?def f\(x\):\n", prompt.messages[-1].content)
+
+
+def test_a_question_stands_behind_its_program() -> None:
+    asker = Asker(load_prompts("runtime"), "direct")
+    assert asker.question("coverage", PROGRAM, ASKED, STATEMENT) == (
         "[PYTHON]\ndef f(x):\n    y = x\n    return y\n\nf(1)\n[/PYTHON]\n"
         "[QUESTION]\nIs line 2 (`y = x`) executed when `f(1)` is called?\n[/QUESTION]"
     )
@@ -114,11 +115,11 @@ def test_a_chat_has_system_line_demonstrations_as_turns_and_the_question() -> No
 def test_a_base_model_goes_on_from_an_opened_tag() -> None:
     """Direct from [ANSWER], with a chain of thought from [THOUGHT]."""
     opened: dict[Style, str] = {"direct": "[/QUESTION]\n[ANSWER]\n", "cot": "[/QUESTION]\n[THOUGHT]\n"}
-    for style in get_args(Style):
+    for style, opening in opened.items():
         asker = Asker(load_prompts("runtime"), style)
         prompt = asker.prompt("state", asker.question("state", PROGRAM, ASKED, STATEMENT), completes=True)
         assert isinstance(prompt, Completion)
-        assert prompt.text.endswith(opened[style])
+        assert prompt.text.endswith(opening)
         assert ("[/THOUGHT]" in prompt.text) is (style == "cot")
 
 
