@@ -162,15 +162,12 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
     _write(tmp_path, "subtle")
     assert path.read_text() == before
     assert Workspace(tmp_path).decisions() == {path: {False: 1}}
-    path.write_text(before + "{bad\n")
-    with pytest.raises(UserError, match="line 2: expected JSON"):
-        Workspace(tmp_path).check([PARENT])
 
 
 @pytest.mark.parametrize(
     ("name", "line", "fault"),
     [
-        ("subtle.jsonl", b"\xff", "line 2: expected JSON"),
+        ("subtle.jsonl", b"{bad", "line 2: expected JSON"),
         ("subtle.jsonl", b'[{"task_id": "a"}]', "line 2: expected a JSON object"),
         ("subtle.jsonl", b'{"task_id": []}', "line 2: expected 'task_id' as text"),
         ("subtle.jsonl", b'{"task_id": "a", "accepted": 1}', "line 2: expected 'accepted' to be true"),
