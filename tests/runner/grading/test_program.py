@@ -22,9 +22,8 @@ THIRDS = Problem(
     reference="def f(x):\n    return [x, x / 3]\n",
     inputs=("(1,)", "(2,)", "(3,)"),
     comparison=Comparison("close", tolerance=1e-6),
-    base_inputs=2,
 )
-P, F, C, T = Outcome.PASSED, Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT
+P, F, T = Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT
 
 
 @pytest.fixture
@@ -44,14 +43,12 @@ async def test_outcomes(grader: ProgramGrader, program: str, outcome: str, passe
     assert verdict.judged == "outside"
 
 
-async def test_evidence_of_the_first_failure_and_base_inputs(grader: ProgramGrader) -> None:
-    """A failing verdict shows input, expected and got; on the base inputs, which come first, it may pass."""
+async def test_evidence_of_the_first_failure(grader: ProgramGrader) -> None:
+    """A failing verdict shows input, expected and got."""
     program = "def f(x):\n    return [x, x / 3 if x < 3 else 0]\n"
     failing = (await grader.grade(program, THIRDS)).failing
     assert failing is not None and (failing.index, failing.input) == (2, "(3,)")
     assert (failing.expected, failing.got) == ("[3, 1.0]", "[3, 0]")
-    verdict = await grader.grade(program, THIRDS, inputs="base")
-    assert (verdict.outcome, verdict.total) == (P, 2)
 
 
 async def test_a_reference_may_raise_or_be_opaque(grader: ProgramGrader) -> None:
@@ -126,9 +123,8 @@ IMPORTS = "import array, collections, enum, heapq, io, itertools, queue, types, 
 
 
 def returning(container: str) -> str:
-    return (
-        f"{IMPORTS}\ndef common(first, second):\n    x = set(first) & set(second)\n    return {container}\n"
-    )
+    body = f"    x = set(first) & set(second)\n    return {container}\n"
+    return f"{IMPORTS}\ndef common(first, second):\n{body}"
 
 
 def by_the_formula(container: str) -> bool:

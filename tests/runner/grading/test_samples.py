@@ -119,7 +119,6 @@ FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass
         (file_of(json.dumps(FENCED)), r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
         (lambda folder: folder_of("a")(folder_of("b")(folder)), r"the samples of one model .* got a, b"),
     ],
-    ids=["a document", "an indented one", "replies before sanitize", "two models"],
 )
 def test_what_holds_no_samples_is_named(tmp_path: Path, write: Callable[[Path], Path], said: str) -> None:
     """What it is, instead of a fault in each line; fences that somebody graded as they are count."""
@@ -167,26 +166,20 @@ BROKEN = (
 
 
 async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
-    """In their order; broken lines are named, and a file at `--out` that holds something else stays."""
-    samples, out, notes = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "notes.txt"))
+    """In their order; broken lines are named, and what is no file of such lines at `--out`."""
+    samples, out, other = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "other.jsonl"))
     samples.write_bytes(b"\n".join([*(json.dumps(row).encode() for row, _ in SAMPLES), *BROKEN]))
     report = await grade_samples(samples, GRADED, out=out, model="m", jobs=2)
     assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
     assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
     assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
     assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
-    notes.write_text("my notes\n")
-    for place, said in (
-        (notes, "expected a graded sample"),
-        (tmp_path, "--out expects a file that can be written"),
-        (notes / "graded.jsonl", "--out expects a file that can be written"),
-    ):
-        with pytest.raises(UserError, match=said):
+    for place in (tmp_path, out / "graded.jsonl"):
+        with pytest.raises(UserError, match="--out expects a file that can be written"):
             await grade_samples(samples, GRADED, out=place)
-    assert notes.read_text() == "my notes\n"
-    notes.write_text(json.dumps({**report.lines[0], "sample": [1]}) + "\n")
+    other.write_text(json.dumps({**report.lines[0], "sample": [1]}) + "\n")
     with pytest.raises(UserError, match="expected a graded sample"):
-        await grade_samples(samples, GRADED, out=notes)
+        await grade_samples(samples, GRADED, out=other)
 
 
 async def test_a_folder_of_samples(tmp_path: Path) -> None:

@@ -202,14 +202,9 @@ async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     assert run.examiner.ended is Ended.FINISHED and run.candidate.ended is Ended.FINISHED
     assert [call.arguments for call in run.calls] == [([1],), ([],)]
     assert run.candidate.results == (Returned([1, 2]), Returned([2]))
-    cheat = Job(TEXTS["a list that equals everything"], ())
-    assert (await sandbox.examine(tests, cheat)).examiner.ended is Ended.NOT_LOADED
     asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), relayed=("f",))
     examiner = (await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))).examiner
     assert examiner.results == (Returned(4), Returned(6)) and examiner.ended is Ended.FINISHED
-    quitter = Job("import os\ndef f(x):\n    os._exit(0)\n", ())
-    run = await sandbox.examine(tests, quitter)
-    assert run.candidate.ended is Ended.DIED and run.examiner.ended is not Ended.FINISHED
 
 
 SPIN = "import time\nend = time.process_time() + 1.5\nwhile time.process_time() < end: pass\n"

@@ -29,31 +29,30 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
     return await suite.run(UnitRun(TASK.task_id, 0, model, grader, hashes("hash")))
 
 
-async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
-    """Each step translates what the one before it wrote; an infrastructure failure is no translation."""
-    record = await run(FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```"), grader)
-    assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
-    assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
-    programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
-    assert [step.prompt for step in record.loops] == programs[:-1]
-    assert asl([record]) == (5.0, 5.0)
-    with pytest.raises(EndpointError):
-        await run(FakeModel(lambda _: EndpointError("refused")), grader)
-
-
-@pytest.mark.parametrize("sustained", range(5))
+@pytest.mark.parametrize("sustained", range(6))
 async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) -> None:
-    """A translation that is wrong in one language sustains the steps in front of it, with similarity 1."""
-    failing = translation.TARGETS[sustained]
+    """Each step translates what the one before it wrote; one that fails leaves those in front of it.
+
+    Their similarity is 1.
+    """
 
     def say(text: str) -> str:
         wanted = target_of(text)
-        return "I would rather not." if wanted is failing else f"```\n{TALLY[wanted]}```"
+        return f"```\n{TALLY[wanted]}```" if wanted in translation.TARGETS[:sustained] else "I can't."
 
     record = await run(FakeModel(say), grader)
-    assert (record.sustained_loops, record.outcome) == (sustained, Outcome.NO_ANSWER)
-    assert len(record.loops) == sustained + 1
+    outcome = Outcome.PASSED if sustained == 5 else Outcome.NO_ANSWER
+    assert (record.sustained_loops, record.max_loops, record.outcome) == (sustained, 5, outcome)
+    chain = ["php", "ruby", "javascript", "perl", "python"]
+    assert [step.language for step in record.loops] == chain[: sustained + 1]
+    programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
+    assert [step.prompt for step in record.loops] == programs[:-1]
     assert asl([record]) == pytest.approx((sustained**2 / 5, sustained**2 / 5))
+
+
+async def test_a_failed_endpoint_is_no_translation(grader: Grader) -> None:
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
