@@ -97,16 +97,6 @@ async def test_how_a_unit_ends() -> None:
         await _run(_suite(), EndpointError("503"), FakeGrader())
 
 
-def test_protocol_covers_what_shapes_a_result() -> None:
-    """Data and templates are part of what is asked, the inputs of how it is graded; the kind of neither."""
-    suite, base_inputs = _suite(), _suite(inputs="base")
-    asked, graded = suite.protocol["asked"], suite.protocol["graded"]
-    assert asked["data"] == graded["data"] == "0" * 64
-    assert asked["prompts"] == load_prompts("evolved").digest("solve")
-    assert (base_inputs.protocol["asked"] == asked, base_inputs.protocol["graded"] == graded) == (True, False)
-    assert suite.settings("base") != suite.settings("instruct")
-
-
 def test_another_temperature_is_another_suite() -> None:
     """Sampling at a temperature has an id, a protocol and metrics of its own; at 0 it is the greedy suite."""
     greedy = ENTRIES["evolved/core-seeds"]

@@ -5,25 +5,21 @@ import re
 import pytest
 
 from support.traced import traced_test
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
+from triathlon_runner.runtime import StatementQuestion, Value
 from triathlon_runner.runtime._assertions import fill
 from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
 from triathlon_runner.runtime._masked import Masked, originals
+from triathlon_runner.runtime._programs import output_question
 from triathlon_runner.runtime._questions import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
 
-PROGRAM = ProgramQuestions(
-    task_id="t/f", program="def f(x):\n    y = x\n    return y\n", entry_point="f", inputs=()
-)
+PROGRAM, ASKED = output_question(CruxevalTask("t/f", "def f(x):\n    y = x\n    return y\n", "1", "1"))
 STATEMENT = StatementQuestion(
     line=2, variable="y", executed=True, states=(Value(type="int", text="1"),), next_lines=(3,)
 )
-ASKED = InputQuestions(
-    index=0, text="f(1)", arguments="(1,)", masked="assert f(1) == ??", originals=("1",),
-    statements=(STATEMENT,),
-)  # fmt: skip
 TEST = ASKED.model_copy(update={"text": "assertEqual(f(self.n), 1)", "setup": "self.n = 1\nprint(1)"})
 
 DEMONSTRATION = re.compile(

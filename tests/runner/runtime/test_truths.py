@@ -8,7 +8,7 @@ import pytest
 from support.case_files import sections
 from triathlon_runner.datasets import Problem
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
-from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion
+from triathlon_runner.runtime import ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._construct import construct, trace_runs, with_reval_truths
 from triathlon_runner.runtime._grade import expected_answers, grade_state
 from triathlon_runner.runtime._outputs import by_authors_rule
@@ -18,15 +18,9 @@ from triathlon_runner.sandbox import Sandbox
 TEXTS = sections(Path(__file__).with_name("truths.txt"))
 
 
-def called(program: str, *arguments: str, statements: tuple[StatementQuestion, ...] = ()) -> ProgramQuestions:
+def called(program: str, *arguments: str) -> ProgramQuestions:
     """A program whose function `f` is called with each of these, before anything is known."""
-    inputs = tuple(
-        InputQuestions(
-            index=index, text=f"f{text}", arguments=text, masked="", originals=(), statements=statements
-        )
-        for index, text in enumerate(arguments)
-    )
-    return ProgramQuestions(task_id="t/f", program=program, entry_point="f", inputs=inputs)
+    return function_program(Problem("t/f", "f", "", program, arguments))
 
 
 SETS = "it sets a trace function of its own, or starts a thread"
@@ -108,9 +102,9 @@ async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: San
         StatementQuestion(line=line, variable="added", executed=False, states=(), next_lines=())
         for line in (5, 7, 8, 9)
     )
-    (ours,), _ = await construct(
-        [called(TEXTS["calls another function"], "([1, 2],)", statements=statements)], sandbox
-    )
+    program = called(TEXTS["calls another function"], "([1, 2],)")
+    asked = program.inputs[0].model_copy(update={"statements": statements})
+    (ours,), _ = await construct([program.model_copy(update={"inputs": (asked,)})], sandbox)
     theirs = await with_reval_truths(sandbox, ours)
     states = {
         name: {
