@@ -1,7 +1,4 @@
-"""Answer keys: made once, read from disk, small in memory; outputs too long to be decoded.
-
-As objects, the 1 GB of Mbpp/255 would be twenty, and the keys of all suites are larger than a runner may be.
-"""
+"""Answer keys: made once, read from disk, small in memory; outputs too long to be decoded."""
 
 import asyncio
 from pathlib import Path

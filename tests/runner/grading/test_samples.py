@@ -106,8 +106,6 @@ FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ([json.dumps({"results": {}, "config": {}})], "document with the keys config, results"),
-        ([json.dumps({"results": {}}, indent=1)], "one JSON document with the keys results"),
         ([json.dumps(FENCED)], r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
         ([("a",), ("b",)], r"the samples of one model .* got a, b"),
     ],

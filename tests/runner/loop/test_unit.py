@@ -85,10 +85,7 @@ async def test_summaries_count_as_written() -> None:
 
 
 async def test_what_is_asked_and_recorded() -> None:
-    """No question carries an earlier one along; decoding is the paper's (EVALOOOP, section 3.6).
-
-    Questions of different loops are different ones for the cache of replies, though their texts may be equal.
-    """
+    """No question carries an earlier one along, or is another loop's; decoding is the paper's (3.6)."""
     model = FakeModel(failing_in(3, summary="Write it."))
     record = await run(model)
     assert record.loops[0].prompt == ADD.prompt

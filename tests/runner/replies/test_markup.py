@@ -71,10 +71,7 @@ def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> No
 
 
 def test_markers_in_odd_places() -> None:
-    """Behind an open fence, behind the answer of a model told not to think, in harmony without its tokens.
-
-    A beginning inside a line that nothing ends is text: the answer talks about it.
-    """
+    """Behind an open fence or the answer, in harmony without its tokens; inside a line nothing begins."""
     draft = DRAFT.removesuffix("\n```")
     assert program(f"<think>\n{draft}\n</think>\n```python\n{ADD}```") == ADD
     assert program(f"<think>\n{draft}\n</think>\n{ADD}") == ADD

@@ -82,11 +82,7 @@ ANSWERS = [*listed(FOLDER / "output_answers.txt").items(), *LONG.items()]
 
 @pytest.mark.parametrize(("heading", "answers"), ANSWERS, ids=[heading for heading, _ in ANSWERS])
 async def test_answers(sandbox: Sandbox, heading: str, answers: list[str]) -> None:
-    """The value decides, in any form; for a masked call the original, or one that empty programs fail.
-
-    Of a value only listed functions and methods are computed, in another process, and what comes of it is
-    read as data: no text of an answer is evaluated beside the program.
-    """
+    """The value decides, in any form, computed of what is listed; for a masked call what stubs fail."""
     name, _, expected = heading.removesuffix(", long").partition(": ")
     for answer in answers:
         found = await grade_output(sandbox, *QUESTIONS[name], answer)

@@ -14,7 +14,7 @@ from support.hashes import hashes
 from support.official_data import official_store
 from support.runtime_models import all_right, answers, truths
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.memo import python_version
 from triathlon_runner.runtime import (
     METRICS,
@@ -28,7 +28,7 @@ from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._grade import expected_answers
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport, official_asker
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox import Sandbox, open_sandbox
 from triathlon_runner.suites import UnitRun
 
 pytestmark = [pytest.mark.official, pytest.mark.slow]
@@ -62,27 +62,21 @@ def truth_hash(program: ProgramQuestions) -> str:
 
 
 def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
+    """None is left out of Table I's, so that every assertion holds when it is completed truly."""
     stored = json.loads(Path(__file__).with_name("dreval_truths.json").read_text("utf-8"))
     assert questions.python == python_version()
     assert {one.task_id: truth_hash(one) for one in questions.programs} == stored["programs"]
+    assert questions.report == FilterReport(programs=154, inputs=690, block_ends=3152, questions=3152)
 
 
-def test_the_counts_of_the_paper(questions: QuestionFile) -> None:
-    """Table I: none left out, so that every assertion holds when it is completed truly."""
-    counts = FilterReport(programs=154, inputs=690, block_ends=3152, questions=3152)
-    assert questions.report == counts
-    assert sum(1 for program in questions.programs if program.test) == 69
-
-
-async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> None:
+async def test_our_constructor_chooses_the_official_pairs(store: DataStore, sandbox: Sandbox) -> None:
     """At least 95 % of them, over the same programs and inputs."""
     named = dreval_programs(store)
     unnamed = []
     for program in named:
         inputs = tuple(asked.model_copy(update={"statements": ()}) for asked in program.inputs)
         unnamed.append(program.model_copy(update={"inputs": inputs}))
-    async with open_sandbox() as sandbox:
-        chosen, _ = await construct(unnamed, sandbox)
+    chosen, _ = await construct(unnamed, sandbox)
     ours, official = (
         {
             (program.task_id, asked.index, one.line, one.variable)
@@ -96,7 +90,7 @@ async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> N
     assert len(ours & official) / len(official) >= 0.95
 
 
-async def test_a_model_that_is_right(store: DataStore, questions: QuestionFile, tmp_path: Path) -> None:
+async def test_a_model_that_is_right(store: DataStore, questions: QuestionFile, grader: Grader) -> None:
     """It scores full marks, but where the path's question, which names a line by its text, has two truths."""
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
     asker = official_asker(official.runtime_prompts(store, "direct"), "direct")
@@ -108,10 +102,9 @@ async def test_a_model_that_is_right(store: DataStore, questions: QuestionFile, 
     path = sum(alone) / len(alone)
     expected = {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
     expected |= {"path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}
-    async with open_sandbox() as sandbox:
-        grader, model = ProgramGrader(sandbox, tmp_path), FakeModel(answers(truth, all_right))
-        tasks = [suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()]
-        records = await asyncio.gather(*tasks)
+    model = FakeModel(answers(truth, all_right))
+    tasks = [suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()]
+    records = await asyncio.gather(*tasks)
     scores = {metric.id: metric.score(records) for metric in METRICS if metric.role != "beside"}
     assert scores == pytest.approx(expected)
 

@@ -93,10 +93,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize(("heading", "answers"), ANSWERS.items(), ids=ANSWERS)
 async def test_answers(sandbox: Sandbox, heading: str, answers: list[str]) -> None:
-    """An output is graded by its value; any arguments that give the output are right.
-
-    What is no plain value, or no function of such, is no argument.
-    """
+    """An output is graded by its value; any arguments of plain values that give the output are right."""
     name, asked, outcome = heading.removesuffix(", long").split(" ")
     for answer in answers:
         side: Side = "input" if asked == "input" else "output"

@@ -22,36 +22,29 @@ STATEMENT = StatementQuestion(
 )
 TEST = ASKED.model_copy(update={"text": "assertEqual(f(self.n), 1)", "setup": "self.n = 1\nprint(1)"})
 
-DEMONSTRATION = re.compile(
-    r"\[PYTHON\]\n(?P<program>.*?)\n\n(?P<input>[^\n].*?)\n\[/PYTHON\]\n"
-    r"\[QUESTION\]\n(?P<question>.*?)\n\[/QUESTION\]\n"
-    r"\[THOUGHT\]\n(?P<thought>.*?)\n\[/THOUGHT\]\n\[ANSWER\]\n(?P<answer>.*?)\n\[/ANSWER\]",
-    re.DOTALL,
-)
 MODULE = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
 
 
 def demonstrations(kind: QuestionKind) -> list[dict[str, str]]:
+    """Program, input, question and answer of each; the input stands behind the last empty line."""
     text = load_prompts("runtime").templates[f"{kind}-examples"]
-    found = [match.groupdict() for match in DEMONSTRATION.finditer(text)]
+    parts = re.findall(r"\[(PYTHON|QUESTION|THOUGHT|ANSWER)\]\n(.*?)\n\[/\1\]", text, re.DOTALL)
+    found = [dict(parts[place : place + 4]) for place in range(0, len(parts), 4)]
     assert len(found) == text.count("[PYTHON]") >= 2
     for one in found:
-        # A program ends where something stands at the left edge that is no part of a class or function.
-        lines = f"{one['program']}\n\n{one['input']}".split("\n")
-        numbers = [re.sub(r"^\d+\t?", "", line) for line in lines]
-        last = max(index for index, line in enumerate(numbers) if line.startswith("    "))
-        one["program"], one["input"] = "\n".join(numbers[: last + 1]), "\n".join(lines[last + 2 :])
+        shown, _, one["input"] = one["PYTHON"].rpartition("\n\n")
+        one["program"] = re.sub(r"^\d+\t", "", shown, flags=re.MULTILINE)
     return found
 
 
 @pytest.mark.parametrize("kind", ["coverage", "state", "path"])
 def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
     for one in demonstrations(kind):
-        line = int(re.search(r"line (\d+)", one["question"])[1])  # type: ignore[index]
-        quoted = re.search(r"\(`(.*?)`\)", one["question"])
+        line = int(re.search(r"line (\d+)", one["QUESTION"])[1])  # type: ignore[index]
+        quoted = re.search(r"\(`(.*?)`\)", one["QUESTION"])
         assert quoted is not None
         assert one["program"].splitlines()[line - 1].strip() == quoted[1]
-        variable = re.search(r"type of `(.*?)`", one["question"])
+        variable = re.search(r"type of `(.*?)`", one["QUESTION"])
         name = variable[1] if variable else "x"
         found = traced_test(one["program"], MODULE, one["input"], {line: [name]})
         assert found.outcome == "returned", found.error
@@ -61,36 +54,33 @@ def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
             next_lines=tuple(found.successors(line)),
         )  # fmt: skip
         if kind == "path":
-            assert grade_path(one["program"], asked, one["answer"]).correct, one
+            assert grade_path(one["program"], asked, one["ANSWER"]).correct, one
         else:
             judge = grade_coverage if kind == "coverage" else grade_state
-            assert judge(asked, one["answer"]).correct, one
+            assert judge(asked, one["ANSWER"]).correct, one
 
 
 def test_the_demonstrated_assertions_hold() -> None:
     """They complete what is shown, are read as the values of its masks, and run through."""
     for one in demonstrations("output"):
         run = {"test": MODULE, "class": "T", "method": "test", "body": ""}
-        masked = Masked(one["input"], originals(one["input"], one["answer"]), one["program"])
+        masked = Masked(one["input"], originals(one["input"], one["ANSWER"]), one["program"])
         assert masked.originals
-        assert fill(masked, one["answer"]).text == one["answer"]
-        assert programs.check(one["program"], run, one["answer"], {}) == ""
+        assert fill(masked, one["ANSWER"]).text == one["ANSWER"]
+        assert programs.check(one["program"], run, one["ANSWER"], {}) == ""
 
 
 def test_demonstrations_show_both_answers_and_both_kinds_of_program() -> None:
-    assert {one["answer"] for one in demonstrations("coverage")} == {"YES", "NO"}
-    assert "Nil" in {one["answer"] for one in demonstrations("state")}
-    assert "-1" in {one["answer"] for one in demonstrations("path")}
+    assert {one["ANSWER"] for one in demonstrations("coverage")} == {"YES", "NO"}
+    assert "Nil" in {one["ANSWER"] for one in demonstrations("state")}
+    assert "-1" in {one["ANSWER"] for one in demonstrations("path")}
     for kind in KINDS:
         assert {"class " in one["program"] for one in demonstrations(kind)} == {True, False}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_chat_begins_as_others_of_its_kind_and_program(kind: QuestionKind) -> None:
-    """System line and demonstrations as turns, then the program: a server's cache of prefixes has them.
-
-    Direct style leaves the thoughts out.
-    """
+    """System line, demonstrations, program: a server has cached them. Direct style has no thoughts."""
     asker = Asker(load_prompts("runtime"), "direct")
     prompt = asker.prompt(kind, asker.question(kind, PROGRAM, ASKED, STATEMENT), completes=False)
     assert isinstance(prompt, Chat)

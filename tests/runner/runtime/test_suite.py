@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from typer.testing import CliRunner
 
 from support import built_questions
 from support.built_questions import STOCK, source
 from support.fake_model import FakeModel
 from support.hashes import hashes
 from support.runtime_models import all_right, answers, right_on, truths
+from support.small_run import SmallRun
 from triathlon_runner import catalogue as suites
-from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
@@ -28,8 +27,6 @@ from triathlon_runner.records import Outcome, RuntimeRecord
 from triathlon_runner.runtime import METRICS, RuntimeSuite, read_questions
 from triathlon_runner.runtime._questions import Asker
 from triathlon_runner.suites import UnitRun
-
-add_commands()
 
 TESTS = Path(__file__).resolve().parents[2]
 NO_STORE = cast(DataStore, None)
@@ -118,10 +115,7 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
 async def test_questions_are_built_once_and_kept(
     grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The cache serves the next suite; two builds give the same bytes; a torn file is built anew.
-
-    So it is with another library, as for want of one a program is left out; that is no other protocol.
-    """
+    """The same bytes each time; anew if the file is torn, or with other libraries, by one protocol."""
     await suite(cache=tmp_path).prepare(grader)
     (kept,) = tmp_path.glob("*.json")
     content = kept.read_bytes()
@@ -162,19 +156,16 @@ def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> No
 
 def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`triathlon questions build` writes the file and says how much there is and what was left out."""
-    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("triathlon_runner.cli._groups.question_source", lambda *_: source())
-    out = tmp_path / "new" / "mine.json"
-    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "core", "--out", str(out)])
-    assert shown.exit_code == 0, shown.output
+    place, out = SmallRun(tmp_path), tmp_path / "new" / "mine.json"
+    said = place.expect("questions build --dataset core --out new/mine.json", 0)
     report = read_questions(out).report
-    assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in shown.output
+    assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in said
     for rule, count in report.left_out_statements.items():
-        assert f"left out: {count} statements: {rule}" in shown.output
+        assert f"left out: {count} statements: {rule}" in said
     assert out.read_bytes() == file.read_bytes()
-    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "humanevil", "--out", "x.json"])
-    assert isinstance(shown.exception, UserError)
-    assert "'humanevil'; did you mean humaneval" in str(shown.exception)
+    wrong = "questions build --dataset humanevil --out x.json"
+    place.expect(wrong, 2, "'humanevil'; did you mean humaneval")
 
 
 def test_a_question_file_is_asked_by_its_name(file: Path) -> None:

@@ -55,10 +55,7 @@ async def test_what_gets_out_is_noticed() -> None:
 
 
 async def test_doctor_names_level_and_languages() -> None:
-    """The doctor tries what there is: a level, and every language with a version or what is missing.
-
-    Of PHP also the extension that many programs use.
-    """
+    """A level, and every language with a version or what is missing; of PHP an extension, too."""
     health = await doctor()
     assert health.level in ("namespaces", "lite")
     assert len(health.languages) == 5

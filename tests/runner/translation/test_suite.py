@@ -27,10 +27,7 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
 
 @pytest.mark.parametrize("sustained", range(6))
 async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) -> None:
-    """Each step translates what the one before it wrote; one that fails leaves those in front of it.
-
-    Their similarity is 1.
-    """
+    """Each step translates what the one before it wrote; those in front of a failure have similarity 1."""
 
     def say(text: str) -> str:
         wanted = target_of(text)
@@ -91,10 +88,7 @@ def test_mbxp_is_joined_on_the_task_number() -> None:
 
 @pytest.mark.parametrize("language", Language)
 async def test_one_function_in_every_language(language: Language, sandbox: Sandbox) -> None:
-    """A wrong value's verdict names the first case that differs, and what was expected.
-
-    A program without the function crashes.
-    """
+    """A wrong value's verdict names the first case that differs; without the function it crashes."""
     verdict = await TASK.grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
     cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])

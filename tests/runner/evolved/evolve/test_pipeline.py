@@ -18,13 +18,7 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish
 from triathlon_runner.sandbox import Sandbox
 
-OTHER = Problem(
-    task_id="core/seeds/largest",
-    entry_point="largest",
-    prompt='def largest(numbers: list[int]) -> int:\n    """Return the largest of the numbers, or 0."""\n',
-    reference="def largest(numbers):\n    return max(numbers, default=0)\n",
-    inputs=("([1, 2],)", "([],)", "([-1],)"),
-)
+OTHER = replace(SEED, prompt='def add_up(numbers: list[int]) -> int:\n    """Return what they come to."""\n')
 CAREFUL = fenced(SOLUTION)
 CARELESS = fenced("def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n")
 VERBOSE, HALVES = (f"{text}\n" for text in sections(Path(__file__).with_name("problems.txt")).values())

@@ -151,10 +151,7 @@ def test_only_accepted_problems_are_tasks(tmp_path: Path, decision: str, counts:
 
 
 def test_decisions_survive_another_run(tmp_path: Path) -> None:
-    """A job that runs again, because the log was lost, changes nothing about lines that are there.
-
-    A person's own file beside the sets is none of them.
-    """
+    """A job that runs again changes no line that is there; a person's own file is no set."""
     path = _write(tmp_path, "subtle")
     path.with_name("subtle-best.jsonl").write_text(path.read_text())
     _accept(path, "false")
