@@ -51,13 +51,13 @@ def questions(store: DataStore) -> QuestionFile:
     return asyncio.run(build())
 
 
+def truth(one: StatementQuestion) -> tuple[object, ...]:
+    states = [(value.type, value.text) for value in one.states]
+    return one.line, one.variable, one.executed, states, one.next_lines
+
+
 def truth_hash(program: ProgramQuestions) -> str:
-
-    def truth(one: StatementQuestion) -> list[object]:
-        states = [[value.type, value.text] for value in one.states]
-        return [one.line, one.variable, one.executed, states, list(one.next_lines)]
-
-    truths_of = [[asked.index, list(map(truth, asked.statements))] for asked in program.inputs]
+    truths_of = [(asked.index, list(map(truth, asked.statements))) for asked in program.inputs]
     return hashlib.sha256(json.dumps(truths_of).encode()).hexdigest()[:16]
 
 

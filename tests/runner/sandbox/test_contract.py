@@ -134,12 +134,12 @@ async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox
 
 
 async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
-    """Too large, too deep and circular results are exceptions; calls after them are answered."""
+    """Too large results, written out, too deep and circular ones are exceptions; the next are answered."""
     program = TEXTS["returns too much"]
-    calls = tuple(Call("f", (kind,)) for kind in range(4))
+    calls = tuple(Call("f", (kind,)) for kind in range(5))
     execution = await sandbox.run(Job(program, calls, limits=Limits(result_bytes=10**5)))
     kinds = [result.type if isinstance(result, Raised) else result.value for result in execution.results]
-    assert kinds == ["ResultTooLarge", "ResultTooDeep", "ResultTooDeep", "small"]
+    assert kinds == ["ResultTooLarge", "ResultTooDeep", "ResultTooDeep", "small", "ResultTooLarge"]
 
 
 async def test_streamed_values_are_decoded_on_demand(sandbox: Sandbox) -> None:

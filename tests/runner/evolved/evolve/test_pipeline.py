@@ -49,9 +49,10 @@ async def _evolve(
     sandbox: Sandbox,
     transformation: Transformation = "difficult",
     parents: tuple[Problem, ...] = (SEED,),
+    finish: Finish = Finish.STOP,
 ) -> tuple[Written, ScriptedEvolver]:
     """The first problem, and the model that was asked."""
-    model = ScriptedEvolver(script)
+    model = ScriptedEvolver(script, finish=finish)
     written, *_ = await Pipeline(Job(transformation, parents), model, load_prompts("evolved"), sandbox).run()
     return written, model
 
@@ -156,11 +157,9 @@ async def test_broken_problem(sandbox: Sandbox, reply: str) -> None:
 
 async def test_a_cut_reply_is_named(sandbox: Sandbox) -> None:
     """Where the token limit is what broke a problem, the reason for dropping it says so."""
-    cut = fenced("def add_even(numbers:\n    pass")
-    model = ScriptedEvolver({"transform": cut, "fix": cut}, finish=Finish.LENGTH)
-    pipeline = Pipeline(Job("subtle", (SEED,)), model, load_prompts("evolved"), sandbox)
+    script = dict.fromkeys(("transform", "fix"), fenced("def add_even(numbers:\n    pass"))
     with pytest.raises(DroppedError, match=r"^no usable problem came: truncated: the code does not parse"):
-        await pipeline.run()
+        await _evolve(script, sandbox, finish=Finish.LENGTH)
 
 
 SOLVED_BY = {
