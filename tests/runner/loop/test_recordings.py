@@ -1,6 +1,5 @@
 """Stored runs of real models, replayed."""
 
-import os
 import re
 import subprocess
 import sys
@@ -60,8 +59,7 @@ def test_a_few_recorded_tasks(tmp_path: Path) -> None:
         tasks[RUNS[0]][0] |= change
         for name, log in tasks.items():
             write_json(tmp_path / f"{name}.json.gz", {"1": log})
-        keys = os.environ.get("TRIATHLON_TEST_KEYS", tmp_path / "keys")
-        options = f"--data {official_store().folder} --recorded {tmp_path} --keys {keys}"
+        options = f"--data {official_store().folder} --recorded {tmp_path} --keys {tmp_path}/keys"
         command = [sys.executable, "benchmarks/recorded.py", "loop", *options.split()]
         done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
