@@ -1,9 +1,9 @@
 """`triathlon run` for one scripted model: registry, plan, client, cache, sandbox and results."""
 
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -43,32 +43,26 @@ class LoopRun:
     base_url: str
     suite: str = SUITE
     tasks: int = 2
-    """At most; `only` names them."""
-    only: Collection[str] | None = None
+    """At most."""
     problems: Sequence[Problem] = ()
     """Where given, they are the suite's tasks."""
-    data: DataStore | None = None
-    keys: Path | None = None
-    """Where answer keys are kept; by default in the run's own folder."""
 
     async def __call__(self, variants: Sequence[str] = ()) -> Summary:
         """Runs what is open, as the command does."""
         registry = self._registry()
         progress = ConsoleProgress(Console(file=io.StringIO()))
-        limit = None if self.only else self.tasks
         async with AsyncExitStack() as stack:
             sandbox = await stack.enter_async_context(open_sandbox(jobs=2))
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
             opener = ModelOpener(registry, replies, self.root, progress.say)
-            grader = ProgramGrader(sandbox, self.keys or self.root / "keys")
+            grader = ProgramGrader(sandbox, self.root / "keys")
             plan = self._own_plan(registry) if self.problems else None
             plan = plan or await build_plan(
                 registry,
                 grader,
-                self.data or DataStore(cache=self.root / "data", fetch=False),
-                Wanted(models=["m"], suites=[self.suite], variants=variants, limit=limit),
+                DataStore(cache=self.root / "data", fetch=False),
+                Wanted(models=["m"], suites=[self.suite], variants=variants, limit=self.tasks),
             )
-            self._keep_only(plan)
             return await Runner(self.folder, grader, opener, progress, plan).run()
 
     @property
@@ -85,14 +79,6 @@ class LoopRun:
         (entry,) = (entry for entry in catalogue() if entry.id == self.suite)
         row = registry.row("m")
         return RunPlan({"m": work_for(registry, row, [choose(entry, suite, Wanted())])})
-
-    def _keep_only(self, plan: RunPlan) -> None:
-        if self.only is None:
-            return
-        for works in plan.work.values():
-            for number, work in enumerate(works):
-                chosen = tuple(task for task in work.built.chosen if task.task_id in self.only)
-                works[number] = replace(work, built=replace(work.built, chosen=chosen))
 
     def _registry(self) -> Registry:
         api = {"base_url": self.base_url, "model": "scripted", "concurrency": 32}

@@ -1,7 +1,10 @@
 """The official data files, where a machine has them."""
 
+import gzip
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +20,18 @@ def data_folder() -> Path:
 def recordings() -> Path:
     """The folder of recorded runs, beside the data; it need not be there."""
     return data_folder().parent / "recorded"
+
+
+def recording(name: str) -> list[dict[str, Any]]:
+    """The tasks of one stored run of EVALOOOP: `task_id`, `initial_prompt`, `cycles` and `successful_cycles`.
+
+    A cycle has its `code_output`, and the next prompt as `summary_output`. Skips where there is no such file.
+    """
+    path = recordings() / f"{name}.json.gz"
+    if not path.is_file():
+        pytest.skip(f"needs a stored run: no file {str(path)!r}, beside the folder of TRIATHLON_DATA")
+    with gzip.open(path, "rt") as file:
+        return [task for tasks in json.load(file).values() for task in tasks]
 
 
 def official_store() -> DataStore:

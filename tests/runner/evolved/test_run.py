@@ -1,43 +1,28 @@
-"""The discipline from the command line, against a loopback server: both kinds of model, several samples."""
+"""Several samples of a problem, from the command line, against a loopback server: of both kinds of model."""
 
 from pathlib import Path
 
 from support.model_server import model_server_process
-from support.user_place import Place
-from triathlon_runner.datasets import core
+from support.small_run import SmallRun
 from triathlon_runner.records import EvolvedRecord
+from triathlon_runner.store import ResultsFolder, read_records
 
 MODELS = """\
 models:
-  - {{id: chatting, name: Follows, kind: instruct, api: {{base_url: "{base_url}", model: scripted}}}}
-  - {{id: completing, name: Completes, kind: base, api: {{base_url: "{base_url}", model: scripted}}}}
+  - {{id: chatting, kind: instruct, api: {{base_url: "{url}", model: scripted}}}}
+  - {{id: completing, kind: base, api: {{base_url: "{url}", model: scripted}}}}
 """
-RUN = ("run", "--models", "chatting,completing", "--suites", "evolved/core-seeds", "--limit")
-WARM = "evolved/core-seeds@temperature-0.8"
 
 
-def test_both_kinds_of_model_side_by_side(tmp_path: Path) -> None:
-    """Samples are lines of a suite of their own; the greedy results stay what they were."""
-
-    def records(model: str, suite: str = "evolved/core-seeds") -> list[EvolvedRecord]:
-        lines = (tmp_path / f"results/runs/{model}/{suite}.jsonl").read_text().splitlines()
-        return list(map(EvolvedRecord.model_validate_json, lines))
-
-    with model_server_process("support.sampled_replies:every_other_time", "--model", "scripted") as base_url:
-        place = Place(tmp_path, base_url)
-        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
-        place.call(*RUN, "2")
-        place.call(*RUN, "4", "--samples", "3", "--temperature", "0.8")
-    prompts = {seed.task_id: seed.prompt for seed in core.problems("seeds")}
-    chatting, completing = records("chatting"), records("completing")
-    assert len(chatting) == 2 and {record.outcome for record in (*chatting, *completing)} == {"passed"}
-    for told, completed in zip(chatting, completing, strict=True):
-        prompt = prompts[told.task_id].strip()
-        assert (completed.task_id, completed.prompt.strip()) == (told.task_id, prompt)
-        assert told.prompt != completed.prompt and prompt in told.prompt
-        assert completed.program.startswith(completed.prompt)
-        assert told.protocol == completed.protocol  # ranked together
+def test_samples_are_lines_of_a_suite_of_their_own(tmp_path: Path) -> None:
+    """The greedy results stay what they were."""
+    suite, place = "evolved/core-seeds", SmallRun(tmp_path)
+    with model_server_process("support.core_model:answer") as url:
+        (tmp_path / "models.yaml").write_text(MODELS.format(url=url))
+        place.expect(f"run --suites {suite} --limit 2", 0)
+        place.expect(f"run --suites {suite} --limit 4 --samples 3 --temperature 0.8", 0)
     for model in ("chatting", "completing"):
-        samples = records(model, WARM)
-        assert sorted(record.sample for record in samples) == [0] * 4 + [1] * 4 + [2] * 4
-        assert {record.suite for record in samples} == {WARM}
+        for name, samples in ((suite, [0] * 2), (f"{suite}@temperature-0.8", [0] * 4 + [1] * 4 + [2] * 4)):
+            records = list(read_records(ResultsFolder(place.results).lines(model, name), EvolvedRecord))
+            assert {record.suite for record in records} == {name}
+            assert sorted(record.sample for record in records) == samples

@@ -86,43 +86,26 @@ async def test_base_model() -> None:
 
 
 async def test_how_a_unit_ends() -> None:
-    cut = Reply(text="```python\ndef double(n):\n    return (n", finish=Finish.LENGTH)
-    for said, outcome in (
-        ("I would rather not.", Outcome.NO_ANSWER),
-        (cut, Outcome.TRUNCATED),
-        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
-    ):
-        grader = FakeGrader()
-        record, _ = await _run(_suite(), said, grader)
-        assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
-        assert grader.judged == []
-    record, _ = await _run(_suite(), SOLUTION + "# wrong\n", FakeGrader())
+    """What is no program is not judged; a failed endpoint is no answer."""
+    grader = FakeGrader()
+    record, _ = await _run(_suite(), Reply(text="def double", finish=Finish.LENGTH), grader)
+    assert (record.outcome, record.verdict, record.program) == (Outcome.TRUNCATED, None, "")
+    assert grader.judged == []
+    record, _ = await _run(_suite(), SOLUTION + "# wrong\n", grader)
     assert record.outcome is Outcome.FAILED and record.verdict is not None
     with pytest.raises(EndpointError):
         await _run(_suite(), EndpointError("503"), FakeGrader())
-
-
-def test_protocol_covers_what_shapes_a_result() -> None:
-    """Data and templates are part of what is asked, the inputs of how it is graded; the kind of neither."""
-    suite, base_inputs = _suite(), _suite(inputs="base")
-    asked, graded = suite.protocol["asked"], suite.protocol["graded"]
-    assert asked["data"] == graded["data"] == "0" * 64
-    assert asked["prompts"] == load_prompts("evolved").digest("solve")
-    assert (base_inputs.protocol["asked"] == asked, base_inputs.protocol["graded"] == graded) == (True, False)
-    assert suite.settings("base") != suite.settings("instruct")
 
 
 def test_another_temperature_is_another_suite() -> None:
     """Sampling at a temperature has an id, a protocol and metrics of its own; at 0 it is the greedy suite."""
     greedy = ENTRIES["evolved/core-seeds"]
     assert greedy.at_temperature is not None
-    warm, cold, cooler = map(greedy.at_temperature, (0.8, 0.0, 0.2))
-    assert (warm.id, cold.id) == ("evolved/core-seeds@temperature-0.8", greedy.id)
-    assert (warm.variant_of, warm.variant_kind) == ("evolved/core-seeds", "temperatures")
+    warm, cold = map(greedy.at_temperature, (0.8, 0.0))
+    assert (cold.id, warm.variant_of, warm.variant_kind) == (greedy.id, greedy.id, "temperatures")
     assert [metric.id for metric in warm.metrics[:3]] == ["pass@1", "pass@2", "pass@3"]
-    suites = [entry.build(cast(DataStore, None)) for entry in (greedy, warm, cooler)]
-    assert [suite.id for suite in suites] == [greedy.id, warm.id, "evolved/core-seeds@temperature-0.2"]
-    assert [suite.protocol["asked"]["temperature"] for suite in suites] == [0.0, 0.8, 0.2]
+    suite = warm.build(cast(DataStore, None))
+    assert (suite.id, suite.protocol["asked"]["temperature"]) == (warm.id, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +126,6 @@ async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     assert isinstance(asked, Completion) and asked.text.endswith("\n\n```python\n")
     assert sampling.stop == STOP_SELF_INVOKING
     assert record.outcome is Outcome.PASSED
-    assert _suite(PAIR).settings("base") != _suite(PAIR).settings("instruct")
 
 
 @pytest.mark.official

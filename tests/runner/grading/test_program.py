@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from support.case_files import programs, sections
-from support.official_data import official_store
-from triathlon_runner.datasets import Comparison, Problem, official
+from support.case_files import programs
+from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox
@@ -22,9 +21,8 @@ THIRDS = Problem(
     reference="def f(x):\n    return [x, x / 3]\n",
     inputs=("(1,)", "(2,)", "(3,)"),
     comparison=Comparison("close", tolerance=1e-6),
-    base_inputs=2,
 )
-P, F, C, T = Outcome.PASSED, Outcome.FAILED, Outcome.CRASHED, Outcome.TIMED_OUT
+P, F, T = Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT
 
 
 @pytest.fixture
@@ -44,14 +42,12 @@ async def test_outcomes(grader: ProgramGrader, program: str, outcome: str, passe
     assert verdict.judged == "outside"
 
 
-async def test_evidence_of_the_first_failure_and_base_inputs(grader: ProgramGrader) -> None:
-    """A failing verdict shows input, expected and got; on the base inputs, which come first, it may pass."""
+async def test_evidence_of_the_first_failure(grader: ProgramGrader) -> None:
+    """A failing verdict shows input, expected and got."""
     program = "def f(x):\n    return [x, x / 3 if x < 3 else 0]\n"
     failing = (await grader.grade(program, THIRDS)).failing
     assert failing is not None and (failing.index, failing.input) == (2, "(3,)")
     assert (failing.expected, failing.got) == ("[3, 1.0]", "[3, 0]")
-    verdict = await grader.grade(program, THIRDS, inputs="base")
-    assert (verdict.outcome, verdict.total) == (P, 2)
 
 
 async def test_a_reference_may_raise_or_be_opaque(grader: ProgramGrader) -> None:
@@ -88,16 +84,6 @@ async def test_what_a_program_does_to_its_input_is_not_seen_by_the_next_call(san
     assert (verdict.outcome, verdict.passed) == (P, 2)
 
 
-@pytest.mark.official
-@pytest.mark.parametrize(("task", "program"), sections(FOLDER / "right_programs.txt").items())
-async def test_right_programs_for_official_problems(sandbox: Sandbox, task: str, program: str) -> None:
-    """That graders refused: an exact integer, another order of a set, another method; they pass on all."""
-    read = official.mbpp_plus if task.startswith("Mbpp") else official.humaneval_plus
-    (asked,) = [each for each in read(official_store()) if each.task_id == task]
-    verdict = await ProgramGrader(sandbox).grade(program, asked)
-    assert verdict.outcome is P, verdict
-
-
 COMMON = Problem(
     task_id="test/sets",
     entry_point="common",
@@ -126,27 +112,23 @@ IMPORTS = "import array, collections, enum, heapq, io, itertools, queue, types, 
 
 
 def returning(container: str) -> str:
-    return (
-        f"{IMPORTS}\ndef common(first, second):\n    x = set(first) & set(second)\n    return {container}\n"
-    )
+    body = f"    x = set(first) & set(second)\n    return {container}\n"
+    return f"{IMPORTS}\ndef common(first, second):\n{body}"
 
 
-def by_the_formula(container: str) -> bool:
-    """Whether a `set` of what the program returns equals one of what the reference does, on all inputs."""
+@pytest.mark.parametrize("container", CONTAINERS)
+async def test_every_container_as_by_evalplus_rule(container: str, grader: ProgramGrader) -> None:
+    """Right where a `set` of what the program returns equals one of what the reference returns."""
     ours: dict[str, Any] = {}
     theirs: dict[str, Any] = {}
     exec(returning(container), ours)
     exec(COMMON.reference, theirs)
     try:
-        return all(set(ours["common"](*eval(t))) == set(theirs["common"](*eval(t))) for t in COMMON.inputs)
+        right = all(set(ours["common"](*eval(t))) == set(theirs["common"](*eval(t))) for t in COMMON.inputs)
     except TypeError:
-        return False
-
-
-@pytest.mark.parametrize("container", CONTAINERS)
-async def test_every_container_as_by_evalplus_rule(container: str, grader: ProgramGrader) -> None:
+        right = False
     verdict = await grader.grade(returning(container), COMMON)
-    assert (verdict.outcome is P) is by_the_formula(container), verdict
+    assert (verdict.outcome is P) is right, verdict
 
 
 async def test_a_function_gets_its_own_results(grader: ProgramGrader) -> None:

@@ -1,7 +1,6 @@
 """Samples made elsewhere: `grade` and `import` read the same files, and what holds none is named."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,45 +37,38 @@ def imported_from(path: Path) -> list[Any]:
     return list(FORMATS["evalplus"].read(path))
 
 
-def file_of(text: str) -> Callable[[Path], Path]:
-    def write(folder: Path) -> Path:
+def written(folder: Path, samples: str | tuple[str, ...]) -> Path:
+    """A file with this text, or the folder with the programs, below folders of these names."""
+    if isinstance(samples, str):
         path = folder / "samples.json"
-        path.write_text(text)
+        path.write_text(samples)
         return path
-
-    return write
-
-
-def folder_of(*parts: str) -> Callable[[Path], Path]:
-    def write(folder: Path) -> Path:
-        for number, text in enumerate(PROGRAMS.values()):
-            path = folder.joinpath(*parts, f"HumanEval_{number}", "0.py")
-            path.parent.mkdir(parents=True)
-            path.write_text(text)
-        return folder
-
-    return write
+    for number, text in enumerate(PROGRAMS.values()):
+        path = folder.joinpath(*samples, f"HumanEval_{number}", "0.py")
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    return folder
 
 
 @pytest.mark.parametrize(
-    "write",
+    "text_or_folders",
     [
-        file_of("\n".join(map(json.dumps, ROWS))),
-        file_of("\r\n".join(map(json.dumps, ROWS)) + "\r\n"),
-        file_of("\n".join(map(json.dumps, COMPLETIONS))),
-        file_of(json.dumps(ROWS)),
-        file_of(json.dumps(ROWS, indent=1)),
-        file_of(json.dumps(RESULTS)),
-        file_of(json.dumps(RESULTS, indent=1)),
-        file_of(json.dumps({"eval": {row["task_id"]: {"solution": row["solution"]} for row in ROWS}})),
-        file_of(json.dumps([[text] for text in PROGRAMS.values()])),
-        folder_of(),
-        folder_of("model_temp_0.0"),
+        "\n".join(map(json.dumps, ROWS)),
+        "\r\n".join(map(json.dumps, ROWS)) + "\r\n",
+        "\n".join(map(json.dumps, COMPLETIONS)),
+        json.dumps(ROWS),
+        json.dumps(ROWS, indent=1),
+        json.dumps(RESULTS),
+        json.dumps(RESULTS, indent=1),
+        json.dumps({"eval": {row["task_id"]: {"solution": row["solution"]} for row in ROWS}}),
+        json.dumps([[text] for text in PROGRAMS.values()]),
+        (),
+        ("model_temp_0.0",),
     ],
 )
-def test_what_the_peers_write_is_read(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+def test_what_the_peers_write_is_read(tmp_path: Path, text_or_folders: str | tuple[str, ...]) -> None:
     """Lines, an array, EvalPlus' results, bigcode's lists, a folder, and one above, for both commands."""
-    path = write(tmp_path)
+    path = written(tmp_path, text_or_folders)
     samples, broken = read_samples(path, PROBLEMS)
     assert {sample.task_id: sample.program for sample in samples} == PROGRAMS and not broken
     assert [unit.text for unit in imported_from(path)] == list(PROGRAMS.values())
@@ -112,26 +104,26 @@ FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass
 
 
 @pytest.mark.parametrize(
-    ("write", "said"),
+    ("files", "said"),
     [
-        (file_of(json.dumps({"results": {}, "config": {}})), "document with the keys config, results"),
-        (file_of(json.dumps({"results": {}}, indent=1)), "one JSON document with the keys results"),
-        (file_of(json.dumps(FENCED)), r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
-        (lambda folder: folder_of("a")(folder_of("b")(folder)), r"the samples of one model .* got a, b"),
+        ([json.dumps(FENCED)], r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
+        ([("a",), ("b",)], r"the samples of one model .* got a, b"),
     ],
-    ids=["a document", "an indented one", "replies before sanitize", "two models"],
 )
-def test_what_holds_no_samples_is_named(tmp_path: Path, write: Callable[[Path], Path], said: str) -> None:
+def test_what_holds_no_samples_is_named(
+    tmp_path: Path, files: list[str | tuple[str, ...]], said: str
+) -> None:
     """What it is, instead of a fault in each line; fences that somebody graded as they are count."""
+    path, *_ = [written(tmp_path, one) for one in files]
     with pytest.raises(UserError, match=said):
-        list(sample_rows(write(tmp_path)))
-    (unit,) = imported_from(file_of(json.dumps({**FENCED, "passed": False}))(tmp_path))
+        list(sample_rows(path))
+    (unit,) = imported_from(written(tmp_path, json.dumps({**FENCED, "passed": False})))
     assert unit.theirs.base is False
 
 
 def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:
     lines = '{"task_id": "a", "solution": "x"}\n{"task_id": "b", "solution": null}\n{"task_id":\n'
-    first, second, third = imported_from(file_of(lines)(tmp_path))
+    first, second, third = imported_from(written(tmp_path, lines))
     assert (first.task_id, first.text) == ("a", "x")
     assert (second.task_id, third.task_id) == ("line 2", "line 3")
     assert "got solution None" in second.error and "not JSON" in third.error
@@ -167,26 +159,20 @@ BROKEN = (
 
 
 async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
-    """In their order; broken lines are named, and a file at `--out` that holds something else stays."""
-    samples, out, notes = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "notes.txt"))
+    """In their order; broken lines are named, and what is no file of such lines at `--out`."""
+    samples, out, other = (tmp_path / name for name in ("samples.jsonl", "out.jsonl", "other.jsonl"))
     samples.write_bytes(b"\n".join([*(json.dumps(row).encode() for row, _ in SAMPLES), *BROKEN]))
     report = await grade_samples(samples, GRADED, out=out, model="m", jobs=2)
     assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
     assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
     assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
     assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
-    notes.write_text("my notes\n")
-    for place, said in (
-        (notes, "expected a graded sample"),
-        (tmp_path, "--out expects a file that can be written"),
-        (notes / "graded.jsonl", "--out expects a file that can be written"),
-    ):
-        with pytest.raises(UserError, match=said):
+    for place in (tmp_path, out / "graded.jsonl"):
+        with pytest.raises(UserError, match="--out expects a file that can be written"):
             await grade_samples(samples, GRADED, out=place)
-    assert notes.read_text() == "my notes\n"
-    notes.write_text(json.dumps({**report.lines[0], "sample": [1]}) + "\n")
+    other.write_text(json.dumps({**report.lines[0], "sample": [1]}) + "\n")
     with pytest.raises(UserError, match="expected a graded sample"):
-        await grade_samples(samples, GRADED, out=notes)
+        await grade_samples(samples, GRADED, out=other)
 
 
 async def test_a_folder_of_samples(tmp_path: Path) -> None:

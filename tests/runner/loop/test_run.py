@@ -1,22 +1,11 @@
-"""The loop through the real runner and a loopback server: models and judges as they may behave."""
+"""Variants of a loop suite through the real runner and a loopback server."""
 
 from collections import Counter
 from pathlib import Path
 
-from support.loop_fakes import ADD, RIGHT, is_summary
 from support.loop_run import SUITE, LoopRun, asks_for_words, programmer
 from support.model_server import ModelServer
 from triathlon_runner import loop
-
-
-async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
-    """Equal questions of different loops each reach the server, though replies are kept."""
-    async with ModelServer(lambda a: "Write add." if is_summary(a.prompt) else RIGHT) as server:
-        run = LoopRun(tmp_path, server.base_url, problems=[ADD])
-        await run()
-        assert server.count == 19
-        assert len({asked.prompt for asked in server.requests}) == 3
-    assert [record.sustained_loops for record in run.records()] == [10]
 
 
 async def test_variants_beside_their_baseline(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ async def test_summaries_count_as_written() -> None:
 
 
 async def test_what_is_asked_and_recorded() -> None:
-    """No question carries an earlier one along; decoding is the paper's (EVALOOOP, section 3.6)."""
+    """No question carries an earlier one along, or is another loop's; decoding is the paper's (3.6)."""
     model = FakeModel(failing_in(3, summary="Write it."))
     record = await run(model)
     assert record.loops[0].prompt == ADD.prompt
@@ -93,6 +93,7 @@ async def test_what_is_asked_and_recorded() -> None:
     for (prompt, sampling, sample), text in zip(model.asked, model.texts, strict=True):
         assert isinstance(prompt, Chat) and [message.content for message in prompt.messages] == [text]
         assert (sampling.temperature, sampling.top_p, sampling.max_tokens, sample) == (0.0, 1.0, 1024, 3)
+    assert len({prompt for prompt, _, _ in model.asked}) == len(model.asked) > len(set(model.texts))
     generations = [text for text in model.texts if not is_summary(text)]
     assert all(step.prompt in text for step, text in zip(record.loops, generations, strict=True))
     identity = (record.suite, record.model, record.task_id, record.sample, record.protocol)

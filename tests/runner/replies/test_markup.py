@@ -71,10 +71,7 @@ def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> No
 
 
 def test_markers_in_odd_places() -> None:
-    """Behind an open fence, behind the answer of a model told not to think, in harmony without its tokens.
-
-    A beginning inside a line that nothing ends is text: the answer talks about it.
-    """
+    """Behind an open fence or the answer, in harmony without its tokens; inside a line nothing begins."""
     draft = DRAFT.removesuffix("\n```")
     assert program(f"<think>\n{draft}\n</think>\n```python\n{ADD}```") == ADD
     assert program(f"<think>\n{draft}\n</think>\n{ADD}") == ADD
@@ -202,9 +199,7 @@ def test_what_is_outside_of_markup_is_never_lost(examples: int) -> None:
         assert [word for word in outside if word not in answer] == []
         assert [word for word in inside if word in answer or word not in reasoning] == []
         assert ended.split() == visible_text(text).split()
-        ways = (visible_text, program) if choose.random() < 0.05 else (visible_text,)  # programs take longer
-        for way in ways:
-            few, many = (steps_of(partial(way, f"{text}\n" * times)) for times in (4, 8))
-            assert many <= 2.4 * few + (500 if way is visible_text else 2_000), (few, many)
+        few, many = (steps_of(partial(visible_text, f"{text}\n" * times)) for times in (4, 8))
+        assert many <= 2.4 * few + 500, (few, many)
 
     check()

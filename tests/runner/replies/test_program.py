@@ -12,6 +12,7 @@ import pytest
 from support.case_files import listed, sections
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract_program
+from triathlon_runner.syntax import parse_or_none
 
 ADD = "def add(a, b):\n    return a + b\n"
 GOOD = "def add(a, b):\n    total = a\n    total += b\n    return total\n"
@@ -44,14 +45,6 @@ def is_right(extraction: Extraction) -> bool:
         return bool(call(extraction) == 3 and call(extraction, -4, 4) == 0)
     except (Exception, SystemExit):  # whatever a wrong program raises
         return False
-
-
-def compiles(program: str) -> bool:
-    try:
-        compile(program, "p", "exec")
-    except SyntaxError:
-        return False
-    return True
 
 
 def fenced(code: str, label: str = "python") -> str:
@@ -93,9 +86,7 @@ RIGHT = {
 }
 WRONG = {
     **replies("wrong_programs.txt"),
-    "an invisible character in a value": fenced(
-        "def add(a, b):\n    return a + b if len('a\u200b') == 1 else 1\n"
-    ),
+    "an invisible character in a value": fenced(ADD.replace("b\n", "b if len('a\u200b') == 1 else 1\n")),
 }
 WHOLE = replies("other_programs.txt")
 CHANGES: dict[str, tuple[str, ...]] = {
@@ -242,9 +233,9 @@ def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
 @pytest.mark.parametrize("example", OTHER["an example that does not parse"])
 def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
     """The function in front of it is whole; a definition that does not parse is the model's program."""
-    result = extract(f"```python\n{ADD}\n{example}```")
+    result = extract(fenced(f"{ADD}\n{example}"))
     assert (call(result), result.changes) == (3, ("left out an example that does not parse",))
-    assert not compiles(extract(f"```python\n{ADD}\n{example}\ndef helper(x):\n    return x\n```").program)
+    assert not parse_or_none(extract(fenced(f"{ADD}\n{example}\ndef helper(x):\n    return x\n")).program)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +245,9 @@ def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
 def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, options: dict[str, Any]) -> None:
     """Broken code is handed on, so that its verdict says how it crashed; it is not called no answer."""
     result = extract(broken, **options)
-    assert result.outcome is None and not compiles(result.program)
+    with pytest.raises(SyntaxError):
+        compile(result.program, "p", "exec")
+    assert result.outcome is None
 
 
 @pytest.mark.parametrize(
@@ -276,12 +269,7 @@ def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -
 @pytest.mark.parametrize(
     "nasty",
     [
-        "```python\ndef add(a, b):\n    return " + "(" * 5000 + "a" + ")" * 5000 + "\n```",
-        "```python\ndef add(a, b):\n    return " + "-" * 100_000 + "a\n```",
-        "```python\ndef add(a, b):\n    return " + "+".join(["a"] * 50_000) + "\n```",
         f"```python\n{ADD}\nx = {'lambda: ' * 2_000}1\n```",
-        "def add(a, b):\n" + "x = 1\n" * 5000,
-        "```\n" * 5000,
         "def f\n" * 3000,
         "@a\n" * 3000,
         "\ud800 def add(a, b): return \0 1",

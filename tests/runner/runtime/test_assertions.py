@@ -9,65 +9,60 @@ import pytest
 import pytest_asyncio
 
 from support.case_files import listed, sections
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, grade_output
 from triathlon_runner.runtime._grade import Graded
-from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._outputs import passes_by_authors
+from triathlon_runner.runtime._programs import output_question
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 FOLDER = Path(__file__).parent
 PROGRAM, TEST = (f"{text}\n" for text in sections(FOLDER / "box.txt").values())
-SETUP = "self.box = Box()"
+Question = tuple[ProgramQuestions, InputQuestions]
+
+
+def of_test(masked: str, *originals: str) -> Question:
+    """A question about the test."""
+    asked = InputQuestions(
+        index=0,
+        text=masked,
+        setup="self.box = Box()",
+        test_class="T",
+        test_method="test",
+        masked=masked,
+        originals=originals,
+        statements=(),
+    )
+    return ProgramQuestions(task_id="t", program=PROGRAM, entry_point="f", test=TEST, inputs=(asked,)), asked
+
 
 QUESTIONS = {
-    "CALL": Masked("assert f(1, y=2) == ??", ("3",)),
-    "RESULT": Masked("result = self.box.put('a')\nassertEqual(result, ??)", ("1",)),
-    "TWO": Masked(
+    "CALL": output_question(CruxevalTask("t", PROGRAM, "1, y=2", "3")),
+    "RESULT": of_test("result = self.box.put('a')\nassertEqual(result, ??)", "1"),
+    "TWO": of_test(
         "thing = {'name': 'a'}\nassertEqual(self.box.put(thing), ??)\nassertEqual(self.box.things, ??)",
-        ("1", "[thing]"),
+        "1",
+        "[thing]",
     ),
-    "TRUTH": Masked("self.box.put(1)\nassertEqual(bool(self.box.is_empty()), ??)", ("False",)),
-    "EMPTY": Masked("empty = self.box.is_empty()\nassertEqual(bool(empty), ??)", ("True",)),
-    "LABEL": Masked("self.box.put(1)\nself.box.put(2)\nassertEqual(self.box.put(3), ??)", ("3",)),
-    "MASKED_TRUE": Masked("assertTrue(??)", ("self.box.is_empty()",)),
-    "MASKED_FALSE": Masked("self.box.put(1)\nassertFalse(??)", ("self.box.is_empty()",)),
-    "MASKED_VALUE": Masked("assertEqual(1, ??)", ("self.box.put('a')",)),
-    "MASKED_NAME": Masked("empty = self.box.is_empty()\nassertTrue(??)", ("empty",)),
-    "MASKED_THING": Masked("assertIsNotNone(??)", ("self.box.label",)),
-    "MASKED_IN": Masked("thing = 'a'\nself.box.put(thing)\nassertIn(thing, ??)", ("self.box.things",)),
+    "TRUTH": of_test("self.box.put(1)\nassertEqual(bool(self.box.is_empty()), ??)", "False"),
+    "EMPTY": of_test("empty = self.box.is_empty()\nassertEqual(bool(empty), ??)", "True"),
+    "LABEL": of_test("self.box.put(1)\nself.box.put(2)\nassertEqual(self.box.put(3), ??)", "3"),
+    "MASKED_TRUE": of_test("assertTrue(??)", "self.box.is_empty()"),
+    "MASKED_FALSE": of_test("self.box.put(1)\nassertFalse(??)", "self.box.is_empty()"),
+    "MASKED_VALUE": of_test("assertEqual(1, ??)", "self.box.put('a')"),
+    "MASKED_NAME": of_test("empty = self.box.is_empty()\nassertTrue(??)", "empty"),
+    "MASKED_THING": of_test("assertIsNotNone(??)", "self.box.label"),
+    "MASKED_IN": of_test("thing = 'a'\nself.box.put(thing)\nassertIn(thing, ??)", "self.box.things"),
 }
-CALL = QUESTIONS["CALL"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def sandbox() -> AsyncIterator[Sandbox]:
     async with open_sandbox(jobs=2) as one:
         yield one
-
-
-def question(masked: Masked, program: str = PROGRAM) -> tuple[ProgramQuestions, InputQuestions]:
-    """A question about a call of `f`, or about the test where the masked text is one."""
-    is_test = not masked.text.startswith("assert f")
-    asked = InputQuestions(
-        index=0,
-        text=masked.text,
-        setup=SETUP if is_test else "",
-        arguments="" if is_test else "(1, 2)",
-        test_class="T" if is_test else "",
-        test_method="test" if is_test else "",
-        masked=masked.text,
-        originals=masked.originals,
-        statements=(),
-    )
-    test = TEST if is_test else ""
-    return ProgramQuestions(task_id="t", program=program, entry_point="f", test=test, inputs=(asked,)), asked
-
-
-async def judged(sandbox: Sandbox, masked: Masked, answer: str, program: str = PROGRAM) -> Graded:
-    return await grade_output(sandbox, *question(masked, program), answer)
 
 
 NAMES_OF_NAMES = "a = [1, 1]\n" + "\n".join(f"{name} = [{old}, {old}]" for old, name in pairwise("abcdeghi"))
@@ -87,14 +82,10 @@ ANSWERS = [*listed(FOLDER / "output_answers.txt").items(), *LONG.items()]
 
 @pytest.mark.parametrize(("heading", "answers"), ANSWERS, ids=[heading for heading, _ in ANSWERS])
 async def test_answers(sandbox: Sandbox, heading: str, answers: list[str]) -> None:
-    """The value decides, in any form; for a masked call the original, or one that empty programs fail.
-
-    Of a value only listed functions and methods are computed, in another process, and what comes of it is
-    read as data: no text of an answer is evaluated beside the program.
-    """
+    """The value decides, in any form, computed of what is listed; for a masked call what stubs fail."""
     name, _, expected = heading.removesuffix(", long").partition(": ")
     for answer in answers:
-        found = await judged(sandbox, QUESTIONS[name], answer)
+        found = await grade_output(sandbox, *QUESTIONS[name], answer)
         assert found.correct is (expected == "passed") is (found.why == ""), (answer, found)
         if expected in ("passed", "failed", "crashed"):
             assert found.outcome == expected, (answer, found)
@@ -105,9 +96,10 @@ async def test_answers(sandbox: Sandbox, heading: str, answers: list[str]) -> No
 @pytest.mark.parametrize(("returned", "values"), listed(FOLDER / "computed_values.txt").items())
 async def test_values_keep_their_kind(sandbox: Sandbox, returned: str, values: list[str]) -> None:
     program = f"import collections, datetime, decimal, fractions, math\n\ndef f(x):\n    return {returned}\n"
-    masked = Masked("assert f(1) == ??", ("0",))
+    asked = output_question(CruxevalTask("t", program, "1", "0"))
     for value in values:
-        assert (await judged(sandbox, masked, f"assert f(1) == {value}", program)) == Graded(Outcome.PASSED)
+        found = await grade_output(sandbox, *asked, f"assert f(1) == {value}")
+        assert found == Graded(Outcome.PASSED)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +119,6 @@ async def test_the_authors_rule(
     sandbox: Sandbox, name: str, answer: str, by_value: bool, by_authors: bool
 ) -> None:
     """It executes the answer as it stands, and counts the word `assert`."""
-    asked = question(QUESTIONS[name])
+    asked = QUESTIONS[name]
     assert (await grade_output(sandbox, *asked, answer)).correct is by_value
     assert await passes_by_authors(sandbox, *asked, answer) is by_authors

@@ -6,16 +6,15 @@ import pytest
 
 from support.case_files import listed
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
+from triathlon_runner.runtime import StatementQuestion, Value
 from triathlon_runner.runtime._grade import (
     Graded,
-    expected_answers,
     extract_answer,
     grade_coverage,
     grade_path,
     grade_state,
 )
-from triathlon_runner.runtime._questions import STYLES, QuestionKind, Style
+from triathlon_runner.runtime._questions import STYLES, Style
 
 FOLDER = Path(__file__).parent
 
@@ -90,23 +89,6 @@ def test_coverage(answer: str, said: bool | None) -> None:
         graded = grade_coverage(question(executed=executed), answer)
         assert graded.correct is (said is executed)
         assert (graded.outcome is Outcome.NO_ANSWER) is (said is None)
-
-
-def test_expected_texts() -> None:
-    """What the record shows as right."""
-    asked = InputQuestions(
-        index=0, text="f([])", masked="assert f([]) == ??", originals=("0",), statements=()
-    )
-    program = ProgramQuestions(task_id="t", program=PROGRAM, entry_point="f", inputs=(asked,))
-    cases: list[tuple[QuestionKind, StatementQuestion | None, tuple[str, ...]]] = [
-        ("coverage", question(executed=False), ("NO",)),
-        ("state", question(("1", "int"), ("2", "int")), ("1; int", "2; int")),
-        ("state", question(executed=False), ("Nil",)),
-        ("path", question(next_lines=(-1, 5)), ("-1", "if total > 3:")),
-        ("output", None, ("assert f([]) == 0",)),
-    ]
-    for kind, statement, expected in cases:
-        assert expected_answers(kind, program, asked, statement) == expected
 
 
 LINE_5, MINUS_ONE = STATEMENTS["line 5"], STATEMENTS["-1"]

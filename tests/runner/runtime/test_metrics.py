@@ -44,8 +44,8 @@ def unit(
 def test_consistency_scores_of_all_sixteen_chains() -> None:
     """1111, 1110, 1100 and 1000 score 1, 1/2, 1/4, 1/8; every other chain scores 0 (section III-C)."""
     both = (True, False)
-    scores = {right: consistency(right) for right in itertools.product(both, both, both, both)}
-    assert {right: score for right, score in scores.items() if score} == {
+    chains = itertools.product(both, both, both, both)
+    assert {right: consistency(right) for right in chains if consistency(right)} == {
         (True, True, True, True): 1.0,
         (True, True, True, False): 0.5,
         (True, True, False, False): 0.25,

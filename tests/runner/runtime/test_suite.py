@@ -5,31 +5,28 @@ import os
 import re
 import subprocess
 import sys
-from itertools import groupby
 from pathlib import Path
 from typing import cast
 
 import pytest
-from typer.testing import CliRunner
 
 from support import built_questions
 from support.built_questions import STOCK, source
 from support.fake_model import FakeModel
 from support.hashes import hashes
 from support.runtime_models import all_right, answers, right_on, truths
+from support.small_run import SmallRun
 from triathlon_runner import catalogue as suites
-from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.memo import python_version
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
 from triathlon_runner.runtime import METRICS, RuntimeSuite, read_questions
-from triathlon_runner.runtime._questions import Asker, QuestionKind
-from triathlon_runner.suites import Preparable, UnitRun
-
-add_commands()
+from triathlon_runner.runtime._questions import Asker
+from triathlon_runner.suites import UnitRun
 
 TESTS = Path(__file__).resolve().parents[2]
 NO_STORE = cast(DataStore, None)
@@ -47,13 +44,14 @@ async def built(grader: Grader) -> RuntimeSuite:
     return asked
 
 
-async def test_questions_of_functions_and_classes(grader: Grader) -> None:
-    """Every input is a task, grouped by program; set-up is shown apart from the test."""
-    built = suite()
-    assert isinstance(built, Preparable)
+async def ask(built: RuntimeSuite, model: FakeModel, grader: Grader, task: str) -> RuntimeRecord:
+    return await built.run(UnitRun(task, 3, model, grader, hashes("hash")))
+
+
+def test_questions_of_functions_and_classes(built: RuntimeSuite) -> None:
+    """Every input is a task, and those of a program follow each other; set-up came before the trace."""
     with pytest.raises(RuntimeError, match="prepare"):
-        built.tasks()
-    await built.prepare(grader)
+        suite().tasks()
     assert [(task.task_id, task.group, task.level) for task in built.tasks()] == [
         *((f"t/words#{index}", "t/words", 2) for index in range(3)),
         ("t/stock#0", "t/stock", 3),
@@ -62,7 +60,6 @@ async def test_questions_of_functions_and_classes(grader: Grader) -> None:
     assert words.inputs[1].text == "words('')"
     assert words.inputs[1].masked == "assert words('') == ??"
     assert words.inputs[1].originals == ("('!', {})",)
-    assert stock.inputs[0].setup == "self.stock = Stock()"
     assert stock.inputs[0].masked == (
         "assertEqual(bool(self.stock.add('nut')), ??)\n"
         "assertEqual(self.stock.add('nut', 2), ??)\nassertEqual(self.stock.names(), ??)"
@@ -72,30 +69,12 @@ async def test_questions_of_functions_and_classes(grader: Grader) -> None:
     assert [str(value) for value in longest.states] == ["'apple!'; str"]
     init, known, _ = stock.inputs[0].statements
     assert (known.line, [str(value) for value in known.states]) == (8, ["False; bool", "True; bool"])
-    # Set-up came before the trace.
     assert (init.line, init.variable, init.executed) == (3, "self.items", False)
-
-
-async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSuite, grader: Grader) -> None:
-    """System line, demonstrations and program come first, so that a server's cache of prefixes has them."""
-    model = FakeModel(answers(truths(built.questions), all_right))
-    tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
-    await asyncio.gather(*tasks)
-    asked = [prompt for prompt, _, _ in model.asked if isinstance(prompt, Chat)]
-    for kind in {prompt.messages[0] for prompt in asked}:
-        of_kind = [prompt.messages for prompt in asked if prompt.messages[0] == kind]
-        assert len({messages[:-1] for messages in of_kind}) == 1
-        questions = [messages[-1].content for messages in of_kind]
-        programs = [list(group) for _, group in groupby(questions, lambda text: "class Stock" in text)]
-        assert len(programs) == 2
-        for texts, last_line in zip(programs, ("return longest, counts", "return names"), strict=True):
-            program = texts[0][: texts[0].index(last_line)]
-            assert all(text.startswith(program) for text in texts)
 
 
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
     model = FakeModel(answers(truths(built.questions), right_on("coverage")))
-    record = await built.run(UnitRun("t/stock#0", 3, model, grader, hashes("hash")))
+    record = await ask(built, model, grader, "t/stock#0")
     assert (record.program_id, record.style, record.sample) == ("t/stock", "direct", 3)
     assert record.protocol == hashes("hash")
     assert record.setup == "self.stock = Stock()"
@@ -106,33 +85,23 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader
         f"Is line {one.line} (`{record.program.splitlines()[one.line - 1].strip()}`) executed when the test "
         "at the end runs?"
     )
-    assert one.coverage.correct
-    assert one.coverage.why == ""
-    assert one.state.answer == "I can't tell."
-    assert (one.state.outcome, one.state.why) == (Outcome.NO_ANSWER, "no `value; type`")
+    assert (one.coverage.correct, one.coverage.why) == (True, "")
+    assert (one.state.answer, one.state.why) == ("I can't tell.", "no `value; type`")
+    assert one.state.outcome is Outcome.NO_ANSWER
     assert record.output.expected[0].startswith("assertEqual(bool(self.stock.add('nut')), False)\n")
     assert record.usage.requests == 3 * len(record.statements) + 1
-    assert RuntimeRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
 
 
-@pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
-async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader, error: Exception) -> None:
+async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader) -> None:
     """That error comes out: no record, no made-up answer."""
-
-    def fail(kind: QuestionKind, truth: str) -> str:
-        if kind == "path":
-            raise error
-        return truth
-
-    with pytest.raises(type(error)) as raised:
-        model = FakeModel(answers(truths(built.questions), fail))
-        await built.run(UnitRun("t/words#0", 0, model, grader, hashes("p")))
-    assert raised.value is error
+    truth = truths(built.questions)
+    model = FakeModel(lambda text: EndpointError("503") if truth[text][0] == "path" else truth[text][1])
+    with pytest.raises(EndpointError, match="503"):
+        await ask(built, model, grader, "t/words#0")
 
 
 async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:
-    questions = built.questions.programs[0].inputs[0]
-    waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
+    waiting = asyncio.Barrier(3 * len(built.questions.programs[0].inputs[0].statements) + 1)
 
     class Meeting(FakeModel):
         async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
@@ -140,14 +109,13 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
             return await super().ask(prompt, sampling, sample=sample)
 
     async with asyncio.timeout(30):
-        record = await built.run(
-            UnitRun("t/words#0", 0, Meeting(answers(truths(built.questions), all_right)), grader, hashes("p"))
-        )
-    assert record.outcome is Outcome.PASSED
+        await ask(built, Meeting(answers(truths(built.questions), all_right)), grader, "t/words#0")
 
 
-async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path) -> None:
-    """The cache serves the next suite; two builds give the same bytes; a torn file is built anew."""
+async def test_questions_are_built_once_and_kept(
+    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same bytes each time; anew if the file is torn, or with other libraries, by one protocol."""
     await suite(cache=tmp_path).prepare(grader)
     (kept,) = tmp_path.glob("*.json")
     content = kept.read_bytes()
@@ -158,27 +126,12 @@ async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path)
     await third.prepare(grader)
     assert kept.read_bytes() == content
     assert third.settings("instruct") == again.settings("instruct")
-    questions = third.settings("instruct")["questions"]
-    assert questions["count"] > 0
-    assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def test_core_needs_no_data(tmp_path: Path) -> None:
-    (entry,) = suites.select(["runtime/core"])
-    assert entry.build(DataStore(cache=tmp_path, fetch=False)).data.name == "core seeds and classes"
-
-
-async def test_when_built_anew(grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that was left out for want of one is asked about once that is there; likewise by Python."""
-    ours = suite(cache=tmp_path)
-    await ours.prepare(grader)
-    assert source(tmp_path).ready() is not None
-    for place, value in (("memo.python_version", "3.9"), ("runtime._construct.library_versions", {"l": "6"})):
-        monkeypatch.setattr(f"triathlon_runner.{place}", lambda value=value: value)
-        assert source(tmp_path).ready() is None
-        other = suite(cache=tmp_path)
-        await other.prepare(grader)
-        assert other.protocol == ours.protocol
+    assert third.settings("instruct")["questions"]["python"] == python_version()
+    monkeypatch.setattr("triathlon_runner.runtime._construct.library_versions", lambda: {"l": "6"})
+    assert source(tmp_path).ready() is None
+    other = suite(cache=tmp_path)
+    await other.prepare(grader)
+    assert other.protocol == third.protocol
 
 
 # Question files: built from the command line, the same bytes everywhere, asked by whoever has one
@@ -203,33 +156,25 @@ def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> No
 
 def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`triathlon questions build` writes the file and says how much there is and what was left out."""
-    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("triathlon_runner.cli._groups.question_source", lambda *_: source())
-    out = tmp_path / "new" / "mine.json"
-    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "core", "--out", str(out)])
-    assert shown.exit_code == 0, shown.output
+    place, out = SmallRun(tmp_path), tmp_path / "new" / "mine.json"
+    said = place.expect("questions build --dataset core --out new/mine.json", 0)
     report = read_questions(out).report
-    assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in shown.output
+    assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in said
     for rule, count in report.left_out_statements.items():
-        assert f"left out: {count} statements: {rule}" in shown.output
+        assert f"left out: {count} statements: {rule}" in said
     assert out.read_bytes() == file.read_bytes()
-    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "humanevil", "--out", "x.json"])
-    assert isinstance(shown.exception, UserError)
-    assert "'humanevil'; did you mean humaneval" in str(shown.exception)
+    wrong = "questions build --dataset humanevil --out x.json"
+    place.expect(wrong, 2, "'humanevil'; did you mean humaneval")
 
 
-async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) -> None:
+def test_a_question_file_is_asked_by_its_name(file: Path) -> None:
     """`--suites mine.json@cot` asks its questions; the results are those of a suite called after it."""
     plain, cot = suites.select([str(file), f"{file}@cot"])
     assert [entry.id for entry in (plain, cot)] == ["runtime/mine", "runtime/mine@cot"]
     assert (cot.variant_of, cot.variant_kind) == ("runtime/mine", "style")
-    suite = cast(RuntimeSuite, plain.build(NO_STORE))
-    model = FakeModel(answers(truths(suite.questions), all_right))
-    records = [
-        await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()
-    ]
-    assert {record.suite for record in records} == {"runtime/mine"}
-    assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
+    built = cast(RuntimeSuite, plain.build(NO_STORE))
+    assert (built.id, built.questions) == ("runtime/mine", read_questions(file))
     # A site reads them without the file; running them again asks for it.
     for name in ("runtime/mine", "runtime/mine@cot-sampled"):
         entry = suites.find(name)

@@ -8,29 +8,19 @@ import pytest
 from support.case_files import sections
 from triathlon_runner.datasets import Problem
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
-from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion
-from triathlon_runner.runtime._construct import Run, construct, trace_runs, with_reval_truths
+from triathlon_runner.runtime import ProgramQuestions, StatementQuestion
+from triathlon_runner.runtime._construct import construct, trace_runs, with_reval_truths
 from triathlon_runner.runtime._grade import expected_answers, grade_state
-from triathlon_runner.runtime._outputs import by_authors_rule, check_assertions
+from triathlon_runner.runtime._outputs import by_authors_rule
 from triathlon_runner.runtime._programs import function_program
 from triathlon_runner.sandbox import Sandbox
 
 TEXTS = sections(Path(__file__).with_name("truths.txt"))
 
 
-def called(program: str, *arguments: str, statements: tuple[StatementQuestion, ...] = ()) -> ProgramQuestions:
+def called(program: str, *arguments: str) -> ProgramQuestions:
     """A program whose function `f` is called with each of these, before anything is known."""
-    inputs = tuple(
-        InputQuestions(
-            index=index, text=f"f{text}", arguments=text, masked="", originals=(), statements=statements
-        )
-        for index, text in enumerate(arguments)
-    )
-    return ProgramQuestions(task_id="t/f", program=program, entry_point="f", inputs=inputs)
-
-
-async def runs(sandbox: Sandbox, program: str, *arguments: str) -> list[Run]:
-    return await trace_runs(sandbox, called(program, *arguments))
+    return function_program(Problem("t/f", "f", "", program, arguments))
 
 
 SETS = "it sets a trace function of its own, or starts a thread"
@@ -54,24 +44,11 @@ ATTACKS = [
 @pytest.mark.parametrize(("attack", "ends", "why"), ATTACKS)
 async def test_a_hostile_reference_harms_itself(sandbox: Sandbox, attack: str, ends: str, why: str) -> None:
     program = TEXTS["attacks on 2"].replace("ATTACK", attack)
-    first, hostile, last = await runs(sandbox, program, "(1,)", "(2,)", "(3,)")
+    first, hostile, last = await trace_runs(sandbox, called(program, "(1,)", "(2,)", "(3,)"))
     assert hostile.outcome in ends.split()
     assert why in ("", hostile.error)
     assert (first.outcome, last.outcome) == ("returned", "returned")
     assert [value.text for one in last.statements if one.line == 2 for value in one.states] == ["3"]
-
-
-async def test_assertions_are_executed_against_the_program(sandbox: Sandbox) -> None:
-    """Holding, failing, crashing and never ending are told apart; each has its own process where one dies."""
-    program = "def f(n):\n    return n + 1\n"
-    asked = called(program, "()")
-    right, wrong, crash = "assert f(1) == 2", "assert f(1) == 3", "assert f('a') == 1"
-    texts = [right, wrong, crash, "import os; os._exit(0)", "assert f(2) == 3"]
-    found = await check_assertions(sandbox, asked, [(asked.inputs[0], text, {}) for text in texts])
-    assert found[0] == found[4] == ""
-    assert found[1].startswith("AssertionError")
-    assert found[2].startswith("TypeError")
-    assert found[3].startswith("died")
 
 
 # What the constructor leaves out
@@ -125,9 +102,9 @@ async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: San
         StatementQuestion(line=line, variable="added", executed=False, states=(), next_lines=())
         for line in (5, 7, 8, 9)
     )
-    (ours,), _ = await construct(
-        [called(TEXTS["calls another function"], "([1, 2],)", statements=statements)], sandbox
-    )
+    program = called(TEXTS["calls another function"], "([1, 2],)")
+    asked = program.inputs[0].model_copy(update={"statements": statements})
+    (ours,), _ = await construct([program.model_copy(update={"inputs": (asked,)})], sandbox)
     theirs = await with_reval_truths(sandbox, ours)
     states = {
         name: {
@@ -142,8 +119,12 @@ async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: San
     line_7 = theirs.inputs[0].statements[1]
     right = {text: grade_state(line_7, text).correct for text in ("1; int", "Nil", "3; int")}
     assert right == {"1; int": True, "Nil": True, "3; int": False}
-    paths = [[one.next_lines for one in program.inputs[0].statements] for program in (ours, theirs)]
-    assert paths == [[(6,), (2, 6), (9,), (-1,)], [(6,), (2, 6), (9,), (-1,)]]
+    paths = [
+        [expected_answers("path", program, program.inputs[0], one) for one in program.inputs[0].statements]
+        for program in (ours, theirs)
+    ]
+    after_7 = ("return number + 1", "for one in numbers:")
+    assert paths == [[("for one in numbers:",), after_7, ("return added",), ("-1",)]] * 2
 
 
 @pytest.mark.parametrize("right", [True, False])

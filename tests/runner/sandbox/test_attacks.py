@@ -13,34 +13,19 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.sandbox import Language, SandboxError, doctor, open_sandbox
 from triathlon_runner.sandbox._inside import system
 
-FAST = {
-    "answer-keys", "answer-reads-frame", "answer-reads-frame-of-class", "answer-reads-module", "change-modes",
-    "class-answers-frames", "class-patches-unittest", "class-that-lies", "connect-loopback",
-    "datagram-from-a-pair", "environment", "equals-everything", "etc-files", "every-environment", "exit-zero",
-    "forge-before-inputs", "fork-bomb", "giant-frame", "half-characters", "inherited-descriptors",
-    "kill-parent", "left-over-files-1", "left-over-files-2", "overwrite-file", "print-success", "raw-calls",
-    "reduce-code", "signal-by-descriptor", "spawn-raw", "symlink-out", "truncate-by-reading", "unconfine",
-    "walk-files",
-}  # fmt: skip
 
-
-def test_the_library_is_large_and_documented() -> None:
-    """At least 100 attacks of all kinds, on functions and on classes, each with a sentence of its own."""
+def test_the_library_is_large() -> None:
+    """At least 100 attacks of all kinds, on functions and on classes."""
     attacks = library()
     assert len(attacks) >= 100 and {one.on_class for one in attacks} == {True, False}
     assert {one.kind for one in attacks} == {"cheat", "theft", "sabotage", "dos"}
-    assert len({one.what for one in attacks}) == len(attacks)
-    assert all(one.what.endswith(".") for one in attacks)
 
 
-ALL = pytest.param({one.name for one in library()}, marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize("names", [FAST, ALL])
+@pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", ["namespaces", "lite"])
-async def test_the_engine_holds(level: str, names: set[str]) -> None:
-    chosen = [one for one in library() if one.name in names]
-    assert {one.name for one in chosen} == names
+async def test_the_engine_holds(level: str, is_long: bool) -> None:
+    """Many of those that deny service take all the time that a program has."""
+    chosen = [one for one in library() if (one.kind == "dos") is is_long]
     assert [result for result in await attack(level, chosen) if not result.held] == []
 
 
@@ -55,10 +40,7 @@ async def test_what_gets_out_is_noticed() -> None:
 
 
 async def test_doctor_names_level_and_languages() -> None:
-    """The doctor tries what there is: a level, and every language with a version or what is missing.
-
-    Of PHP also the extension that many programs use.
-    """
+    """A level, and every language with a version or what is missing; of PHP an extension, too."""
     health = await doctor()
     assert health.level in ("namespaces", "lite")
     assert len(health.languages) == 5

@@ -99,26 +99,6 @@ async def test_a_wait_is_taken_off_when_it_is_over(
     watch.close()
 
 
-@contextmanager
-def busy_runner(seconds: float) -> Iterator[None]:
-    """Lets every turn of the event loop take at least this long."""
-    loop, handle = asyncio.get_running_loop(), None
-
-    def spin() -> None:
-        nonlocal handle
-        end = time.thread_time() + seconds
-        while time.thread_time() < end:
-            pass
-        handle = loop.call_soon(spin)
-
-    spin()
-    try:
-        yield
-    finally:
-        assert handle is not None
-        handle.cancel()
-
-
 @pytest.mark.parametrize(
     ("job", "waited", "turn", "expected"),
     [
@@ -132,12 +112,22 @@ async def test_waiting_is_no_sleep(
     monkeypatch: pytest.MonkeyPatch, job: Job, waited: float | None, turn: float, expected: Ended
 ) -> None:
     """For a processor, or for a busy runner that reads a long result; who sends nothing sleeps, though."""
+
+    async def keep_busy() -> None:
+        """Lets every turn of the event loop take so many seconds at least."""
+        while True:
+            end = time.thread_time() + turn
+            while time.thread_time() < end:
+                pass
+            await asyncio.sleep(0)
+
     if waited is not None:
         monkeypatch.setattr(_run.SleepWatch, "_seconds_waited", lambda _self, _pid: waited)
     async with open_sandbox(jobs=1) as sandbox:
         await sandbox.run(Job("", ()))  # the server has started
-        with busy_runner(turn):
-            assert (await sandbox.run(job)).ended is expected
+        busy = asyncio.create_task(keep_busy())
+        assert (await sandbox.run(job)).ended is expected
+        busy.cancel()
 
 
 async def test_a_server_that_cannot_start_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:

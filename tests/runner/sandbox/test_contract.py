@@ -134,12 +134,12 @@ async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox
 
 
 async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
-    """Too large, too deep and circular results are exceptions; calls after them are answered."""
+    """Too large results, written out, too deep and circular ones are exceptions; the next are answered."""
     program = TEXTS["returns too much"]
-    calls = tuple(Call("f", (kind,)) for kind in range(4))
+    calls = tuple(Call("f", (kind,)) for kind in range(5))
     execution = await sandbox.run(Job(program, calls, limits=Limits(result_bytes=10**5)))
     kinds = [result.type if isinstance(result, Raised) else result.value for result in execution.results]
-    assert kinds == ["ResultTooLarge", "ResultTooDeep", "ResultTooDeep", "small"]
+    assert kinds == ["ResultTooLarge", "ResultTooDeep", "ResultTooDeep", "small", "ResultTooLarge"]
 
 
 async def test_streamed_values_are_decoded_on_demand(sandbox: Sandbox) -> None:
@@ -202,14 +202,9 @@ async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
     assert run.examiner.ended is Ended.FINISHED and run.candidate.ended is Ended.FINISHED
     assert [call.arguments for call in run.calls] == [([1],), ([],)]
     assert run.candidate.results == (Returned([1, 2]), Returned([2]))
-    cheat = Job(TEXTS["a list that equals everything"], ())
-    assert (await sandbox.examine(tests, cheat)).examiner.ended is Ended.NOT_LOADED
     asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), relayed=("f",))
     examiner = (await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))).examiner
     assert examiner.results == (Returned(4), Returned(6)) and examiner.ended is Ended.FINISHED
-    quitter = Job("import os\ndef f(x):\n    os._exit(0)\n", ())
-    run = await sandbox.examine(tests, quitter)
-    assert run.candidate.ended is Ended.DIED and run.examiner.ended is not Ended.FINISHED
 
 
 SPIN = "import time\nend = time.process_time() + 1.5\nwhile time.process_time() < end: pass\n"

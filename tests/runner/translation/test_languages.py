@@ -74,8 +74,6 @@ def test_where_there_is_no_function(text: str, finish: Finish, expected: tuple[s
     [
         ("<answer>{code}</answer>", Finish.STOP),
         ("<answer>\n```\n{code}```\n</answer>", Finish.STOP),
-        ("<|begin_of_box|>{code}<|end_of_box|>", Finish.STOP),
-        ("<|START_RESPONSE|>{code}<|END_RESPONSE|>", Finish.STOP),
         ("[BEGIN]\n{code}[DONE]", Finish.STOP),
         ("{code}```\nDone", Finish.STOP),
         ("```\n{code}```\nThis function adds", Finish.LENGTH),

@@ -1,7 +1,6 @@
 """The chain Python, PHP, Ruby, JavaScript, Perl, Python (EVALOOOP, section 5), and how it is graded."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,15 +10,12 @@ from support.hashes import hashes
 from support.official_data import official_store
 from support.translations import TALLY, TASK, target_of
 from triathlon_runner import loop, translation
-from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.sandbox import Language, Sandbox
-from triathlon_runner.suites import DataSetInfo, Preparable, UnitRun
-
-ENTRIES = {entry.id: entry for entry in translation.catalogue()}
+from triathlon_runner.suites import DataSetInfo, UnitRun
 
 
 async def run(model: FakeModel, grader: Grader) -> LoopRecord:
@@ -29,31 +25,27 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
     return await suite.run(UnitRun(TASK.task_id, 0, model, grader, hashes("hash")))
 
 
-async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
-    """Each step translates what the one before it wrote; an infrastructure failure is no translation."""
-    record = await run(FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```"), grader)
-    assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
-    assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
-    programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
-    assert [step.prompt for step in record.loops] == programs[:-1]
-    assert asl([record]) == (5.0, 5.0)
-    with pytest.raises(EndpointError):
-        await run(FakeModel(lambda _: EndpointError("refused")), grader)
-
-
-@pytest.mark.parametrize("sustained", range(5))
+@pytest.mark.parametrize("sustained", range(6))
 async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) -> None:
-    """A translation that is wrong in one language sustains the steps in front of it, with similarity 1."""
-    failing = translation.TARGETS[sustained]
+    """Each step translates what the one before it wrote; those in front of a failure have similarity 1."""
 
     def say(text: str) -> str:
         wanted = target_of(text)
-        return "I would rather not." if wanted is failing else f"```\n{TALLY[wanted]}```"
+        return f"```\n{TALLY[wanted]}```" if wanted in translation.TARGETS[:sustained] else "I can't."
 
     record = await run(FakeModel(say), grader)
-    assert (record.sustained_loops, record.outcome) == (sustained, Outcome.NO_ANSWER)
-    assert len(record.loops) == sustained + 1
+    outcome = Outcome.PASSED if sustained == 5 else Outcome.NO_ANSWER
+    assert (record.sustained_loops, record.max_loops, record.outcome) == (sustained, 5, outcome)
+    chain = ["php", "ruby", "javascript", "perl", "python"]
+    assert [step.language for step in record.loops] == chain[: sustained + 1]
+    programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
+    assert [step.prompt for step in record.loops] == programs[:-1]
     assert asl([record]) == pytest.approx((sustained**2 / 5, sustained**2 / 5))
+
+
+async def test_a_failed_endpoint_is_no_translation(grader: Grader) -> None:
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
@@ -67,23 +59,16 @@ async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
     assert record.outcome is Outcome.FAILED
 
 
-async def test_the_catalogue(grader: Grader) -> None:
-    """Core, without data: our own problems whose values cross; every reference passes its own cases."""
-    suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
-    assert isinstance(suite, Preparable)
-    await suite.prepare(grader)
-    tasks = await translation.core_tasks(grader.sandbox)
-    assert len(tasks) >= 20
-    assert [task.task_id for task in tasks] == [task.task_id for task in suite.tasks()]
-    verdicts = [await task.grade(task.start, Language.PYTHON, grader.sandbox) for task in tasks]
-    assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED}
-    for entry in ENTRIES.values():
+async def test_the_catalogue(sandbox: Sandbox) -> None:
+    """Core has our own problems whose values cross; the metrics are those of the loop."""
+    assert len(await translation.core_tasks(sandbox)) >= 20
+    for entry in translation.catalogue():
         assert [metric.id for metric in entry.metrics] == ["asl", *(each.id for each in loop.metrics(5)[2:])]
 
 
 @pytest.mark.official
-async def test_mbxp_is_joined_on_the_task_number(grader: Grader) -> None:
-    """966 tasks have all five languages; each has its own name, opening and tests there."""
+def test_mbxp_is_joined_on_the_task_number() -> None:
+    """966 tasks have all five languages; each has its own name and opening there."""
     tasks, lacking = translation.read_mbxp(official_store())
     assert (len(tasks), len(lacking)) == (966, 8) and all(lacking.values())
     (task,) = (task for task in tasks if task.number == 11)
@@ -99,19 +84,11 @@ async def test_mbxp_is_joined_on_the_task_number(grader: Grader) -> None:
         firsts = {language: each.opening(language).split("\n")[0] for language in Language}
         assert all(each.name(language) in first for language, first in firsts.items())
         assert not any(first.lstrip().startswith(("#", "*", "/")) for first in firsts.values())
-    right = (
-        "function removeOcc(s, ch) {\n  const cut = (t, i) => i < 0 ? t : t.slice(0, i) + t.slice(i + 1);\n"
-        "  const once = cut(s, s.indexOf(ch));\n  return cut(once, once.lastIndexOf(ch));\n}\n"
-    )
-    wrong = "function removeOcc(s, ch) { return s; }"
-    assert (await task.grade(right, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.PASSED
-    assert (await task.grade(wrong, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.FAILED
-    assert (await task.grade(task.start, Language.PYTHON, grader.sandbox)).outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize("language", Language)
 async def test_one_function_in_every_language(language: Language, sandbox: Sandbox) -> None:
-    """A wrong value's verdict names the first case that differs, and what was expected."""
+    """A wrong value's verdict names the first case that differs; without the function it crashes."""
     verdict = await TASK.grade(TALLY[language], language, sandbox)
     assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
     cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])
@@ -120,20 +97,5 @@ async def test_one_function_in_every_language(language: Language, sandbox: Sandb
     assert verdict.failing is not None
     assert (verdict.failing.index, verdict.failing.input) == (2, "[], 0")
     assert verdict.failing.expected == "'something else'"
-
-
-@pytest.mark.parametrize(
-    ("language", "program"),
-    [
-        (Language.PYTHON, "def tally(words, least)\n    return 1\n"),
-        (Language.PHP, "<?php function other() {}"),
-        (Language.RUBY, "raise 'at once'"),
-        (Language.JAVASCRIPT, "function tally() { throw new Error('never') }"),
-        (Language.PERL, "sub tally { exit 0 }"),
-    ],
-)
-async def test_programs_that_break_crash(language: Language, program: str, sandbox: Sandbox) -> None:
-    """One that does not parse in the other languages has not loaded, as the sandbox's tests say."""
-    verdict = await TASK.grade(program, language, sandbox)
+    verdict = await TASK.grade(TALLY[language].replace("tally", "other"), language, sandbox)
     assert (verdict.outcome, verdict.passed) == (Outcome.CRASHED, 0)
-    assert verdict.detail or (verdict.failing and verdict.failing.got)

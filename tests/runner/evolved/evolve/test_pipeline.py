@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,7 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish
 from triathlon_runner.sandbox import Sandbox
 
-OTHER = Problem(
-    task_id="core/seeds/largest",
-    entry_point="largest",
-    prompt='def largest(numbers: list[int]) -> int:\n    """Return the largest of the numbers, or 0."""\n',
-    reference="def largest(numbers):\n    return max(numbers, default=0)\n",
-    inputs=("([1, 2],)", "([],)", "([-1],)"),
-)
+OTHER = replace(SEED, prompt='def add_up(numbers: list[int]) -> int:\n    """Return what they come to."""\n')
 CAREFUL = fenced(SOLUTION)
 CARELESS = fenced("def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n")
 VERBOSE, HALVES = (f"{text}\n" for text in sections(Path(__file__).with_name("problems.txt")).values())
@@ -31,9 +26,8 @@ COUNTS = fenced("def add_up(numbers):\n    return len(numbers)\n")
 JOIN = "def add_up(numbers):\n    return head(numbers) + (add_up(tail(numbers)) if numbers else 0)\n"
 
 
-def _half(question: str) -> str:
-    body = "head(numbers):\n    return numbers[0] if numbers else 0\n"
-    return fenced(f"def {body}" if "head" in question else "def tail(numbers):\n    return numbers[1:]\n")
+HEAD = fenced("def head(numbers):\n    return numbers[0] if numbers else 0\n")
+TAIL = fenced("def tail(numbers):\n    return numbers[1:]\n")
 
 
 def _half_inputs(question: str) -> str:
@@ -43,7 +37,7 @@ def _half_inputs(question: str) -> str:
 
 IN_HALVES: Mapping[str, Says] = {
     "transform": fenced(HALVES),
-    "solve": _half,
+    "solve": [HEAD, HEAD, TAIL],
     "inputs": _half_inputs,
     "examples": same_problem,
     "join": [fenced(SEED.reference), fenced(JOIN)],
@@ -55,9 +49,10 @@ async def _evolve(
     sandbox: Sandbox,
     transformation: Transformation = "difficult",
     parents: tuple[Problem, ...] = (SEED,),
+    finish: Finish = Finish.STOP,
 ) -> tuple[Written, ScriptedEvolver]:
     """The first problem, and the model that was asked."""
-    model = ScriptedEvolver(script)
+    model = ScriptedEvolver(script, finish=finish)
     written, *_ = await Pipeline(Job(transformation, parents), model, load_prompts("evolved"), sandbox).run()
     return written, model
 
@@ -122,6 +117,9 @@ async def test_reworded(sandbox: Sandbox) -> None:
     assert "Walk through" in written.draft.prompt and model.asked.count("fix") == 1
     question = model.questions[model.asked.index("fix")]
     assert "gives 2 for ([1, 2],), where the original gives 3" in question
+    checked = replace(SEED, comparison=Comparison("checker", checker="humaneval-32"))
+    with pytest.raises(DroppedError, match="several right answers"):
+        await _evolve(script, sandbox, "concise", (checked,))
 
 
 async def test_decompose(sandbox: Sandbox) -> None:
@@ -159,11 +157,9 @@ async def test_broken_problem(sandbox: Sandbox, reply: str) -> None:
 
 async def test_a_cut_reply_is_named(sandbox: Sandbox) -> None:
     """Where the token limit is what broke a problem, the reason for dropping it says so."""
-    cut = fenced("def add_even(numbers:\n    pass")
-    model = ScriptedEvolver({"transform": cut, "fix": cut}, finish=Finish.LENGTH)
-    pipeline = Pipeline(Job("subtle", (SEED,)), model, load_prompts("evolved"), sandbox)
+    script = dict.fromkeys(("transform", "fix"), fenced("def add_even(numbers:\n    pass"))
     with pytest.raises(DroppedError, match=r"^no usable problem came: truncated: the code does not parse"):
-        await pipeline.run()
+        await _evolve(script, sandbox, finish=Finish.LENGTH)
 
 
 SOLVED_BY = {
@@ -181,39 +177,36 @@ SOLVED_BY = {
     "return sum(numbers)": "the reference of its seed core/seeds/add-up solves it on all inputs",
 }
 AGAIN = fenced(SEED.prompt + "\n\n" + EVEN)
-CHECKED = replace(SEED, comparison=Comparison("checker", checker="humaneval-32"))
-Case = tuple[Transformation, Problem, dict[str, Says], str]
-
-
-def case(transformation: Transformation, reason: str, **script: Says) -> Case:
-    return transformation, SEED, script, reason
-
-
-DROPPED = [
+DROPPED: list[Any] = [
     *(
         pytest.param(
-            *case("difficult", reason, solve=fenced(f"def add_even(numbers):\n    {body}\n")),
+            reason,
+            "difficult",
+            {"solve": fenced(f"def add_even(numbers):\n    {body}\n")},
             marks=[pytest.mark.slow] if body.startswith("while") else [],
         )
         for body, reason in SOLVED_BY.items()
     ),
-    case("difficult", "still differ after 3 rounds", solve=[CAREFUL, CARELESS] * 3, disagree=same_problem),
-    case("tool_use", "no helper function", fix=fenced(EVEN)),
-    ("concise", CHECKED, {}, "several right answers"),
-    case("verbose", "must be called add_up", fix=fenced(EVEN)),
-    case("concise", "still differ", transform=fenced(VERBOSE), solve=COUNTS, fix=fenced(VERBOSE)),
-    case("decompose", "calls both halves", **{**IN_HALVES, "join": fenced(SEED.reference)}),
-    case("decompose", "problem that you were given", transform=AGAIN, fix=AGAIN),
+    (
+        "still differ after 3 rounds",
+        "difficult",
+        {"solve": [CAREFUL, CARELESS] * 3, "disagree": same_problem},
+    ),
+    ("no helper function", "tool_use", {"fix": fenced(EVEN)}),
+    ("must be called add_up", "verbose", {"fix": fenced(EVEN)}),
+    ("still differ", "concise", {"transform": fenced(VERBOSE), "solve": COUNTS, "fix": fenced(VERBOSE)}),
+    ("calls both halves", "decompose", {**IN_HALVES, "join": fenced(SEED.reference)}),
+    ("problem that you were given", "decompose", {"transform": AGAIN, "fix": AGAIN}),
 ]
 
 
-@pytest.mark.parametrize(("transformation", "seed", "script", "reason"), DROPPED)
+@pytest.mark.parametrize(("reason", "transformation", "script"), DROPPED)
 async def test_dropped(
-    sandbox: Sandbox, transformation: Transformation, seed: Problem, script: dict[str, Says], reason: str
+    sandbox: Sandbox, reason: str, transformation: Transformation, script: dict[str, Says]
 ) -> None:
     """References that crash, never end or are the seed's; words for another function; odd halves."""
     with pytest.raises(DroppedError) as dropped:
-        await _evolve({**GOOD, **script}, sandbox, transformation, (seed,))
+        await _evolve({**GOOD, **script}, sandbox, transformation)
     assert reason in str(dropped.value)
 
 

@@ -151,10 +151,7 @@ def test_only_accepted_problems_are_tasks(tmp_path: Path, decision: str, counts:
 
 
 def test_decisions_survive_another_run(tmp_path: Path) -> None:
-    """A job that runs again, because the log was lost, changes nothing about lines that are there.
-
-    A person's own file beside the sets is none of them.
-    """
+    """A job that runs again changes no line that is there; a person's own file is no set."""
     path = _write(tmp_path, "subtle")
     path.with_name("subtle-best.jsonl").write_text(path.read_text())
     _accept(path, "false")
@@ -162,15 +159,12 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
     _write(tmp_path, "subtle")
     assert path.read_text() == before
     assert Workspace(tmp_path).decisions() == {path: {False: 1}}
-    path.write_text(before + "{bad\n")
-    with pytest.raises(UserError, match="line 2: expected JSON"):
-        Workspace(tmp_path).check([PARENT])
 
 
 @pytest.mark.parametrize(
     ("name", "line", "fault"),
     [
-        ("subtle.jsonl", b"\xff", "line 2: expected JSON"),
+        ("subtle.jsonl", b"{bad", "line 2: expected JSON"),
         ("subtle.jsonl", b'[{"task_id": "a"}]', "line 2: expected a JSON object"),
         ("subtle.jsonl", b'{"task_id": []}', "line 2: expected 'task_id' as text"),
         ("subtle.jsonl", b'{"task_id": "a", "accepted": 1}', "line 2: expected 'accepted' to be true"),
