@@ -84,23 +84,6 @@ async def test_a_model_that_is_replaced_in_the_middle() -> None:
         assert (server.count, model.stats.lost) == (14, 13)
 
 
-async def test_a_request_that_is_given_up_may_be_charged_for() -> None:
-    """A stop does not wait for it: what it costs is estimated, not left out."""
-    is_sent = asyncio.Event()
-
-    async def never(asked: Asked) -> str:
-        is_sent.set()
-        await asyncio.sleep(30)
-        return "too late"
-
-    async with opened(never) as (_, model):
-        asked = asyncio.create_task(model.ask(chat("q"), GREEDY))
-        await is_sent.wait()
-        asked.cancel()
-        await asyncio.gather(asked, return_exceptions=True)
-        assert model.stats.lost == 1
-
-
 async def test_a_page_in_place_of_replies_stops_its_model_after_one_question() -> None:
     """However few its tries are: no reply of the server could be read before."""
     async with opened(lambda _: Raw(b"<html>"), limits=Limits(first_wait=0.01, attempts=2)) as (_, model):

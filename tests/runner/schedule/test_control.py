@@ -51,6 +51,14 @@ async def test_a_budget_holds_for_every_request(tmp_path: Path, at_once: bool) -
     assert run.manifest().cost_usd == pytest.approx(ALL * 0.01)
 
 
+async def test_a_budget_counts_each_request_once(tmp_path: Path) -> None:
+    """In flight or answered: where it pays for one reply and a half, two are asked for, and no third one."""
+    run = LongRun(tmp_path, LongSuite(1, at_once=True))
+    async with ModelServer(lambda asked: CENT) as server:
+        await run(server.base_url, Control(budget_usd=0.015))
+        assert server.count == 2
+
+
 async def test_a_budget_counts_lost_replies(tmp_path: Path) -> None:
     """Half of the replies are cut or no answer: their price is estimated, as the server may charge for it."""
     run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
@@ -135,6 +143,7 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
         summary = await stopped_after(run, server, 3 * QUESTIONS + 6, stop_seconds=0.5)
     assert (summary.finished, summary.open, summary.failures) == (3, 1, {})
     assert any("given up: 1 request, " in line for line in run.said)
+    assert [account.stats.lost for account in run.control.accounts] == [1], "it may be charged for"
 
 
 async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:
@@ -185,16 +194,15 @@ def test_deadlines(text: str, moment: datetime | None) -> None:
             seconds("--outage", text)
 
 
-@pytest.mark.parametrize(("answered", "in_flight"), [([6], 0), ([6], 4), ([5, 5], 0)])
-def test_budget_counts_what_is_in_flight(answered: list[int], in_flight: int) -> None:
-    """Money is kept back for the requests in flight, at the mean of those before; the judge's counts, too."""
+def test_a_budget_is_that_of_all_models() -> None:
+    """What the judge costs counts, too."""
     control = Control(budget_usd=0.01)
-    for count in answered:
-        stats = EndpointStats(in_flight=in_flight, answered=count, input_tokens=1000 * count)
-        control.accounts.append(Account("m", stats, Price(input=1.0, output=2.0)))
-    assert control.spent == pytest.approx(0.001 * sum(answered))
-    may_send = (answered, in_flight) == ([6], 0)
-    assert control.may_send() is may_send and ("budget of 0.01 USD" in control.stopped) is not may_send
+    for model in ("m", "judge"):
+        assert control.may_send()
+        stats = EndpointStats(answered=5, input_tokens=5000)
+        control.accounts.append(Account(model, stats, Price(input=1.0, output=2.0)))
+    assert control.spent == pytest.approx(0.01)
+    assert not control.may_send() and "budget of 0.01 USD" in control.stopped
 
 
 def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
