@@ -97,17 +97,6 @@ def test_the_margin_is_one_of_the_mean_over_tasks() -> None:
         assert comparison.verdict == verdict
 
 
-def test_nothing_is_counted_after_the_verdict() -> None:
-    """What was in flight when the test was decided changes neither its numbers nor what was lost."""
-    population = clusters(*[1] * 50)
-    comparison = of(population)
-    add_all(comparison, population[:30], 1.0, 0.0)
-    before = list(comparison.compared)
-    assert comparison.verdict == "worse" and len(before) < 30
-    add_all(comparison, population[30:], 0.0, 1.0)
-    assert (comparison.verdict, comparison.compared) == ("worse", before)
-
-
 def run(differences: np.ndarray, **options: float) -> SequentialTest:
     test = SequentialTest(**options)
     for difference in differences:
