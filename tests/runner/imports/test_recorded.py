@@ -287,14 +287,7 @@ def test_a_line_holds_a_task(tmp_path: Path) -> None:
     assert in_thought.lines.is_file()  # the file's name tells side and style
     receipt = file.read_manifest().receipt
     assert (receipt.compared, receipt.equal) == (5, 3)
-    assert [(one.sample, one.outcome.value) for one in file.read()] == [
-        *((0, "passed"), (1, "passed"), (2, "failed")),
-        *((0, "failed"), (1, "passed")),
-    ]
     place.expect("verify --models best-coder", 0)
-    file.lines.write_text(file.lines.read_text().replace("passed*2", "won*2"))
-    with pytest.raises(UserError, match=r"line 1: .*'won'"):
-        file.read()
 
 
 @pytest.mark.slow
