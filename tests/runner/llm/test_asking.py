@@ -253,14 +253,6 @@ async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
     assert server.count == 8
 
 
-async def test_errors_are_not_kept(tmp_path: Path) -> None:
-    script = one_by_one([Status(400, "no", "content_filter"), "yes"])
-    with ReplyCache(tmp_path / "c.sqlite") as cache:
-        async with opened(script, cache=cache) as (_, model):
-            assert (await model.ask(chat("q"), GREEDY)).reply.finish is Finish.REFUSED
-            assert (await model.ask(chat("q"), GREEDY)).reply.text == "yes"
-
-
 async def test_a_server_of_ours(tmp_path: Path) -> None:
     """It gets all its slots at once; its replies are found under another port, not with other weights."""
     counts, ours = [], ModelSettings(engine="vllm")
