@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -159,7 +158,7 @@ class Gate:
         self.comparison = of([((SUITE, f"{number}"),) for number in range(COUNT)])
         self.control = Control()
         metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
-        built = SimpleNamespace(entry=replace(entry_of(FakeSuite(SUITE)), metrics=(metric,)))
+        built = SimpleNamespace(entry=entry_of(FakeSuite(SUITE), metrics=(metric,)))
         plan = RunPlan()
         for model in ("a", "b"):
             row = SimpleNamespace(id=model, serve="vllm" if model in served else None)
