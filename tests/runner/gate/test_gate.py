@@ -12,7 +12,7 @@ import pytest
 from support.fake_suite import FakeSuite, entry_of
 from support.hashes import hashes
 from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace, SequentialTest, in_random_order
-from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.schedule import Control, RunPlan, Work
 
@@ -147,18 +147,14 @@ def test_the_interval_holds_the_mean_at_every_look() -> None:
 COUNT = 60
 
 
-def _passed(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return [Contribution(record.task_id, record.outcome is Outcome.PASSED, 1) for record in records]
-
-
 class Gate:
     """A pace over single tasks of the models a and b; `served`: those that we start a server for."""
 
     def __init__(self, *served: str) -> None:
         self.comparison = of([((SUITE, f"{number}"),) for number in range(COUNT)])
         self.control = Control()
-        metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
-        built = SimpleNamespace(entry=entry_of(FakeSuite(SUITE), metrics=(metric,)))
+        metrics = (pass_at_k_metric(1, "a test"),)
+        built = SimpleNamespace(entry=entry_of(FakeSuite(SUITE), metrics=metrics))
         plan = RunPlan()
         for model in ("a", "b"):
             row = SimpleNamespace(id=model, serve="vllm" if model in served else None)

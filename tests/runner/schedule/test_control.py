@@ -14,24 +14,12 @@ from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Stat
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.schedule import STOP_SECONDS, Account, Control, Summary, deadline, seconds
+from triathlon_runner.schedule import Account, Control, deadline, seconds
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
 CENT = Said("x", input_tokens=9_000, output_tokens=1_000)
 """A reply that costs one cent at one dollar per million tokens."""
-
-
-async def stopped_after(
-    run: LongRun, server: ModelServer, requests: int, stop_seconds: float = STOP_SECONDS
-) -> Summary:
-    """Runs, and presses Ctrl-C once the server has got so many requests."""
-    task = asyncio.ensure_future(run(server.base_url, Control(stop_seconds=stop_seconds)))
-    while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
-        await asyncio.sleep(0.01)
-    run.control.stop("Ctrl-C")
-    async with asyncio.timeout(60):
-        return await task
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -89,13 +77,17 @@ async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None
 
 
 async def test_a_deadline_ends_a_wait(tmp_path: Path) -> None:
-    """Where nothing is sent anyway, because the server wants us to wait, the deadline still ends the run."""
-    run = LongRun(tmp_path, LongSuite(2))
+    """Questions that wait for another try, as the server wants, or for their turn, have nothing in flight."""
+    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
     began = time.monotonic()
-    async with ModelServer(lambda asked: too_many(600)) as server, asyncio.timeout(60):
-        summary = await run(server.base_url, Control(deadline=datetime.now(UTC) + timedelta(seconds=1)))
-    assert "deadline" in summary.stopped and summary.open == 2
-    assert time.monotonic() - began < 30
+    control = Control(deadline=datetime.now(UTC) + timedelta(seconds=1))
+    async with ModelServer(lambda asked: Status(503) if asked.number % 2 else too_many(600)) as server:
+        async with asyncio.timeout(60):
+            summary = await run(server.base_url, control)
+    assert "deadline" in summary.stopped
+    assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
+    assert time.monotonic() - began < 25
+    assert not any("given up" in line for line in run.said)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -135,22 +127,15 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
     def say(asked: Asked) -> str | Response:
         return Reset(3600) if "task 0, question 5" in asked.prompt else "x"
 
-    async with ModelServer(say) as server:
-        summary = await stopped_after(run, server, 3 * QUESTIONS + 6, stop_seconds=0.5)
+    async with ModelServer(say) as server, asyncio.timeout(60):
+        task = asyncio.ensure_future(run(server.base_url, Control(stop_seconds=0.5)))
+        while server.count < 3 * QUESTIONS + 6 and not task.done():  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(0.01)
+        run.control.stop("Ctrl-C")
+        summary = await task
     assert (summary.finished, summary.open, summary.failures) == (3, 1, {})
     assert any("given up: 1 request, " in line for line in run.said)
     assert [account.stats.lost for account in run.control.accounts] == [1], "it may be charged for"
-
-
-async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:
-    """Questions that wait for another try, or for their turn, have nothing in flight."""
-    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
-    began = time.monotonic()
-    async with ModelServer(lambda asked: Status(503) if asked.number % 2 else too_many(60)) as server:
-        summary = await stopped_after(run, server, 4)
-    assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
-    assert time.monotonic() - began < 25
-    assert not any("given up" in line for line in run.said)
 
 
 NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
