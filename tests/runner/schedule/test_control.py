@@ -14,12 +14,23 @@ from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Stat
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.schedule import Account, Control, deadline, seconds
+from triathlon_runner.schedule import Account, Control, Summary, deadline, seconds
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
+NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
 CENT = Said("x", input_tokens=9_000, output_tokens=1_000)
 """A reply that costs one cent at one dollar per million tokens."""
+
+
+async def begun(
+    run: LongRun, server: ModelServer, requests: int, control: Control
+) -> "asyncio.Task[Summary]":
+    """A run whose server has got so many requests."""
+    task = asyncio.create_task(run(server.base_url, control))
+    while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
+        await asyncio.sleep(0.01)
+    return task
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -76,17 +87,24 @@ async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None
         assert account.usd_estimated == account.usd and not account.stats.tokens_per_second
 
 
-async def test_a_deadline_ends_a_wait(tmp_path: Path) -> None:
+@pytest.mark.parametrize("units", [2, UNITS])
+async def test_a_deadline_ends_a_wait(tmp_path: Path, units: int) -> None:
     """Questions that wait for another try, as the server wants, or for their turn, have nothing in flight."""
-    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
-    began = time.monotonic()
-    control = Control(deadline=datetime.now(UTC) + timedelta(seconds=1))
-    async with ModelServer(lambda asked: Status(503) if asked.number % 2 else too_many(600)) as server:
-        async with asyncio.timeout(60):
-            summary = await run(server.base_url, control)
+
+    def say(asked: Asked) -> Response:
+        return Status(503) if asked.number % 2 and units > 2 else too_many(600)
+
+    run, control = (
+        LongRun(tmp_path, LongSuite(units), concurrency=8),
+        Control(deadline=NOW.replace(year=9999)),
+    )
+    async with ModelServer(say) as server, asyncio.timeout(60):
+        task = await begun(run, server, min(units, 4), control)
+        at, control.deadline = time.monotonic(), datetime.now(UTC)
+        summary = await task
     assert "deadline" in summary.stopped
-    assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
-    assert time.monotonic() - began < 25
+    assert (summary.finished, summary.open, summary.failures) == (0, units, {})
+    assert time.monotonic() - at < 25
     assert not any("given up" in line for line in run.said)
 
 
@@ -128,17 +146,12 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
         return Reset(3600) if "task 0, question 5" in asked.prompt else "x"
 
     async with ModelServer(say) as server, asyncio.timeout(60):
-        task = asyncio.ensure_future(run(server.base_url, Control(stop_seconds=0.5)))
-        while server.count < 3 * QUESTIONS + 6 and not task.done():  # noqa: ASYNC110  it has no event
-            await asyncio.sleep(0.01)
+        task = await begun(run, server, 3 * QUESTIONS + 6, Control(stop_seconds=0.5))
         run.control.stop("Ctrl-C")
         summary = await task
     assert (summary.finished, summary.open, summary.failures) == (3, 1, {})
     assert any("given up: 1 request, " in line for line in run.said)
     assert [account.stats.lost for account in run.control.accounts] == [1], "it may be charged for"
-
-
-NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
