@@ -11,7 +11,7 @@ import pytest
 from support.model_server import ModelServer, Script
 from support.opened import opened
 from support.server_replies import Asked, Raw, Reset, Response, Said, Status, reply_of
-from support.server_scripts import FAULTS
+from support.server_scripts import FAULTS, echo
 from triathlon_runner.llm import (
     Chat,
     Completion,
@@ -34,10 +34,6 @@ GREEDY = Sampling(max_tokens=64)
 
 def chat(text: str, turn: int = 0) -> Chat:
     return Chat((Message("user", text),), turn)
-
-
-def echo(asked: Asked) -> str:
-    return f"echo {asked.prompt}"
 
 
 def one_by_one(responses: list[Response | str]) -> Script:
@@ -184,7 +180,7 @@ async def test_a_server_that_goes_away_and_comes_back() -> None:
         away = True
         await asyncio.sleep(0.25)
         away = False
-        assert (await slow).reply.text == "echo slow"
+        assert (await slow).reply.text == "echo: slow"
         away = True
         with pytest.raises(ServerUnreachableError, match="given up"):
             await model.ask(chat("b"), GREEDY)
@@ -276,5 +272,5 @@ async def test_giving_up_one_of_two_equal_questions(leaves: int) -> None:
         while not server.count:  # noqa: ASYNC110  the server knows no events
             await asyncio.sleep(0.005)
         asks[leaves].cancel()
-        assert (await asks[1 - leaves]).reply.text == "echo q"
+        assert (await asks[1 - leaves]).reply.text == "echo: q"
         assert (model.stats.in_flight, server.count) == (0, 2 - leaves)
