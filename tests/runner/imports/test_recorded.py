@@ -174,7 +174,8 @@ def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Pat
     assert "recorded: tiny, model-a.json.gz" in [row["state"] for row in listed if row["model"] == "model-a"]
     path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
     path.write_text(path.read_text().replace('"sustained_loops":1', '"sustained_loops":11'))
-    place.expect("verify --models model-a", 1, "sustained_loops: expected 0 to 10, got 11")
+    said = " ".join(place.expect("verify --models model-a", 1).split())
+    assert "core.jsonl, line 1: " in said and "sustained_loops: expected 0 to 10, got 11" in said
 
 
 @pytest.mark.parametrize("what", ["a link", "a pipe", "a folder"])
