@@ -25,6 +25,7 @@ def bad_replies(asked: Asked) -> str | Response:
         "locked": Status(401, "Unauthorized"),
         "other": Said(answer(asked), model="gpt-5-cheap"),
         "cut": Said("def f", finish="length"),
+        "leaking": "<think>hm</think>def f(): pass",
         "uncounted": Said(f"echo: {asked.prompt}", changes={"usage": None}),
     }
     return replies.get(asked.body["model"], answer(asked))

@@ -12,9 +12,9 @@ import pytest
 from triathlon_runner.cluster import ClusterError, open_cluster
 from triathlon_runner.datasets import Problem, core
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import Call, Ended, Job, Raised, SandboxError, Sent, open_sandbox
+from triathlon_runner.sandbox import Call, Ended, Job, Raised, Sandbox, SandboxError, Sent
 
 pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -52,23 +52,18 @@ async def verdicts(grader: Grader) -> list[Verdict]:
     return await asyncio.gather(*(grader.grade(program, problem) for program, problem in programs()))
 
 
-async def local(keys: Path) -> list[Verdict]:
-    async with open_sandbox(jobs=2) as sandbox:
-        return await verdicts(ProgramGrader(sandbox, keys))
-
-
 @pytest.mark.slow
-async def test_the_same_verdicts_though_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
+async def test_the_same_verdicts_though_a_node_is_lost(cluster: Any, tmp_path: Path, grader: Grader) -> None:
     """Two nodes judge as this machine alone does; one that is killed in the middle loses nothing."""
-    expected, said, done = await local(tmp_path / "local"), list[str](), 0
-    async with open_cluster(cluster.address, keys=tmp_path / "keys", report=said.append) as grader:
-        assert await verdicts(grader) == expected
-        assert grader.sandbox.level in ("namespaces", "lite")
+    expected, said, done = await verdicts(grader), list[str](), 0
+    async with open_cluster(cluster.address, keys=tmp_path / "keys", report=said.append) as nodes:
+        assert await verdicts(nodes) == expected
+        assert nodes.sandbox.level in ("namespaces", "lite")
         assert sum("programs at once" in line for line in said) == 2
 
         async def grade(program: str, problem: Problem) -> Verdict:
             nonlocal done
-            verdict = await grader.grade(program, problem)
+            verdict = await nodes.grade(program, problem)
             done += 1
             return verdict
 
@@ -95,7 +90,7 @@ async def test_a_node_that_cannot_execute(cluster: Any, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-async def test_jobs_are_executed_there(cluster: Any) -> None:
+async def test_jobs_are_executed_there(cluster: Any, sandbox: Sandbox) -> None:
     """The cluster's sandbox is one: results in order, stopping, streams, as on one machine."""
     job = Job("def f(x):\n    return 10 // x", tuple(Call("f", (x,)) for x in (5, 2, 0, 1)))
     seen: list[Any] = []
@@ -104,15 +99,14 @@ async def test_jobs_are_executed_there(cluster: Any) -> None:
         seen.append(one.value() if isinstance(one, Sent) else one.type)
         return True
 
-    async with open_cluster(cluster.address, report=print) as grader, open_sandbox(jobs=1) as alone:
-        sandbox = grader.sandbox
-        whole = await sandbox.run(job)
+    async with open_cluster(cluster.address, report=print) as grader:
+        whole = await grader.sandbox.run(job)
         assert [getattr(one, "value", "raised") for one in whole.results] == [2, 5, "raised", 10]
-        assert (await alone.run(job)).results == whole.results
-        first = await sandbox.stream(job, lambda _index, _result: False)
+        assert (await sandbox.run(job)).results == whole.results
+        first = await grader.sandbox.stream(job, lambda _index, _result: False)
         assert first.ended is Ended.STOPPED
-        assert await alone.stream(job, lambda _index, _result: False) == first
-        await sandbox.stream(job, take)
+        assert await sandbox.stream(job, lambda _index, _result: False) == first
+        await grader.sandbox.stream(job, take)
         assert seen == [2, 5, "ZeroDivisionError", 10]
 
 

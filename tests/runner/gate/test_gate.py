@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -13,7 +12,7 @@ import pytest
 from support.fake_suite import FakeSuite, entry_of
 from support.hashes import hashes
 from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace, SequentialTest, in_random_order
-from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.schedule import Control, RunPlan, Work
 
@@ -97,17 +96,6 @@ def test_the_margin_is_one_of_the_mean_over_tasks() -> None:
         assert comparison.verdict == verdict
 
 
-def test_nothing_is_counted_after_the_verdict() -> None:
-    """What was in flight when the test was decided changes neither its numbers nor what was lost."""
-    population = clusters(*[1] * 50)
-    comparison = of(population)
-    add_all(comparison, population[:30], 1.0, 0.0)
-    before = list(comparison.compared)
-    assert comparison.verdict == "worse" and len(before) < 30
-    add_all(comparison, population[30:], 0.0, 1.0)
-    assert (comparison.verdict, comparison.compared) == ("worse", before)
-
-
 def run(differences: np.ndarray, **options: float) -> SequentialTest:
     test = SequentialTest(**options)
     for difference in differences:
@@ -159,18 +147,14 @@ def test_the_interval_holds_the_mean_at_every_look() -> None:
 COUNT = 60
 
 
-def _passed(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return [Contribution(record.task_id, record.outcome is Outcome.PASSED, 1) for record in records]
-
-
 class Gate:
     """A pace over single tasks of the models a and b; `served`: those that we start a server for."""
 
     def __init__(self, *served: str) -> None:
         self.comparison = of([((SUITE, f"{number}"),) for number in range(COUNT)])
         self.control = Control()
-        metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
-        built = SimpleNamespace(entry=replace(entry_of(FakeSuite(SUITE)), metrics=(metric,)))
+        metrics = (pass_at_k_metric(1, "a test"),)
+        built = SimpleNamespace(entry=entry_of(FakeSuite(SUITE), metrics=metrics))
         plan = RunPlan()
         for model in ("a", "b"):
             row = SimpleNamespace(id=model, serve="vllm" if model in served else None)

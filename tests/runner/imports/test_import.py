@@ -22,7 +22,7 @@ from support.import_place import (
 from support.model_server import model_server_process
 from support.official_data import official_store, recording
 from triathlon_runner.datasets import core
-from triathlon_runner.records import FailingCase, LoopRecord, Outcome, RuntimeRecord, Verdict
+from triathlon_runner.records import LoopRecord, Outcome, RuntimeRecord
 from triathlon_runner.store import read_records
 from triathlon_runner.verify._verify import _determined
 
@@ -74,13 +74,9 @@ def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
     place.expect(f"verify --models {models}", 1, "stored 'passed', graded again 'no_answer'")
 
 
-def test_how_far_a_stopped_program_came_is_no_evidence() -> None:
-    """A program at its limit of time is stopped elsewhere each time: `verify` compares its outcome."""
-    failing = FailingCase(index=1, input="", expected="", got="stopped")
-    verdict = Verdict(outcome=Outcome.FAILED, passed=109, total=200, failing=failing).model_dump(mode="json")
-    for outcome in ("timed_out", "failed"):
-        first, later = (_determined({**verdict, "outcome": outcome, "passed": n}) for n in (109, 110))
-        assert (first == later) is (outcome == "timed_out")
+CASE = {"index": 1, "input": "", "expected": ""}
+SLOW = {"outcome": "timed_out", "passed": 1, "total": 2, "detail": "", "failing": {**CASE, "got": "slow"}}
+FAST = SLOW | {"outcome": "crashed", "passed": 0}
 
 
 @pytest.mark.parametrize(
@@ -91,14 +87,20 @@ def test_how_far_a_stopped_program_came_is_no_evidence() -> None:
         lambda verdict: {"loops": [{"verdict": verdict, **verdict}]},
     ],
 )
-def test_the_machine_decides_which_limit_a_program_meets(hold: Any) -> None:
-    """One that takes ever more time and memory meets either first; any other crash is no limit."""
-    case = {"index": 1, "input": "", "expected": ""}
-    slow = {"outcome": "timed_out", "passed": 1, "total": 2, "detail": "", "failing": {**case, "got": "slow"}}
-    for got in ("MemoryError: ", "ValueError: "):
-        fast = slow | {"outcome": "crashed", "passed": 0, "failing": {**case, "index": 0, "got": got}}
-        one, other = ({**hold(verdict), "outcome": verdict["outcome"]} for verdict in (slow, fast))
-        assert (_determined(one) == _determined(other)) is (got == "MemoryError: ")
+@pytest.mark.parametrize(
+    ("other", "is_equal"),
+    [
+        (SLOW | {"passed": 0}, True),
+        (FAST | {"failing": {**CASE, "got": "MemoryError: "}}, True),
+        (FAST | {"failing": {**CASE, "got": "ValueError: "}}, False),
+    ],
+)
+def test_the_machine_decides_which_limit_a_program_meets(hold: Any, other: Any, is_equal: bool) -> None:
+    """How far it comes until then is no evidence, nor is whether it is the time or the memory."""
+    first, later = (_determined({**hold(one), "outcome": one["outcome"]}) for one in (SLOW, other))
+    assert (first == later) is is_equal
+    failed = [_determined(hold(SLOW | {"outcome": "failed", "passed": count})) for count in (0, 1)]
+    assert failed[0] != failed[1]
 
 
 def test_a_full_disk_leaves_no_half_import(

@@ -174,7 +174,8 @@ def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Pat
     assert "recorded: tiny, model-a.json.gz" in [row["state"] for row in listed if row["model"] == "model-a"]
     path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
     path.write_text(path.read_text().replace('"sustained_loops":1', '"sustained_loops":11'))
-    place.expect("verify --models model-a", 1, "sustained_loops: expected 0 to 10, got 11")
+    said = " ".join(place.expect("verify --models model-a", 1).split())
+    assert "core.jsonl, line 1: " in said and "sustained_loops: expected 0 to 10, got 11" in said
 
 
 @pytest.mark.parametrize("what", ["a link", "a pipe", "a folder"])
@@ -287,14 +288,7 @@ def test_a_line_holds_a_task(tmp_path: Path) -> None:
     assert in_thought.lines.is_file()  # the file's name tells side and style
     receipt = file.read_manifest().receipt
     assert (receipt.compared, receipt.equal) == (5, 3)
-    assert [(one.sample, one.outcome.value) for one in file.read()] == [
-        *((0, "passed"), (1, "passed"), (2, "failed")),
-        *((0, "failed"), (1, "passed")),
-    ]
     place.expect("verify --models best-coder", 0)
-    file.lines.write_text(file.lines.read_text().replace("passed*2", "won*2"))
-    with pytest.raises(UserError, match=r"line 1: .*'won'"):
-        file.read()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 from support.model_server import ModelServer
 from support.opened import opened
-from support.server_replies import Said
+from support.server_replies import Response, Said, Status
 from support.server_scripts import echo
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, CacheError, Completion, ReplyCache, Sampling
@@ -66,14 +66,19 @@ def test_prune(tmp_path: Path) -> None:
     assert (tmp_path / "replies.sqlite").stat().st_size <= 100_000
 
 
-@pytest.mark.parametrize(("tokens", "requests"), [(64, 1), (63, 2)])
-async def test_a_reply_that_the_context_cut_is_asked_for_again(
-    tmp_path: Path, tokens: int, requests: int
-) -> None:
-    """Its server may have a larger context by then; what was cut at the token limit stays as it is."""
+@pytest.mark.parametrize(
+    ("said", "requests"),
+    [
+        (Said("x", finish="length", output_tokens=64), 1),
+        (Said("x", finish="length", output_tokens=63), 2),
+        (Status(400, "no", "content_filter"), 2),
+    ],
+    ids=["cut at the limit", "cut by the context", "refused"],
+)
+async def test_which_replies_are_kept(tmp_path: Path, said: Response, requests: int) -> None:
+    """What the context cut, and a refusal, is asked for again; what the token limit cut is not."""
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
-        cut = Said("x", finish="length", output_tokens=tokens)
-        async with opened(lambda _: cut, "base", cache=cache) as (server, model):
+        async with opened(lambda _: said, "base", cache=cache) as (server, model):
             for _ in range(2):
                 await model.ask(Completion("f"), Sampling(64))
     assert len(server.requests) == requests

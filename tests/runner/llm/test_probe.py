@@ -247,21 +247,3 @@ def test_exit_codes_and_output(tmp_path: Path) -> None:
     assert "system_prompt: merge" in faults.output
     assert "refused the connection" in nobody.output
     assert "expected --models, or --model and --base-url" in str(place.call("probe").exception)
-
-
-def test_a_run_warns(tmp_path: Path) -> None:
-    """The first replies of a run show what is free to see; it stands in the manifest."""
-    place = SmallRun(tmp_path)
-    with model_server_process("runner.llm.test_probe:leaking") as url:
-        run = place.call(
-            "run", "--model", MODEL, "--base-url", url, "--suites", "evolved/core-seeds", "--limit", "1"
-        )
-    manifest = json.loads((place.results / "runs/scripted/evolved/core-seeds.manifest.json").read_text())
-    (finding,) = manifest["findings"]
-    assert finding.startswith("reasoning: leaks into the text with '<think>'")
-    assert "reasoning_max_tokens" in finding
-    assert finding in run.output.replace("\n", " ")
-
-
-def leaking(asked: Asked) -> Said:
-    return replace(good(asked), text="<think>hm</think>def f(): pass")

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -206,9 +205,8 @@ def test_rare_answers() -> None:
     assert not lines
 
 
-def make(slots: int, may_send: Callable[[], bool] = lambda: True, **limits: Any) -> RequestQueue:
-    changed = Limits(first_concurrency=slots, concurrency=slots, **limits)
-    return RequestQueue(changed, may_send=may_send, reached=True)
+def make(slots: int, **limits: Any) -> RequestQueue:
+    return RequestQueue(Limits(first_concurrency=slots, concurrency=slots, **limits), reached=True)
 
 
 async def send(queue: RequestQueue, seconds: float = 0.0, in_flight: list[int] | None = None) -> None:
@@ -229,37 +227,6 @@ async def test_one_at_a_time_while_the_server_fails() -> None:
         queue.answered(slot, 1)
     await asyncio.gather(*(send(queue, 0.002, in_flight) for _ in range(50)))
     assert (max(in_flight), queue.stats.in_flight) == (8, 0)
-
-
-async def test_a_request_that_ended_is_not_in_flight() -> None:
-    """Whether the next one may be sent is asked when the one before counts as ended: a budget counts both."""
-    in_flight: list[int] = []
-
-    def may_send() -> bool:
-        in_flight.append(queue.stats.in_flight)
-        return True
-
-    queue = make(1, may_send)
-    async with queue.slot(queue.place(), 1):
-        second = asyncio.create_task(send(queue))
-        await asyncio.sleep(0)
-        in_flight.clear()
-    await second
-    assert in_flight[0] == 0
-
-
-async def test_each_request_is_asked_for_with_those_before_it_in_flight() -> None:
-    """Where many may be sent at one moment, a budget that three use up lets no fourth go."""
-    queue: RequestQueue
-    is_held = False
-    queue = make(8, lambda: not is_held and queue.stats.in_flight < 3)
-    async with queue.slot(queue.place(), 1):
-        is_held = True
-        waiting = [asyncio.create_task(send(queue, 0.01)) for _ in range(8)]
-        await asyncio.sleep(0)
-        is_held = False
-    await asyncio.gather(*waiting)
-    assert queue.stats.most_in_flight == 3
 
 
 async def test_first_come_first_served_also_when_tried_again() -> None:

@@ -14,24 +14,23 @@ from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Stat
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.schedule import STOP_SECONDS, Account, Control, Summary, deadline, seconds
+from triathlon_runner.schedule import Account, Control, Summary, deadline, seconds
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
+NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
 CENT = Said("x", input_tokens=9_000, output_tokens=1_000)
 """A reply that costs one cent at one dollar per million tokens."""
 
 
-async def stopped_after(
-    run: LongRun, server: ModelServer, requests: int, stop_seconds: float = STOP_SECONDS
-) -> Summary:
-    """Runs, and presses Ctrl-C once the server has got so many requests."""
-    task = asyncio.ensure_future(run(server.base_url, Control(stop_seconds=stop_seconds)))
+async def begun(
+    run: LongRun, server: ModelServer, requests: int, control: Control
+) -> "asyncio.Task[Summary]":
+    """A run whose server has got so many requests."""
+    task = asyncio.create_task(run(server.base_url, control))
     while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
         await asyncio.sleep(0.01)
-    run.control.stop("Ctrl-C")
-    async with asyncio.timeout(60):
-        return await task
+    return task
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -51,6 +50,14 @@ async def test_a_budget_holds_for_every_request(tmp_path: Path, at_once: bool) -
     assert run.manifest().cost_usd == pytest.approx(ALL * 0.01)
 
 
+async def test_a_budget_counts_each_request_once(tmp_path: Path) -> None:
+    """In flight or answered: where it pays for one reply and a half, two are asked for, and no third one."""
+    run = LongRun(tmp_path, LongSuite(1, at_once=True))
+    async with ModelServer(lambda asked: CENT) as server:
+        await run(server.base_url, Control(budget_usd=0.015))
+        assert server.count == 2
+
+
 async def test_a_budget_counts_lost_replies(tmp_path: Path) -> None:
     """Half of the replies are cut or no answer: their price is estimated, as the server may charge for it."""
     run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
@@ -68,7 +75,7 @@ async def test_a_budget_counts_lost_replies(tmp_path: Path) -> None:
 
 
 async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None:
-    """The length of the texts stands in for the tokens; the manifest says that the cost is unknown."""
+    """The length of the texts stands in for the tokens; the speed is unknown."""
     run = LongRun(tmp_path, LongSuite(UNITS), price=10_000.0)
     reply = Said("x" * 35, changes={"usage": None})  # ten tokens, and some seven of the question: 0.17 USD
     async with ModelServer(lambda asked: reply, latency=0.02) as server:
@@ -77,21 +84,28 @@ async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None
         assert 0.14 * server.count < run.control.spent < 0.20 * server.count
         assert run.control.spent < 20.0 + 0.20 * server.most_in_flight
         (account,) = run.control.accounts
-        assert account.usd_estimated == account.usd
-        assert (await run(server.base_url)).exit_code == 0
-    manifest = run.manifest()
-    assert (manifest.cost_usd, manifest.usage.uncounted, manifest.usage.requests) == (None, ALL, ALL)
-    assert manifest.tokens_per_second is None
+        assert account.usd_estimated == account.usd and not account.stats.tokens_per_second
 
 
-async def test_a_deadline_ends_a_wait(tmp_path: Path) -> None:
-    """Where nothing is sent anyway, because the server wants us to wait, the deadline still ends the run."""
-    run = LongRun(tmp_path, LongSuite(2))
-    began = time.monotonic()
-    async with ModelServer(lambda asked: too_many(600)) as server, asyncio.timeout(60):
-        summary = await run(server.base_url, Control(deadline=datetime.now(UTC) + timedelta(seconds=1)))
-    assert "deadline" in summary.stopped and summary.open == 2
-    assert time.monotonic() - began < 30
+@pytest.mark.parametrize("units", [2, UNITS])
+async def test_a_deadline_ends_a_wait(tmp_path: Path, units: int) -> None:
+    """Questions that wait for another try, as the server wants, or for their turn, have nothing in flight."""
+
+    def say(asked: Asked) -> Response:
+        return Status(503) if asked.number % 2 and units > 2 else too_many(600)
+
+    run, control = (
+        LongRun(tmp_path, LongSuite(units), concurrency=8),
+        Control(deadline=NOW.replace(year=9999)),
+    )
+    async with ModelServer(say) as server, asyncio.timeout(60):
+        task = await begun(run, server, min(units, 4), control)
+        at, control.deadline = time.monotonic(), datetime.now(UTC)
+        summary = await task
+    assert "deadline" in summary.stopped
+    assert (summary.finished, summary.open, summary.failures) == (0, units, {})
+    assert time.monotonic() - at < 25
+    assert not any("given up" in line for line in run.said)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -131,24 +145,13 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
     def say(asked: Asked) -> str | Response:
         return Reset(3600) if "task 0, question 5" in asked.prompt else "x"
 
-    async with ModelServer(say) as server:
-        summary = await stopped_after(run, server, 3 * QUESTIONS + 6, stop_seconds=0.5)
+    async with ModelServer(say) as server, asyncio.timeout(60):
+        task = await begun(run, server, 3 * QUESTIONS + 6, Control(stop_seconds=0.5))
+        run.control.stop("Ctrl-C")
+        summary = await task
     assert (summary.finished, summary.open, summary.failures) == (3, 1, {})
     assert any("given up: 1 request, " in line for line in run.said)
-
-
-async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:
-    """Questions that wait for another try, or for their turn, have nothing in flight."""
-    run = LongRun(tmp_path, LongSuite(UNITS), concurrency=8)
-    began = time.monotonic()
-    async with ModelServer(lambda asked: Status(503) if asked.number % 2 else too_many(60)) as server:
-        summary = await stopped_after(run, server, 4)
-    assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
-    assert time.monotonic() - began < 25
-    assert not any("given up" in line for line in run.said)
-
-
-NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
+    assert [account.stats.lost for account in run.control.accounts] == [1], "it may be charged for"
 
 
 @pytest.mark.parametrize(
@@ -185,16 +188,15 @@ def test_deadlines(text: str, moment: datetime | None) -> None:
             seconds("--outage", text)
 
 
-@pytest.mark.parametrize(("answered", "in_flight"), [([6], 0), ([6], 4), ([5, 5], 0)])
-def test_budget_counts_what_is_in_flight(answered: list[int], in_flight: int) -> None:
-    """Money is kept back for the requests in flight, at the mean of those before; the judge's counts, too."""
+def test_a_budget_is_that_of_all_models() -> None:
+    """What the judge costs counts, too."""
     control = Control(budget_usd=0.01)
-    for count in answered:
-        stats = EndpointStats(in_flight=in_flight, answered=count, input_tokens=1000 * count)
-        control.accounts.append(Account("m", stats, Price(input=1.0, output=2.0)))
-    assert control.spent == pytest.approx(0.001 * sum(answered))
-    may_send = (answered, in_flight) == ([6], 0)
-    assert control.may_send() is may_send and ("budget of 0.01 USD" in control.stopped) is not may_send
+    for model in ("m", "judge"):
+        assert control.may_send()
+        stats = EndpointStats(answered=5, input_tokens=5000)
+        control.accounts.append(Account(model, stats, Price(input=1.0, output=2.0)))
+    assert control.spent == pytest.approx(0.01)
+    assert not control.may_send() and "budget of 0.01 USD" in control.stopped
 
 
 def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -156,13 +157,8 @@ async def test_whose_temperature_counts(
     content = {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
     registry = Registry.model_validate(content)
     fake = FakeModel(str, id="m")
-    opened = OpenModel(
-        cast(Any, fake),
-        served_by="a test",
-        served_model="m",
-        slots=1,
-        temperature=lambda of_suite: registry.temperature(registry.models[0], of_suite),
-    )
+    temperature = partial(registry.temperature, registry.models[0])
+    opened = OpenModel(cast(Any, fake), "a test", "m", slots=1, temperature=temperature)
     await opened.ask(Completion("q"), Sampling(8, temperature=suites))
     assert [sampling.temperature for _, sampling, _ in fake.asked] == [asked]
     suite = FakeSuite()

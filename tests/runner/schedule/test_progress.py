@@ -43,13 +43,18 @@ def lines_of(capture: Capture) -> list[str]:
     return [line.partition(" ")[2] for line in capture.get().splitlines()]
 
 
-def test_panel(screen: Console) -> None:
-    """A wide panel shows, of each model, units and its endpoint's limit, retries, cut replies and cost."""
-    progress = ConsoleProgress(screen)
-    tell(progress)
+async def test_panel() -> None:
+    """What is prepared; then of each model units, and its endpoint's limit, retries, cut replies and cost."""
+    output = io.StringIO()
+    screen = Console(file=output, width=200, height=30, force_terminal=True, color_system=None)
+    with ConsoleProgress(screen) as progress:
+        progress.status("preparing")
+        progress.status("")
+        tell(progress)
     heading, row = shown(progress, screen)
     assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
     assert {"m", "2/4", "16", "2.5000"} <= set(row)
+    assert all(word in output.getvalue() for word in ("preparing", "2/4", "something"))
 
 
 def test_a_log_of_errors_that_cannot_be_written_ends_no_run(tmp_path: Path) -> None:
@@ -133,13 +138,3 @@ async def test_errors(screen: Console) -> None:
         "m evolved/x: stays open: it said 'g'",
         "m: and other errors, which are not printed",
     ]
-
-
-async def test_panel_on_a_terminal() -> None:
-    output = io.StringIO()
-    screen = Console(file=output, width=80, height=24, force_terminal=True)
-    with ConsoleProgress(screen) as progress:
-        progress.status("preparing")
-        progress.status("")
-        tell(progress)
-    assert all(word in output.getvalue() for word in ("preparing", "2/4", "something"))

@@ -25,7 +25,6 @@ from triathlon_runner.llm import (
 )
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import Control, ModelOpener, OpenModel
-from triathlon_runner.schedule._models import identity_of
 from triathlon_runner.serving import Server, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
@@ -98,48 +97,36 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
         for number in range(4):
             answer = await opened.ask(Completion(f"{number}"), Sampling(8))
             assert answer.reply.text == f"after {number}"
+        assert "closed the connection" in opened.stats.last_error, "whether its address is right is not asked"
     assert any("restarting the server of m" in line for line in said)
 
 
-async def test_a_server_of_our_own_that_never_answers(tmp_path: Path) -> None:
-    """It is given up with the end of its log, and nobody is asked whether its address is right."""
-    async with served(tmp_path, fake_row(tmp_path, "dies_after:2", max_restarts=0)) as opened:
-        with pytest.raises(ModelUnavailableError, match="EngineDeadError"):
-            await opened.ask(Completion("f"), Sampling(8))
-        assert opened.stats is not None and "https:" not in opened.stats.last_error
-
-
 @pytest.mark.parametrize(
-    "args", [{"quantization": "awq"}, {"hf_overrides.a": 1}, {"reasoning-parser": "a"}, {}]
+    ("args", "template", "reused"),
+    [
+        ({"quantization": "awq"}, "a", False),
+        ({"hf_overrides.a": 1}, "a", False),
+        ({"reasoning-parser": "a"}, "a", False),
+        ({}, "another text", False),
+        ({}, "the same text", True),
+    ],
 )
-async def test_cached_replies_are_of_the_same_settings(tmp_path: Path, args: dict[str, object]) -> None:
+async def test_cached_replies_are_of_the_same_settings(
+    tmp_path: Path, args: dict[str, object], template: str, reused: bool
+) -> None:
     """With another chat template, or arguments that make another model, a server of ours is asked anew."""
-    template = tmp_path / "chat.jinja"
-    template.write_text("one")
-    row = fake_row(tmp_path, chat_template=str(template), args={"quantization": "fp8"})
-    reused = []
+    texts = {"a": "one", "another text": "two", "the same text": "one"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    row = fake_row(tmp_path, chat_template=str(tmp_path / "a"), args={"quantization": "fp8"})
+    found = []
     for _ in range(2):
         async with served(tmp_path, row) as opened:
             answers = [await opened.ask(question, Sampling(8)) for question in (QUESTION, Completion("r"))]
-        reused += [answer.from_earlier_run for answer in answers]
-        if not args:
-            template.write_text("two")
+        found += [answer.from_earlier_run for answer in answers]
         row["serve"]["args"] |= args
-    assert reused == [False] * 4
-
-
-def test_the_identity_has_the_text_of_the_chat_template(tmp_path: Path) -> None:
-    """The same text at another path is the same model, another text at the same path is not."""
-    identities: list[dict[str, object]] = []
-    for name, text in (("a", "one"), ("b", "one"), ("a", "two")):
-        template = tmp_path / name
-        template.write_text(text)
-        folder = tmp_path / f"row {len(identities)}"
-        folder.mkdir()
-        row = fake_row(folder, chat_template=str(template))
-        row["serve"]["weights"] = {"path": "weights"}
-        identities.append(identity_of(Registry.model_validate({"models": [row]}).models[0]))
-    assert identities[0] == identities[1] != identities[2]
+        row["serve"]["chat_template"] = str(tmp_path / template)
+    assert found == [False, False, reused, reused]
 
 
 @pytest.mark.parametrize(("restarts", "exit_code"), [(0, 2), (3, 1)])

@@ -19,9 +19,9 @@ from support.long_units import LongRun
 from support.model_server import ModelServer
 from support.schedule import ROW, Bench
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm import Answer, EndpointError, ModelUnavailableError
+from triathlon_runner.llm import Answer, EndpointError
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.schedule import UNITS_PER_SLOT, Control, OpenModel
+from triathlon_runner.schedule import Control, OpenModel
 from triathlon_runner.schedule._manifest import WEIGHTS, difference
 from triathlon_runner.store import archive
 from triathlon_runner.store._lines import rewrite_file
@@ -36,12 +36,8 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, FakeSuite(), FakeModel(lambda text: text, id="m"))
 
 
-def files(bench: Bench) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in bench.folder.root.rglob("*") if path.is_file()}
-
-
 async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> None:
-    """A larger run goes on from a smaller one; a third asks nothing, starts nothing and changes no byte."""
+    """A larger run goes on from a smaller one."""
     bench.suite = FakeSuite(tasks=[Task(name) for name in "dcba"])
     await bench.run(limit=2)
     summary = await bench.run()
@@ -51,10 +47,6 @@ async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> Non
     manifest = bench.manifest()
     assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake")
     assert manifest.usage.output_tokens == 20
-    before = files(bench)
-    summary = await bench.run()
-    assert (summary.finished, summary.open, bench.opener.opened) == (0, 0, 2)
-    assert files(bench) == before
 
 
 async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None:
@@ -71,31 +63,19 @@ async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None
     assert bench.manifest().served_by == "a test"
 
 
-async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
-    """Another run holds one model's files: that is said, what it lacks is open; the others are asked."""
-    locked = ROW.model_copy(update={"id": "locked"})
+async def test_what_cannot_be_opened_ends_itself_alone(bench: Bench) -> None:
+    """Files that another run holds, a file in place of a folder, a name too long: the rest is asked."""
+    locked, blocked = (ROW.model_copy(update={"id": model}) for model in ("locked", "blocked"))
     bench.rows = [locked]
     await bench.run(limit=1)
-    bench.rows = [locked, ROW]
+    bench.rows = [locked, blocked, ROW]
+    bench.folder.of_model("blocked").touch()
+    bench.finished_suites = [FakeSuite(f"evolved/{'long' * 70}")]
     with bench.folder.locked("locked"):
         summary = await bench.run()
-    assert (summary.finished, summary.open, summary.exit_code) == (2, 1, 2) == (len(bench.records()), 1, 2)
-    assert "another triathlon run is writing" in summary.errors[0]
-
-
-@pytest.mark.parametrize("suite", ["evolved/fake", f"evolved/{'long' * 70}"])
-async def test_a_file_that_cannot_be_opened_ends_itself_alone(bench: Bench, suite: str) -> None:
-    """It is named, its units are open; other models and suites are asked."""
-    good = bench.suite
-    bench.rows = [ROW.model_copy(update={"id": "other"}), ROW]
-    bench.folder.of_model("other").parent.mkdir()
-    if suite == good.id:
-        bench.folder.of_model("other").touch()
-    else:
-        bench.finished_suites = [FakeSuite(suite)]
-    summary = await bench.run()
-    assert (summary.open, summary.exit_code) == (2 * len(summary.errors), 2)
-    assert all("cannot open" in error for error in summary.errors)
+    said = [("another triathlon run is writing" in error, "cannot open" in error) for error in summary.errors]
+    assert sorted(said) == [(False, True)] * 3 + [(True, False)]
+    assert (summary.finished, summary.open, summary.exit_code) == (2, 3 + 4 + 2, 2)
     assert len(bench.records()) == 2
 
 
@@ -152,11 +132,9 @@ async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
     seen: list[object] = []
     opened = bench.opener.open
 
-    @asynccontextmanager
-    async def starting(row: ModelRow) -> AsyncIterator[OpenModel]:
+    def starting(row: ModelRow) -> Any:
         seen.append(fresh.exists())
-        async with opened(row) as model:
-            yield model
+        return opened(row)
 
     def reply(text: str) -> str:
         orders = [json.loads(line)["task_id"] for line in path.read_text().splitlines()]
@@ -169,59 +147,40 @@ async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
     assert seen[:2] == [False, (True, ["d", "c"], 0)]
 
 
-async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:
-    """No answer is no result: the unit has no line, the manifest counts it as open with the reason."""
-
-    def reply(text: str) -> str:
-        if text == "a":
-            raise EndpointError("connection refused")
-        return text
-
-    bench.model.say = reply
-    summary = await bench.run()
-    assert (summary.open, summary.exit_code) == (1, 1)
-    assert [record.task_id for record in bench.records()] == ["b"]
-    manifest = bench.manifest()
-    assert (manifest.open_units, manifest.open_reasons) == (1, {"connection refused": 1})
-    bench.model.say = lambda text: text
-    assert (await bench.run()).exit_code == 0
-    assert [record.task_id for record in bench.records()] == ["a", "b"]
+LONG = OverflowError("int too large\x1b[2J" + "9" * 4000)
 
 
-async def test_an_unavailable_model_stops_at_once(bench: Bench) -> None:
-    """A refused key is said once, with exit code 2; its units stay open and are not asked one by one."""
-
-    def reply(text: str) -> str:
-        raise ModelUnavailableError("the key in M_KEY was refused")
-
-    bench.suite = FakeSuite(tasks=[Task(str(n)) for n in range(50)])
-    bench.model.say = reply
-    summary = await bench.run()
-    assert (summary.errors, summary.open) == (["m: the key in M_KEY was refused"], 50)
-    assert summary.exit_code == 2 and len(bench.model.asked) <= 2 * UNITS_PER_SLOT
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-async def test_an_error_of_ours_leaves_its_unit_open(bench: Bench, grouped: bool) -> None:
-    """A bug that one reply meets is no result and ends nothing: the unit stays open, with the traceback."""
+@pytest.mark.parametrize(
+    ("error", "reason", "broken"),
+    [
+        (EndpointError("connection refused"), "connection refused", 0),
+        (LONG, "OverflowError: int too large", 1),
+        (ExceptionGroup("several", [LONG]), "OverflowError: int too large", 1),
+    ],
+    ids=["server", "ours", "several"],
+)
+async def test_a_failure_leaves_its_unit_open(
+    bench: Bench, error: Exception, reason: str, broken: int
+) -> None:
+    """No answer is no result, nor is a bug of ours: no line, a short reason, and the others are finished."""
 
     def reply(text: str) -> str:
         if text == "b":
-            error = OverflowError("int too large\x1b[2J" + "9" * 4000)
-            raise ExceptionGroup("several", [error]) if grouped else error
+            raise error
         return text
 
     bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
     bench.model.say = reply
     summary = await bench.run()
-    assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, 1, 1)
-    (reason,) = summary.failures
-    assert reason.startswith("OverflowError: int too large")
-    assert len(reason) < 250 and reason.isprintable()
-    assert bench.manifest().open_reasons == {reason: 1}
-    assert [said for said in bench.said if "OverflowError" not in said] == ["m evolved/fake b, sample 0"]
+    assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, broken, 1)
+    assert [record.task_id for record in bench.records()] == ["a", "c"]
+    (said,) = summary.failures
+    assert said.startswith(reason) and len(said) < 250 and said.isprintable()
+    assert bench.said == ["m evolved/fake b, sample 0"] * broken + [said]
+    assert (bench.manifest().open_units, bench.manifest().open_reasons) == (1, {said: 1})
     bench.model.say = lambda text: text
     assert (await bench.run()).exit_code == 0
+    assert [record.task_id for record in bench.records()] == list("abc")
 
 
 async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:

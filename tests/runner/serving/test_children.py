@@ -57,10 +57,6 @@ def _until(what: str, folder: Path, seconds: float = 20.0) -> list[int]:
     raise AssertionError(f"not {what} within {seconds} s")
 
 
-def _command(folder: Path, how: str) -> list[str]:
-    return [sys.executable, "-c", _STUBBORN, str(folder), how]
-
-
 @pytest.fixture(autouse=True)
 def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_children, "_GRACE_SECONDS", 0.2)
@@ -69,7 +65,8 @@ def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["leave", "stay"])
 async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
     """Also what ignores SIGTERM or moved to another session; at its end, or where its caller is cancelled."""
-    task = asyncio.create_task(run(_command(tmp_path, how), tmp_path / "log", "failed"))
+    command = [sys.executable, "-c", _STUBBORN, str(tmp_path), how]
+    task = asyncio.create_task(run(command, tmp_path / "log", "failed"))
     if how == "stay":
         await asyncio.to_thread(_until, "alive", tmp_path)
         task.cancel()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,33 +73,29 @@ def test_arguments(words: str, block: dict[str, Any]) -> None:
     assert ("--trust-remote-code" in command) == ("trust_remote_code" in block)
 
 
+_GGUF = Loadable("/m", "m", from_gguf=True)
+
+
 @pytest.mark.parametrize(
-    ("device", "flags", "from_gguf", "block", "dtype"),
+    ("flags", "block", "dtype"),
     [
-        ("cpu", "avx512f", True, {}, "float32"),
-        ("cpu", "avx512f avx512_bf16", True, {}, "bfloat16"),
-        ("cpu", "amx_bf16 amx_tile", True, {}, "bfloat16"),
-        ("cpu", "amx_bf16", False, {}, "auto"),
-        ("cpu", "avx512f", True, {"dtype": "bfloat16"}, "bfloat16"),
-        ("cpu", "amx_bf16", True, {"dtype": "float32"}, "float32"),
-        ("cuda", "", True, {}, "bfloat16"),
+        ("avx512f", {"weights": _GGUF}, "float32"),
+        ("avx512f avx512_bf16", {"weights": _GGUF}, "bfloat16"),
+        ("amx_bf16 amx_tile", {"weights": _GGUF}, "bfloat16"),
+        ("amx_bf16", {}, "auto"),
+        ("avx512f", {"weights": _GGUF, "dtype": "bfloat16"}, "bfloat16"),
+        ("amx_bf16", {"weights": _GGUF, "dtype": "float32"}, "float32"),
+        ("", {"weights": _GGUF, "device": "cuda"}, "bfloat16"),
     ],
 )
 def test_precision(
-    device: str,
-    flags: str,
-    from_gguf: bool,
-    block: dict[str, Any],
-    dtype: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, block: dict[str, Any], dtype: str
 ) -> None:
     """`auto` is bfloat16 for converted files where the processor computes in it, else the engine's choice."""
     facts = tmp_path / "cpuinfo"
     facts.write_text(f"processor : 0\nflags : fpu {flags} sse\n")
     monkeypatch.setattr("triathlon_runner.serving._launch._CPU_FACTS", facts)
-    plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
-    assert plan.arguments["dtype"] == dtype
+    assert _plan(**block).arguments["dtype"] == dtype
 
 
 def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,35 +134,12 @@ def _machine(count: int) -> Machine:
     return Machine([Gpu(index, f"GPU-{index}", "H100", 80 * 1024, 80 * 1024) for index in range(count)])
 
 
-class _Guest:
-    """A model that keeps its allocation until it is told to leave."""
-
-    def __init__(self, machine: Machine, block: dict[str, Any]) -> None:
-        self.place = "waits"
-        self._leave = asyncio.Event()
-        self._task = asyncio.create_task(self._sit(machine, _config(**block)))
-
-    async def _sit(self, machine: Machine, config: ServeConfig) -> None:
-        async with machine.allocate(config, self._report) as allocation:
-            indices = [gpu.index for gpu in allocation.gpus]
-            self.place = f"{allocation.name} {indices} {allocation.share}"
-            await self._leave.wait()
-
-    def _report(self, line: str) -> None:
-        assert line == "waiting for room: other models are being served"
-        self.place = "says that it waits"
-
-    async def leave(self) -> None:
-        self._leave.set()
-        await self._task
-
-
 async def _settle() -> None:
     for _ in range(10):
         await asyncio.sleep(0)
 
 
-_CPU, _WAITS = "cpu [] None", "says that it waits"
+_CPU, _WAITS = "cpu [] None", "waiting for room: other models are being served"
 _SHARED, _SMALL = "1 x H100 [0] 0.375", "1 x H100 [1] 0.125"
 _FIRST, _SECOND = "1 x H100 [0] None", "1 x H100 [1] None"
 _FOUR = {"tensor-parallel-size": "2", "pipeline_parallel_size": 2}
@@ -185,16 +159,25 @@ _FOUR = {"tensor-parallel-size": "2", "pipeline_parallel_size": 2}
 async def test_who_is_served_beside_whom(
     count: int, blocks: list[dict[str, Any]], places: list[str], last: str | None
 ) -> None:
-    """Models are served at the same time that fit; who waits says so, and gets the room of the first."""
-    machine = _machine(count)
-    guests = [_Guest(machine, block) for block in blocks]
+    """Models are served at the same time that fit; who waits says so, and gets the room of one that ends."""
+    machine, found = _machine(count), [""] * len(blocks)
+
+    async def serve(number: int) -> None:
+        say = partial(found.__setitem__, number)
+        async with machine.allocate(_config(**blocks[number]), say) as allocation:
+            indices = [gpu.index for gpu in allocation.gpus]
+            say(f"{allocation.name} {indices} {allocation.share}")
+            await asyncio.sleep(600)
+
+    served = [asyncio.create_task(serve(number)) for number in range(len(blocks))]
     await _settle()
-    assert [guest.place for guest in guests] == places
-    await guests[0].leave()
+    assert found == places
+    served[0].cancel()
     await _settle()
-    assert last in (None, guests[-1].place)
-    for guest in guests[1:]:
-        await guest.leave()
+    assert last in (None, found[-1])
+    for task in served:
+        task.cancel()
+    await asyncio.wait(served)
 
 
 @pytest.mark.parametrize(
@@ -213,15 +196,6 @@ async def test_what_never_fits_is_refused(
     with pytest.raises(ServingError, match=r"expected \d GPU.*nvidia-smi lists .* CUDA_VISIBLE_DEVICES='7'"):
         async with _machine(count).allocate(_config(**block), lambda _: None):
             pass
-
-
-async def test_an_allocation_is_given_back_on_errors() -> None:
-    machine = Machine([])
-    with pytest.raises(RuntimeError):
-        async with machine.allocate(_config(), lambda _: None):
-            raise RuntimeError
-    async with asyncio.timeout(5), machine.allocate(_config(), lambda _: None) as allocation:
-        assert allocation == GpuAllocation("cpu")
 
 
 _TWO = r"printf '0, GPU-a, NVIDIA H100, 81559, 80000\n1, GPU-b, NVIDIA H100, 81559, 100\n'"
