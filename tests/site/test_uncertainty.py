@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import beta, binomtest, kstest, norm
+from scipy.stats import t as student
 
 from support.statistics import sample_of
 from triathlon_site.uncertainty import (
@@ -148,7 +149,7 @@ def test_models_of_other_tasks_are_compared_on_those_that_both_have() -> None:
     values[1, :10], values[2, 30:] = np.nan, np.nan
     sample = sample_of({str(i): list(row) for i, row in enumerate(values)})
     found = differences((sample,))
-    for i, j in ((0, 1), (1, 2), (2, 3), (0, 3)):
+    for i, j in ((0, 1), (1, 2), (2, 3), (3, 0)):
         shared = ~np.isnan(values[i]) & ~np.isnan(values[j])
         alone = paired_difference(
             sample_of({"a": list(values[i][shared]), "b": list(values[j][shared])}), 0, 1
@@ -165,18 +166,15 @@ def test_models_of_other_tasks_are_compared_on_those_that_both_have() -> None:
     assert not np.isnan(many.low).any() and np.allclose(many.values, -many.values.T)
 
 
-def test_a_difference_is_first_minus_second_on_shared_tasks() -> None:
-    """Of twelve, 9 against 6 right: a quarter; a task of a third model counts for no pair that lacks it."""
-    sample = sample_of({"a": [1.0] * 9 + [0.0] * 3 + [1.0] * 8, "b": [1.0] * 6 + [0.0] * 6 + [np.nan] * 8})
-    found, back = paired_difference(sample, 0, 1), paired_difference(sample, 1, 0)
-    assert found and back
-    assert found.value == pytest.approx(0.25) == -back.value
-    assert found.tasks == back.tasks == 12
-    assert found.interval.low <= 0.25 <= found.interval.high
-    three = sample_of({"a": [1.0, 0.0, math.nan], "b": [0.0, 0.0, math.nan], "c": [1.0, 1.0, 1.0]})
-    assert differences((three,)).tasks.tolist() == [[2, 2, 2], [2, 2, 2], [2, 2, 3]]
-    pair = paired_difference(three, 0, 1)
-    assert pair and pair.tasks == 2
+def test_a_mean_over_several_sets_is_less_sure_where_they_are_small() -> None:
+    """Its variance is raised by n / (n - 1) and Student's t for the smallest, also where that is one task."""
+    sample = sample_of({"a": [1.0] * 11 + [0.0] * 9, "b": [0.0] * 9 + [1.0] * 11})
+    one, twice = differences((sample,)).of(0, 1), differences((sample, sample)).of(0, 1)
+    assert one and twice and one.value == twice.value
+    widths = [found.interval.high - found.interval.low for found in (one, twice)]
+    raised = np.sqrt(20 / 19) * student.ppf(0.975, 19) / norm.ppf(0.975)
+    assert widths[1] / widths[0] == pytest.approx(raised, abs=0.01)
+    assert differences((sample, sample_of({"a": [1.0], "b": [0.0]}))).of(0, 1)
 
 
 COVERAGE = Path(__file__).parents[2] / "benchmarks/coverage.py"
