@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from support.statistics import sample_of
 from triathlon_site import ranking
 from triathlon_site.agreement import correlate
-from triathlon_site.uncertainty import Interval, differences, draw
+from triathlon_site.uncertainty import Interval, differences, draw, mean_scores
 
 ALL = [1.0] * 60
 HALF = [1.0] * 30 + [0.0] * 30
@@ -29,6 +29,9 @@ def test_rounding_noise_makes_no_rank() -> None:
     assert ranking.percentiles(scores).tolist() == [75, 75, 0] and ranking.percentiles([1.0]).tolist() == [50]
     assert correlate(scores, np.array([5.0, 5.0, 1.0])).spearman == pytest.approx(1)
     assert ranking.smallest_ranks([0.5, math.nan, 0.9]) == [2, None, 1]
+    counts = (21, 17), (15, 16), (17, 23), (17, 15), (14, 18), (21, 16)  # 3.5 / 6 of both, over 30 tasks
+    sets = [sample_of({"a": solved(one, 30), "b": solved(other, 30)}) for one, other in counts]
+    assert ranking.smallest_ranks(mean_scores(sets)) == [1, 1]
     draws = np.array([[0.1, math.nan, 0.5, 0.5, math.nan], [0.9, math.nan, 0.2, 0.3, math.nan]])
     assert ranking.drawn_ranks(draws).best.tolist() == [[3, 4, 1, 1, 4], [1, 4, 3, 2, 4]]
 

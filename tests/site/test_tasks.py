@@ -3,7 +3,7 @@
 import math
 import random
 from dataclasses import replace
-from statistics import mean, stdev
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -109,19 +109,6 @@ def test_both_parts_are_recovered(sizes: tuple[int, ...]) -> None:
     found = [noise_budget(experiment(generator, 60, sizes, (a, b))) for _ in range(300)]
     assert mean(one.between for one in found if one) == pytest.approx(between, rel=0.05)
     assert mean(one.within for one in found if one) == pytest.approx(within, rel=0.05)
-
-
-def test_half_widths_are_those_of_new_experiments() -> None:
-    """What a budget says of other numbers of tasks and samples is the spread of such scores."""
-    generator = random.Random(2)
-    budget = noise_budget(experiment(generator, 3000, (4,), (0.8, 0.8)))
-    assert budget is not None
-    for tasks, samples in ((50, 1), (50, 5), (120, 1)):
-        scores = [
-            mean(mean(own) for own in experiment(generator, tasks, (samples,), (0.8, 0.8)))
-            for _ in range(1500)
-        ]
-        assert budget.half_width(tasks, samples) == pytest.approx(1.959964 * stdev(scores), rel=0.08)
 
 
 def test_repeats_of_a_certain_model_say_nothing() -> None:

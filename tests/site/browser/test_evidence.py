@@ -108,17 +108,6 @@ def test_two_programs_side_by_side(page: Page, site: Path) -> None:
     assert len({ending == "passed" for ending in endings}) == 2
 
 
-def test_without_scripts_the_failing_units_are_listed(browser: Browser, site: Path) -> None:
-    """Each with the first thing that was wrong, and the results file as a download."""
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / "evidence/gamma/evolved-core-seeds.html").as_uri())
-    assert "expected '  ', got ' '" in page.locator("#units").inner_text()
-    link = page.locator("noscript a").get_attribute("href") or ""
-    assert (site / "evidence/gamma" / link).resolve().is_file()
-    context.close()
-
-
 EVIL = (
     "</script></style></pre>]]>--><script>alert('x')</script><img src=x onerror=alert(1)>"
     '<a href="javascript:alert(2)">k</a>" onmouseover="alert(3)" \'&amp;{{ 7*7 }}\u202eevil\u2066'

@@ -43,7 +43,12 @@ models:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rich_results(tmp_path_factory.mktemp("export") / "results", MODELS, tasks=6)
+    """One of weak's replies is empty."""
+    folder = rich_results(tmp_path_factory.mktemp("export") / "results", MODELS, tasks=6)
+    path = folder / "runs/weak/evolved/core-subtle.jsonl"
+    first, *rest = json_lines(path)
+    write_lines(path, [first | {"reply": {"text": ""}}, *rest])
+    return folder
 
 
 def schema(name: str) -> jsonschema.Draft7Validator:
@@ -90,7 +95,10 @@ def think(told: Any) -> Any:
 
 
 def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
-    """With reasoning, too; a setting that a row calls unsupported was not sent; of a drop less is better."""
+    """With reasoning, too; a setting that a row calls unsupported was not sent; of a drop less is better.
+
+    An empty reply is one: without it, `import` would leave the sample out instead of calling it no answer.
+    """
     whole, line = schema("eval"), schema("instance_level_eval")
     own = tmp_path / "results"
     shutil.copytree(results, own)
@@ -101,7 +109,7 @@ def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
     done = export("every-eval-ever", own, tmp_path / "out")
     assert done.sources == done.files / 2 == 2 * 14
     assert all(why.startswith("it is a variant of another suite") for why in done.left_out.values())
-    traces: set[str] = set()
+    traces, empty = set(), 0
     for path in (tmp_path / "out").rglob("*.json"):
         content = json.loads(path.read_text())
         whole.validate(content)
@@ -113,7 +121,8 @@ def test_every_file_is_valid(results: Path, tmp_path: Path) -> None:
         for row in json_lines(path):
             line.validate(row)
             traces |= {str(told.get("reasoning_trace")) for told in row["messages"] or [row["output"]]}
-    assert traces == {"None", "I think.", "['I think.']"}
+            empty += bool(row["output"]) and row["output"]["raw"] == [""]
+    assert traces == {"None", "I think.", "['I think.']"} and empty == 1
 
 
 def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
@@ -137,18 +146,6 @@ def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
     kinds = {row["metadata"]["question"].split("-")[0] for row in rows}
     assert kinds == {"coverage", "state", "path", "output"}
     assert all(row["input"]["reference"] for row in rows)
-
-
-def test_an_empty_reply_is_a_reply(results: Path, tmp_path: Path) -> None:
-    """Without it, as without texts, `import` would leave the sample out instead of calling it no answer."""
-    own = tmp_path / "results"
-    shutil.copytree(results, own)
-    lines = own / "runs/strong/evolved/core-seeds.jsonl"
-    records = [json.loads(text) for text in lines.read_text().splitlines()]
-    records[0]["reply"]["text"] = ""
-    lines.write_text("".join(json.dumps(record) + "\n" for record in records))
-    export("every-eval-ever", own, tmp_path / "out", Wanted(["strong"], ["evolved/core-seeds"]))
-    assert [row["output"]["raw"] for row in samples(tmp_path / "out")].count([""]) == 1
 
 
 def test_recorded_results_have_no_texts(tmp_path: Path) -> None:

@@ -43,15 +43,6 @@ def chosen_from(models: list[tuple[float, float]]) -> dict[str, Any]:
     return {"choices": data(draft), "frontier": [[cell.text for cell in row] for row in frontier.rows]}
 
 
-def solved_alone(index: Any, models: list[Any]) -> list[int]:
-    """By model in the order of the index, how many tasks no other solves, of sets that all ran a part of."""
-    suites = [column["solving"] for column in index["columns"] if column["solving"]]
-    shared = [s for s in suites if all(set(model["solved"].get(s, "")) & {"0", "1"} for model in models)]
-    tasks = [signs for s in shared for signs in zip(*(model["solved"][s] for model in models), strict=True)]
-    known = [signs for signs in tasks if "-" not in signs and signs.count("1") == 1]
-    return [sum(signs[place] == "1" for signs in known) for place in range(len(models))]
-
-
 @pytest.fixture
 def given(rich: Gathered, rich_pages: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Data of built sites, and what Python decided of it."""
@@ -74,7 +65,7 @@ def given(rich: Gathered, rich_pages: dict[str, str], monkeypatch: pytest.Monkey
             name: data(choices({"Small": 0.0, "Middle": 0.0, "Costly": dear}))
             for name, dear in (("some", 0.5), ("all", 0.0))
         },
-        "compare": {"index": index, "models": models, "alone": solved_alone(index, models)},
+        "compare": {"index": index, "models": models},
         "anchors": {task: unit_anchor(task) for task in (*PRINTABLE, "core/3", "ünï 😀", "f('a')/[x]@2")},
         "tasks": script_data(rich_pages["data/tasks.js"]) | {"addresses": sorted(addresses)},
         "pack": {"text": pack, "content": json.loads(gzip.decompress(base64.b64decode(pack)))},
