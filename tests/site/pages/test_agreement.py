@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import add_published, csv_rows, rendered_texts, results_on, small_results, users_sets
+from support.results import FakeModel
+from support.site import add_published, csv_rows, rendered_texts, results_on, small_results
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.agreement import graded_matrix
@@ -33,18 +33,6 @@ def test_every_pair_of_ranked_columns_is_a_row_of_the_file(
     assert not re.search(r'<td class="(pos|neg)', page), "below ten models no colour"
     assert scatters.count('class="dot"') == 4 * len(anchors)
     assert all(f">{model}<" in scatters for model in rich.results.models)
-
-
-def test_each_scatter_has_an_address_of_its_own(tmp_path: Path) -> None:
-    """Whatever script the titles of the data are in."""
-    catalogue = users_sets(tmp_path, one="数据一", two="数据二")
-    ids = [f"{discipline}/{name}" for discipline in ("loop", "evolved") for name in ("one", "two")]
-    suites = [FakeSuite(entry) for suite in ids if (entry := catalogue.find(suite))]
-    write_results(tmp_path, [FakeModel(f"m{place}", 1.0 - place) for place in range(3)], suites)
-    pages = rendered_texts(gather(tmp_path, None, known=catalogue))
-    anchors = re.findall(r'<section id="([^"]+)"', pages["agreement-scatters.html"])
-    assert len(anchors) == len({*anchors}) == 4
-    assert {*re.findall(r'href="agreement-scatters.html#([^"]+)"', pages["agreement.html"])} == {*anchors}
 
 
 def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
