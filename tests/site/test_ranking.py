@@ -102,15 +102,10 @@ def test_tiers(case: str) -> None:
 
 def by_definition(scores: np.ndarray, costs: np.ndarray) -> list[bool]:
     """No other model costs no more, scores no less, and is better in one of the two."""
-    models = range(len(scores))
+    models = list(zip(costs, scores, strict=True))
     return [
-        not any(
-            costs[other] <= costs[model]
-            and scores[other] >= scores[model]
-            and (costs[other], -scores[other]) != (costs[model], -scores[model])
-            for other in models
-        )
-        for model in models
+        not any(paid <= cost and got >= score and (paid, got) != (cost, score) for paid, got in models)
+        for cost, score in models
     ]
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from support.site import PUBLISHED, board_of, build_small, json_lines, page_text, sections_of, small_results
@@ -22,7 +21,7 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, gather
-from triathlon_site.models import ModelInfo, read_table, recorded_infos
+from triathlon_site.models import ModelInfo, read_table
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.model import beside_recordings
 from triathlon_site.render import Section
@@ -170,22 +169,6 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     assert not any(file.columns.parents for file in gathered.results.files if file.suite == "loop/core")
 
 
-def test_facts_of_recorded_models(tmp_path: Path) -> None:
-    """They come from models-info.csv by name; what it does not say stays unknown."""
-    (tmp_path / "recorded").mkdir()
-    (tmp_path / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
-    (tmp_path / "published").mkdir()
-    head = (PUBLISHED / "models-info.csv").read_text().partition("\n")[0]
-    sources = "organization=t parameters_b=t licence=t open_weights=t released=t"
-    row = f"Other 7B,Nobody,7,,mit,yes,2024-01,,,,,,,,,,https://example.org,{sources}"
-    (tmp_path / "published/models-info.csv").write_text(f"{head}\n{row}\n")
-    found = recorded_infos(tmp_path)
-    one, second = found["other"], found["second"]
-    assert (one.name, one.organization, one.parameters, one.billions) == ("Other 7B", "Nobody", "7B", 7)
-    assert (one.license, one.open_weights, one.released, one.price) == ("mit", True, "2024-01", None)
-    assert (second.name, second.organization) == ("Unheard of", None)
-
-
 def test_answers_count_without_their_texts(tmp_path: Path) -> None:
     """Each metric, constant answers and chains are those of the whole file, by unit and by program."""
     results = small_results(tmp_path)
@@ -200,13 +183,7 @@ def test_answers_count_without_their_texts(tmp_path: Path) -> None:
     site, found = _runtime_sections(results)
     for file in (file for file in site.results.files if file.suite == "runtime/core"):
         own = before[file.model]
-        assert own.metrics.keys() == file.metrics.keys()
-        for metric, one in own.metrics.items():
-            other = file.metrics[metric]
-            assert np.array_equal(own.columns.scores[metric], file.columns.scores[metric], equal_nan=True)
-            assert one.clusters == other.clusters
-            assert np.array_equal(one.numerators, other.numerators), metric
-            assert np.array_equal(one.denominators, other.denominators), metric
+        assert repr((own.metrics, own.columns.scores)) == repr((file.metrics, file.columns.scores))
     assert list(found) == ["Constant answers", "Chains of answers"]
     assert [[cell.text for cell in row] for row in found["Chains of answers"].rows] == [
         [cell.text for cell in row] for row in whole["Chains of answers"].rows

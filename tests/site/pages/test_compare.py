@@ -63,24 +63,20 @@ def test_a_suite_with_several_metrics_of_solving_counts_its_tasks_once(tmp_path:
 def test_every_pair_has_one_difference_a_column(site: Gathered, scripts: dict[str, Any]) -> None:
     """In the file of the model that comes first, with a letter for what its interval says."""
     order = [model["id"] for model in scripts["index"]["models"]]
-    for board in site.boards:
-        for column in board.shown:
-            rows, maximum = list(column.samples[0].models), column.column.maximum
-            for first, model in enumerate(order):
-                name = f"{board.plan.id} {column.column.id}"
-                own = next((one for one in scripts[model]["columns"] if one["id"] == name), None)
-                if own is None:
+    columns = {f"{b.plan.id} {c.column.id}": c for b in site.boards for c in b.shown}
+    for first, model in enumerate(order[:-1]):
+        for own in scripts[model]["columns"]:
+            column = columns[own["id"]]
+            rows, maximum = column.samples[0].models, column.column.maximum
+            for rival, text in zip(order[first + 1 :], own["minus"].split(";"), strict=True):
+                known = rival in rows
+                found = column.differences.of(rows.index(model), rows.index(rival)) if known else None
+                if not found:
+                    assert text == ""
                     continue
-                texts = own["minus"].split(";") if first + 1 < len(order) else []
-                for rival, text in zip(order[first + 1 :], texts, strict=True):
-                    known = rival in rows
-                    found = column.differences.of(rows.index(model), rows.index(rival)) if known else None
-                    if not found:
-                        assert text == ""
-                        continue
-                    ends = found.value, found.interval.low, found.interval.high
-                    result = "b" if ends[1] > 0 else "w" if ends[2] < 0 else "n"
-                    assert text.split(" ") == [*(formats.signed(end, maximum) for end in ends), result]
+                ends = found.value, found.interval.low, found.interval.high
+                result = "b" if ends[1] > 0 else "w" if ends[2] < 0 else "n"
+                assert text.split(" ") == [*(formats.signed(end, maximum) for end in ends), result]
     loop = next(one for one in scripts[order[0]]["columns"] if one["id"].startswith("loop-core"))
     texts = zip(order[1:], loop["minus"].split(";"), strict=True)
     assert [model for model, text in texts if not text] == ["weak"]
