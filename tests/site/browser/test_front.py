@@ -118,7 +118,7 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
 
 
 def test_a_copy_keeps_notes_apart(page: Page, site: Path) -> None:
-    """In a column of their own, where there are any; a missing number is empty; reported rows have ids, too."""
+    """In a column of their own, if there are any; a missing number is empty; reported rows have ids, too."""
     for path, notes in (("index", ["Index, note"]), ("loop-mbpp-plus", [])):
         visit(page, (site / f"{path}.html").as_uri())
         page.get_by_role("button", name="Copy").click()

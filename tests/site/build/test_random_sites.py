@@ -369,3 +369,11 @@ MANY = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 40)]
 def test_a_random_site_is_right(seed: int, tmp_path: Path) -> None:
     """Links resolve, tables are named, pages and scripts show what is exported, equal models are equal."""
     check(seed, tmp_path)
+
+
+def test_published_pages_are_right(golden: Path) -> None:
+    """Their links, names of tables, and what their columns are sorted by, as on random sites."""
+    pages = pages_of(golden)
+    check_links(pages)
+    check_captions(pages)
+    check_sorting(pages)

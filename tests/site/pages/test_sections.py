@@ -37,8 +37,9 @@ from triathlon_site.scores import Board, total
 MOST_BARS, MOST_MUTED = 12, 200
 
 
-def cells(section: Section) -> dict[str, tuple[str, ...]]:
-    return {row[0].text: tuple(cell.text for cell in row[1:]) for row in section.rows}
+def rows(section: Section) -> dict[str, tuple[Value, ...]]:
+    """The cells behind the first of each row, by its text."""
+    return {row[0].text: tuple(row[1:]) for row in section.rows}
 
 
 def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None:
@@ -50,30 +51,18 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     assert loops.head == ("Model", "loops a task", "ASL, s = 1", "ASL over solved tasks, s = 1")
     (file,) = (file for file in rich.results.files if (file.model, file.suite) == ("fair", "loop/core"))
     shares = [total(file, name) for name in ("pass_at_1", *(f"sustain_{j}" for j in range(2, 11)))]
-    assert cells(loops)["fair"][0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
-    assert float(cells(loops)["fair"][2]) >= float(cells(loops)["fair"][1])
+    fair = [cell.text for cell in rows(loops)["fair"]]
+    assert fair[0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
+    assert float(fair[2]) >= float(fair[1])
     prompts = found["Other summary prompts"]
     assert prompts.head == ("Model", "as asked", "detailed", "upper case")
     assert "4 models, on 10 tasks" in prompts.text and "Spearman" in prompts.text
     attacks = found["Attacks on the first prompt"]
-    assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
+    assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0].text) for row in rows(attacks).values())
     arrows = re.findall(r'class="arrow" d="M([\d.]+) [\d.]+H([\d.]+)"', attacks.figures[0].svg)
     for row, (start, end) in zip(attacks.rows, arrows, strict=True):
         points = (float(end) - float(start)) / 3.54  # pixels of a point
         assert points == pytest.approx(row[1].number, abs=0.1)
-
-
-def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:
-    """Its CSV has a line a row, and what stood in small print; the page links it."""
-    name = "data/loop-core-attacks-on-the-first-prompt.csv"
-    head, *rows = rich_pages[name].splitlines()
-    assert head == 'Model,upper case,"upper case, low","upper case, high",tasks'
-    assert [row.partition(",")[0] for row in rows] == list(board_of(rich, "loop-core").models)
-    for row in rows:
-        change, low, high = map(float, row.split(",")[1:4])
-        assert low <= change <= high
-    assert "−" not in rich_pages[name] and "'" not in rich_pages[name]
-    assert f'href="{name}"' in rich_pages["loop.html"]
 
 
 def test_a_translation_says_where_it_breaks(rich: Gathered) -> None:
@@ -108,26 +97,27 @@ def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     assert len(found) == 6 and "Composition, combine naive" in found
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
     measured = analysis.measured(own.plan.suites, units, dict.fromkeys(own.models, "instruct"))
-    scores, drops = measured.board["strong"], cells(found["Drops"])
+    scores, drops = measured.board["strong"], rows(found["Drops"])
     change = 100 * (scores["difficult"] - scores["seeds"]) / scores["seeds"]
-    assert drops["strong"][0] == f"{-change:.1f}".replace("-", "−")
+    assert drops["strong"][0].text == f"{-change:.1f}".replace("-", "−")
     assert measured.drops
     for place, by_model in ((-2, measured.drops.of_five_sets), (-1, measured.drops.per_model)):
         mean = fmean(by_model.values())
-        assert drops["Mean of the models"][place] == f"{mean:.1f}".replace("-", "−"), "of the rows below"
+        assert drops["Mean of the models"][place].text == f"{mean:.1f}".replace("-", "−"), "of the rows below"
     assert fmean(measured.drops.of_five_sets.values()) == pytest.approx(measured.drops.overall)
     low, high = (f(measured.drops.per_model.values()) for f in (min, max))
-    assert drops["Lowest to highest"][-1] == f"{low:.1f} to {high:.1f}".replace("-", "−")
+    assert drops["Lowest to highest"][-1].text == f"{low:.1f} to {high:.1f}".replace("-", "−")
     counts = measured.compositions["combine"]["strong"]
-    assert cells(found["Composition"])["strong"][:6] == tuple(map(str, (*counts.every, *counts.solved)))
+    composed = [cell.text for cell in rows(found["Composition"])["strong"][:6]]
+    assert composed == [str(count) for count in (*counts.every, *counts.solved)]
     halves = measured.decompositions["decompose"]["strong"]
-    assert cells(found["Decomposition"])["strong"][0] == str(sum(halves.solved))
+    assert rows(found["Decomposition"])["strong"][0].text == str(sum(halves.solved))
     helped = measured.by_kind["tool_use"]["instruct"]
-    words = cells(found["What other words and helpers change"])
-    assert words["tool use, instruct models"][1] == str(helped.models)
+    words = rows(found["What other words and helpers change"])
+    assert words["tool use, instruct models"][1].text == str(helped.models)
     pair = measured.pairs["difficult"]["strong"]
     pairs = found["Seed against change, problem by problem"]
-    shown = cells(pairs)["strong"][pairs.head.index("difficult") - 1]
+    shown = rows(pairs)["strong"][pairs.head.index("difficult") - 1].text
     assert shown == f"{pair.first_only} : {pair.second_only}"
     assert share(5, 5).text == "100.0" and re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
     assert share(0, 0).small == "none to count"
@@ -238,7 +228,8 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
     front, agreement = pages["index.html"], " ".join(pages["agreement.html"].split())
     assert "Nobody gets beyond" in front and "leads with" not in front
     assert "nothing is said here until a third is measured" in agreement and "<table" not in agreement
-    assert "<svg" not in pages["evolved.html"].partition("</table>")[2]
+    for board in ("loop", "runtime", "evolved"):
+        assert "<svg" not in pages[f"{board}.html"].partition("</table>")[2]
     alone = gather(small_results(tmp_path / "one", [FakeModel("only")], tasks=4), None)
     front = " ".join(rendered_texts(alone)["index.html"].split())
     assert (
@@ -310,11 +301,6 @@ def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None
     row = dict(zip(section.head, next(r for r in section.rows if r[0].text == "a"), strict=True))
     assert row["pass@5"].number == pytest.approx(100 * part.numerator / part.denominator, abs=0.05)
     assert "pass@20" not in row and "pass@10" in row
-
-
-def rows(section: Section) -> dict[str, tuple[Value, ...]]:
-    """The cells behind the first of each row, by its text."""
-    return {row[0].text: tuple(row[1:]) for row in section.rows}
 
 
 def test_ranks_under_settings_go_by_the_middles_of_ranges(tmp_path: Path) -> None:
