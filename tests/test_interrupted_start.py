@@ -17,7 +17,7 @@ TRIATHLON = str(Path(sys.executable).with_name("triathlon"))
 
 
 @pytest.mark.parametrize("after", [0.0, 0.2])
-@pytest.mark.parametrize(("command", "code"), [("run", 1), ("gate", 3), ("verify", 130)])
+@pytest.mark.parametrize(("command", "code"), [("run", 1), ("gate", 3), ("verify", 130), ("build", 130)])
 def test_an_interrupt_while_it_starts(tmp_path: Path, after: float, command: str, code: int) -> None:
     """From the first line on, whatever is being imported: one line says it, and no traceback."""
     with subprocess.Popen(

@@ -1,7 +1,10 @@
 """What others published, and a site that several files of tests read, gathered and rendered once a run."""
 
+from pathlib import Path
+
 import pytest
 
+from support.golden import golden_site
 from support.results import FakeModel
 from support.site import PUBLISHED, rendered_texts, rich_results
 from triathlon_site.build import gather
@@ -34,3 +37,10 @@ def rich(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
 def rich_pages(rich: Gathered) -> dict[str, str]:
     """Its pages and data files, by path."""
     return rendered_texts(rich)
+
+
+@pytest.fixture(scope="session")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The golden site, of results that have faults."""
+    golden_site(root := tmp_path_factory.mktemp("golden"))
+    return root / "_site"

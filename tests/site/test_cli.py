@@ -131,7 +131,7 @@ def test_results_of_variants_alone(tmp_path: Path) -> None:
 
 
 def test_scores_name_damaged_lines(tmp_path: Path) -> None:
-    """A line that does not count is named with file and line, on stderr and in the JSON; so does --strict."""
+    """A line that does not count is named with file and line, on stderr and in the JSON."""
     small_results(tmp_path / "results")
     path = next((tmp_path / "results/runs").rglob("evolved/core-seeds.jsonl"))
     first, *rest = path.read_text().splitlines()
@@ -147,7 +147,6 @@ def test_scores_name_damaged_lines(tmp_path: Path) -> None:
         assert nonsense in result.stderr
     found = json.loads(result.stdout)["notices"]
     assert [(one["file"], one["line"]) for one in found] == [(file, 1), (file, 2)]
-    assert f"{file}, line 1: outcome: " in str(call("build", "--strict").exception)
 
 
 def test_scores_with_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,13 +244,6 @@ def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: 
     command = [sys.executable, "-c", program, *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.endswith(f"{added}\n")
-
-
-def test_a_build_says_at_once_that_it_has_begun(tmp_path: Path) -> None:
-    """Reading results can take long; a word about it comes first."""
-    command = [sys.executable, "-m", "triathlon_site", "build"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stderr.startswith("triathlon build: starting\n")
 
 
 @pytest.mark.slow

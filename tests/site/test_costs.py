@@ -9,10 +9,9 @@ import pytest
 from support.aggregates import aggregate
 from support.results import FakeModel, fake_manifest
 from support.site import SUITES, json_lines, rendered_texts, results_on, write_lines
-from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.records import Usage
 from triathlon_site.build import gather
-from triathlon_site.costs import most_with_more_tokens, run_cost, share_that_ran
+from triathlon_site.costs import run_cost, share_that_ran
 from triathlon_site.load import FileAggregate
 from triathlon_site.render.formats import dollars
 
@@ -55,19 +54,6 @@ def test_costs_are_summed_over_suites() -> None:
     assert run_cost([measured(uncounted=1)], PRICE).output_tokens_per_unit is None
     assert run_cost([measured(passed=0)], PRICE).cost_usd_per_solved is None
     assert set(asdict(run_cost([aggregate("m", "loop/core")], None)).values()) == {None}
-
-
-def test_cut_replies_bound_the_score() -> None:
-    """Three of ten units failed with a cut reply: the score could be 0.3 higher at most, and no more."""
-    metric = pass_at_k_metric(1, "")
-    units = {f"task {place}": 1.0 if place < 4 else 0.0 for place in range(10)}
-    file = measured()
-    own = aggregate("m", "s", {metric.id: units}, outcomes={"passed": 4, "failed": 6})
-    columns = replace(file.columns, scores={metric.id: np.array([1.0] * 4 + [0.0] * 6)})
-    file = replace(file, columns=columns, metrics=own.metrics)
-    assert most_with_more_tokens(file, metric) == pytest.approx(0.3)
-    whole = replace(file, columns=replace(columns, cut_replies=np.zeros(10, np.int64)))
-    assert most_with_more_tokens(whole, metric) is None
 
 
 def test_cut_replies_are_counted_and_shown(tmp_path: Path) -> None:

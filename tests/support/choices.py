@@ -1,10 +1,11 @@
 """A few made-up models to choose from, and the page for choosing one of them."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from support.site import script_data
 from triathlon_site.history import History
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow
@@ -56,6 +57,11 @@ def choices(solved: Mapping[str, float]) -> Draft:
     draws = np.random.default_rng(0).normal([place.value for place in places], 2, (2000, len(rows)))
     (draft,) = drafts(AllModels(tuple(rows), Index(places, draws)), solved)
     return draft
+
+
+def data_of(draft: Draft) -> Any:
+    """What the script of the page gets."""
+    return script_data(next(page.content for page in draft.files if page.path == "data/choose.js"))
 
 
 def rendered(draft: Draft) -> str:

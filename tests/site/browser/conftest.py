@@ -9,7 +9,15 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.results import FakeModel
-from support.site import add_published, imported_results, registry, rich_results
+from support.site import (
+    add_published,
+    imported_results,
+    json_lines,
+    registry,
+    results_on,
+    rich_results,
+    write_lines,
+)
 from triathlon_site.build import build
 
 FLAGS = (
@@ -24,14 +32,24 @@ MODELS = (
     FakeModel("delta", -1.0, 0.6),
     FakeModel("epsilon", -9.0, 0.1),
 )
+FAILING = {"input": "f('a  b\tc',\n  '   ')", "expected": "'  '", "got": "' '\u202eevil\x1b"}
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five models, published tables, imported results, a registry with sizes and licences."""
+    """Five models, and four on MBPP+; published tables, imported results, sizes and licences.
+
+    What failed of gamma's programs for seeds has white space and control characters.
+    """
     root = tmp_path_factory.mktemp("site")
     results = imported_results(rich_results(root / "results", MODELS, tasks=15))
-    add_published(results)
+    add_published(results_on(results, [*MODELS[:3], FakeModel("zeta")], "loop/mbpp-plus", tasks=15))
+    seeds = results / "runs/gamma/evolved/core-seeds.jsonl"
+    records = json_lines(seeds)
+    for record in records:
+        if record["verdict"] and record["verdict"]["failing"]:
+            record["verdict"]["failing"] |= FAILING
+    write_lines(seeds, records)
     ours, other = {"organization": "A & Co"}, {"organization": "Other"}
     opened = {"license": "mit", "open_weights": True}
     rows = {

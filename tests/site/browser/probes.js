@@ -17,19 +17,6 @@ window.probe = (() => {
     return document.activeElement.contains(document.elementFromPoint(left + width / 2, top + height / 2));
   };
 
-  /* Whether the first table is sorted by this column alone: numbers as numbers, what is missing last. */
-  const ordered = (place) => {
-    const heads = [...board().tHead.rows[0].cells], head = heads[place];
-    if (heads.filter((one) => one.hasAttribute("aria-sort")).length !== 1) return false;
-    const texts = [...board().tBodies[0].rows].map((row) => row.cells[place].dataset.v ?? "");
-    const known = texts.filter((text) => text !== "");
-    if (texts.slice(known.length).some((text) => text !== "")) return false;
-    const values = head.dataset.type === "number" ? known.map(Number) : known.map((text) => text.toLowerCase());
-    const up = head.getAttribute("aria-sort") === "ascending";
-    return values.every((value, i) => !i || (up ? values[i - 1] <= value : values[i - 1] >= value));
-  };
-  const showAllColumns = () => all(".choices input[type=checkbox]:not(:checked)").forEach((box) => box.click());
-
   /* The cells of a table that are seen without their heads, or the other way round. */
   const shifted = (table) => {
     const [heads, ...rows] = table.rows, hidden = (cell) => !cell.getClientRects().length;
@@ -90,7 +77,7 @@ window.probe = (() => {
   const shifts = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(moves))));
 
   return {
-    seen, focusSeen, ordered, showAllColumns, shifted, cut, lines, endsApart, boxes, places, heights, fillOfText,
+    seen, focusSeen, shifted, cut, lines, endsApart, boxes, places, heights, fillOfText,
     strange, shifts,
   };
 })();

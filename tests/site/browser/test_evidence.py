@@ -8,39 +8,20 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.results import FakeModel
-from support.site import json_lines, registry, results_on, small_results, write_lines
+from support.site import json_lines, registry, small_results, write_lines
 from support.visit import fits, visit
 from triathlon_site.build import build
 from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
 
-SPACED = "f('a  b\tc',\n  '   ')"
-TURNED = "\u202eevil\x1b"
-MODELS = (FakeModel("one", 1.0, 0.9), FakeModel("two", -1.0, 0.6))
 
-
-@pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two models on two suites; every failing input of one has white space and control characters."""
-    root = tmp_path_factory.mktemp("evidence")
-    results_on(root / "results", MODELS, "loop/core", "evolved/core-seeds", tasks=12)
-    path = root / "results/runs/two/evolved/core-seeds.jsonl"
-    records = json_lines(path)
-    for record in records:
-        if record["verdict"] and record["verdict"]["failing"]:
-            record["verdict"]["failing"] |= {"input": SPACED, "expected": "'  '", "got": f"' '{TURNED}"}
-    write_lines(path, records)
-    build(root / "results", root / "_site", None, cache=root / "cache")
-    return root / "_site"
-
-
-def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
+def test_values_are_read_as_they_are(page: Page, site: Path) -> None:
     """White space stands on the screen; control characters have names; what is scrolled takes the focus."""
-    visit(page, f"{(out / 'evidence/two/evolved-core-seeds.html').as_uri()}?show=failed")
+    visit(page, f"{(site / 'evidence/gamma/evolved-core-seeds.html').as_uri()}?show=failed")
     page.locator("#units a:visible").first.click()
     given, expected, got = (page.locator("#unit .failing code").nth(place) for place in range(3))
-    assert given.inner_text() == SPACED
+    assert given.inner_text() == "f('a  b\tc',\n  '   ')"
     assert expected.inner_text() == "'  '"
     assert "[U+202E]" in got.inner_text() and "␛" in got.inner_text()
     assert got.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
@@ -51,9 +32,9 @@ def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
     expect(program).to_have_attribute("tabindex", "0")
 
 
-def test_words_that_went_stand_in_their_sentence(page: Page, out: Path) -> None:
+def test_words_that_went_stand_in_their_sentence(page: Page, site: Path) -> None:
     """Each in its line, in letters of the same size, paler than what stayed."""
-    visit(page, (out / "evidence/one/loop-core.html").as_uri())
+    visit(page, (site / "evidence/alpha/loop-core.html").as_uri())
     page.locator("#units a").first.click()
     gone = page.locator("#unit .sentence del").first
     style = "one => (({display, fontSize, color}) => [display, fontSize, color])(getComputedStyle(one))"
@@ -62,9 +43,9 @@ def test_words_that_went_stand_in_their_sentence(page: Page, out: Path) -> None:
     assert (display, size) == ("inline", size_around) and colour != colour_around
 
 
-def test_an_address_is_the_task(page: Page, out: Path) -> None:
+def test_an_address_is_the_task(page: Page, site: Path) -> None:
     """It opens the unit; a next one, and the command that grades it again, are a step away."""
-    address = (out / "evidence/one/loop-core.html").as_uri()
+    address = (site / "evidence/alpha/loop-core.html").as_uri()
     visit(page, address)
     tasks = page.locator("#units a").all_inner_texts()
     page.goto("about:blank")
@@ -76,15 +57,15 @@ def test_an_address_is_the_task(page: Page, out: Path) -> None:
     page.get_by_role("link", name="check it yourself").click()
     command = page.locator("[data-command]")
     expect(command).to_be_visible()
-    assert command.inner_text().startswith("triathlon verify --models one --suites loop/core --tasks ")
+    assert command.inner_text().startswith("triathlon verify --models alpha --suites loop/core --tasks ")
     assert page.url == address  # the unit stays open
     page.locator("input[name=task]").fill(tasks[3].upper().replace("/", " "))  # as every search of the site
     expect(page.locator("#units li:visible")).to_have_count(1)
 
 
-def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, out: Path) -> None:
+def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, site: Path) -> None:
     """However deep it lies: the links of that page lead on."""
-    with make_server(out, 0) as server:
+    with make_server(site, 0) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}/"
         page = browser.new_page()  # the console says 404, which no other page may
@@ -92,7 +73,7 @@ def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, out: Pa
         page.wait_for_url(f"{address}404.html")
         page.get_by_role("link", name="Find a task").click()
         expect(page.get_by_label("Find a task")).to_be_visible()
-        lost = (out / "404.html").read_text()
+        lost = (site / "404.html").read_text()
         page.route("http://pages.test/**", lambda route: route.fulfill(body=lost, content_type="text/html"))
         page.goto("http://pages.test/data/board/models/nothing.html")
         page.wait_for_url("http://pages.test/data/board/404.html")  # the folder above is not the site's
@@ -101,9 +82,9 @@ def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, out: Pa
 
 
 @pytest.mark.parametrize(("path", "label"), [("index.html", "or a task"), ("tasks.html", "Find a task")])
-def test_a_task_is_found_on_all_boards(page: Page, out: Path, path: str, label: str) -> None:
+def test_a_task_is_found_on_all_boards(page: Page, site: Path, path: str, label: str) -> None:
     """By a part of its name, in the box of the front page, too; an empty answer says so."""
-    visit(page, (out / path).as_uri())
+    visit(page, (site / path).as_uri())
     box = page.get_by_label(label)
     box.fill("core seeds 00")
     link = page.locator(".tasks-found a").first
@@ -116,26 +97,15 @@ def test_a_task_is_found_on_all_boards(page: Page, out: Path, path: str, label: 
     expect(page.locator("section.unit:target h2")).to_have_text(task)
 
 
-def test_two_programs_side_by_side(page: Page, out: Path) -> None:
-    visit(page, f"{(out / 'evidence/one/evolved-core-seeds.html').as_uri()}?beside=two&show=differs")
-    expect(page.locator("#filters output")).to_have_text(re.compile(r"^[1-9]\d* of 12$"))
+def test_two_programs_side_by_side(page: Page, site: Path) -> None:
+    visit(page, f"{(site / 'evidence/alpha/evolved-core-seeds.html').as_uri()}?beside=gamma&show=differs")
+    expect(page.locator("#filters output")).to_have_text(re.compile(r"^[1-9]\d* of 15$"))
     shown = page.locator("#units li:visible")
-    assert 0 < shown.count() < 12
+    assert 0 < shown.count() < 15
     shown.first.locator("a").click()
     expect(page.locator("#unit article.unit")).to_have_count(2)
     endings = page.locator("#unit article.unit > h2 .outcome").all_inner_texts()
     assert len({ending == "passed" for ending in endings}) == 2
-
-
-def test_without_scripts_the_failing_units_are_listed(browser: Browser, out: Path) -> None:
-    """Each with the first thing that was wrong, and the results file as a download."""
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((out / "evidence/two/evolved-core-seeds.html").as_uri())
-    assert "expected '  ', got ' '" in page.locator("#units").inner_text()
-    link = page.locator("noscript a").get_attribute("href") or ""
-    assert (out / "evidence/two" / link).resolve().is_file()
-    context.close()
 
 
 EVIL = (

@@ -27,10 +27,10 @@ from triathlon_site.pages.all_models import IN_INDEX
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render.formats import MINUS
 
-CATALOGUE = users_sets(Path(), mine="My functions")
+CATALOGUE = users_sets(Path(), mine="数据一", yours="数据二")
 SETS = (
     ("evolved/mine",),
-    ("loop/mine", "runtime/mine", "evolved/mine"),
+    ("loop/mine", "loop/yours", "runtime/mine", "evolved/mine"),
     ("loop/core", "evolved/core-seeds", "evolved/core-subtle"),
     ("loop/core", "loop/core@prompt-upper", "runtime/core", "evolved/core-seeds", "loop/mbpp-plus"),
     ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/mbpp-plus"),
@@ -91,6 +91,7 @@ def random_results(chance: random.Random) -> Results:
 def check_captions(pages: Mapping[Path, PageParser]) -> None:
     """Every table is named, after the data that it shows."""
     for path, page in pages.items():
+        assert page.inline == [], "a name became markup"
         assert all(table.label for table in page.tables if "class" in table.attributes), path
     text = {path.name: " ".join(table.label for table in page.tables) for path, page in pages.items()}
     assert "added data" in text.get("overall-added.html", "added data")
@@ -368,3 +369,11 @@ MANY = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 40)]
 def test_a_random_site_is_right(seed: int, tmp_path: Path) -> None:
     """Links resolve, tables are named, pages and scripts show what is exported, equal models are equal."""
     check(seed, tmp_path)
+
+
+def test_published_pages_are_right(golden: Path) -> None:
+    """Their links, names of tables, and what their columns are sorted by, as on random sites."""
+    pages = pages_of(golden)
+    check_links(pages)
+    check_captions(pages)
+    check_sorting(pages)

@@ -68,12 +68,12 @@ def extracted(suite: FakeSuite, **options: bool) -> dict[str, str]:
 
 
 def test_each_task_is_in_the_pack_that_the_index_names() -> None:
-    """Packs stay small; of private tasks there is the list alone, of ids and outcomes."""
+    """Packs stay small; the list says what was wrong first, of private tasks ids and outcomes alone."""
     suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=40_000)
     found = extracted(suite)
     index = unpacked(found["index.js"])
     packs = {number: unpacked(found[f"{number}.js"]) for number in {pack for _, pack, *_ in index["tasks"]}}
-    assert len(packs) > 1
+    assert len(packs) > 1 and "expected &#39;aabb&#39;, got &#39;abab&#39;" in found["links.html"]
     for task, pack, ended, kinds in index["tasks"]:
         assert f">{task}" in packs[pack][task] and f'id="{task}"' in found["links.html"]
         assert (ended == "passed") == ("passed" in kinds)

@@ -43,7 +43,12 @@ models:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rich_results(tmp_path_factory.mktemp("export") / "results", MODELS, tasks=6)
+    """One of weak's replies is empty."""
+    folder = rich_results(tmp_path_factory.mktemp("export") / "results", MODELS, tasks=6)
+    path = folder / "runs/weak/evolved/core-subtle.jsonl"
+    first, *rest = json_lines(path)
+    write_lines(path, [first | {"reply": {"text": ""}}, *rest])
+    return folder
 
 
 def schema(name: str) -> jsonschema.Draft7Validator:
@@ -137,18 +142,9 @@ def test_scores_and_samples_agree(results: Path, tmp_path: Path) -> None:
     kinds = {row["metadata"]["question"].split("-")[0] for row in rows}
     assert kinds == {"coverage", "state", "path", "output"}
     assert all(row["input"]["reference"] for row in rows)
-
-
-def test_an_empty_reply_is_a_reply(results: Path, tmp_path: Path) -> None:
-    """Without it, as without texts, `import` would leave the sample out instead of calling it no answer."""
-    own = tmp_path / "results"
-    shutil.copytree(results, own)
-    lines = own / "runs/strong/evolved/core-seeds.jsonl"
-    records = [json.loads(text) for text in lines.read_text().splitlines()]
-    records[0]["reply"]["text"] = ""
-    lines.write_text("".join(json.dumps(record) + "\n" for record in records))
-    export("every-eval-ever", own, tmp_path / "out", Wanted(["strong"], ["evolved/core-seeds"]))
-    assert [row["output"]["raw"] for row in samples(tmp_path / "out")].count([""]) == 1
+    export("every-eval-ever", results, tmp_path / "c", Wanted(["weak"], ["evolved/core-subtle"]))
+    # An empty reply is one: without it, `import` would leave the sample out instead of calling it no answer.
+    assert [row["output"]["raw"] for row in samples(tmp_path / "c")].count([""]) == 1
 
 
 def test_recorded_results_have_no_texts(tmp_path: Path) -> None:

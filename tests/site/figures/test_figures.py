@@ -8,13 +8,6 @@ import numpy as np
 from triathlon_site import figures
 
 
-def test_a_figure_of_nothing_but_zeros_is_not_drawn() -> None:
-    """Empty axes tell nothing."""
-    assert figures.curves("t", [figures.Series("m", (0.0, 0.0, 0.0))]) == ""
-    assert figures.arrows("t", ("a", "b"), [figures.DotRow("m", (0.0, 0.0))]) == ""
-    assert figures.bars("t", ["a"], "IC", [figures.DotRow("m", (0.0, 0.0))]) == ""
-
-
 def test_labels_of_near_points_do_not_overlap() -> None:
     """Each goes where there is room; one without room is left to pointing at it."""
     points = [figures.Point(f"model number {i}", 50 + 0.2 * i, 50, label=True) for i in range(6)]

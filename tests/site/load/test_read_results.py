@@ -56,23 +56,8 @@ def made(tmp_path: Path, records: Sequence[UnitRecord]) -> Path:
     return write_file(tmp_path / "results", MODEL.id, records[0].suite, records)
 
 
-def read(
-    tmp_path: Path, extractor: NoExtracts | None = None, suites: Sequence[SuiteEntry] = SEEDS
-) -> Results:
-    cache = AggregateCache(tmp_path / "cache")
-    return read_results(tmp_path / "results", suites, cache, extractor or NoExtracts())
-
-
-def numbers_of(results: Results) -> list[tuple[object, ...]]:
-    """All that was read, comparable."""
-    return [
-        (
-            *(file.model, file.suite, file.sha256, file.manifest, file.tasks),
-            {name: scores.tolist() for name, scores in file.columns.scores.items()},
-            {n: (p.clusters, [*p.numerators], [*p.denominators]) for n, p in file.metrics.items()},
-        )
-        for file in results.files
-    ]
+def read(root: Path, extractor: NoExtracts | None = None, suites: Sequence[SuiteEntry] = SEEDS) -> Results:
+    return read_results(root / "results", suites, AggregateCache(root / "cache"), extractor or NoExtracts())
 
 
 def notices(results: Results) -> list[tuple[int | None, str]]:
@@ -88,9 +73,6 @@ def test_every_good_line_counts(tmp_path: Path, lines: Path, manifest: Path) -> 
     (lines.parents[1] / "skipped.txt").write_text("asked from --profile standard on, or where it is named\n")
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6 and found.files[0].manifest and not found.notices
-    parts = found.files[0].metrics["pass@1"]
-    assert sum(parts.numerators) == sum(task.outcome == "passed" for task in found.files[0].tasks)
-    assert sum(parts.denominators) == 6
     assert found.skipped == {"keyless": "no key in OPENAI_API_KEY"}
 
 
@@ -102,7 +84,6 @@ BAD_LINES: dict[str, tuple[int, str | dict[str, Any], str]] = {
     "of another model": (2, {"model": "other"}, "a line of model 'other' in the folder of 'm', where"),
     "of another protocol": (0, {"protocol": "older"}, "1 lines were made under another protocol"),
     "no number": (4, {"seconds": math.nan}, "seconds: expected a finite number"),
-    "an endless number": (5, {"seconds": math.inf}, "seconds: expected a finite number"),
 }
 """The number of the line of six that is changed and named, its text or changed fields, what is said of it."""
 
@@ -154,9 +135,7 @@ IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
 
 
 @pytest.mark.parametrize(("suite", "field", "value", "said"), IMPOSSIBLE)
-def test_what_cannot_be_is_no_result(
-    tmp_path: Path, suite: str, field: str, value: object, said: str
-) -> None:
+def test_what_cannot_be_is_no_result(tmp_path: Path, suite: str, field: str, value: Any, said: str) -> None:
     """A number beyond its scale, or an outcome that its own evidence does not bear out."""
     (entry,) = entries([suite])
     path = made(tmp_path, list(fake_records(STRONGEST, FakeSuite(entry, 4))))
@@ -188,9 +167,7 @@ MANIFESTS = {
 
 
 @pytest.mark.parametrize("field", MANIFESTS)
-def test_a_manifest_that_tells_of_something_else_is_not_used(
-    tmp_path: Path, manifest: Path, field: str
-) -> None:
+def test_a_manifest_of_something_else_is_not_used(tmp_path: Path, manifest: Path, field: str) -> None:
     """The results count, under conditions that nobody knows; it is said why, and what to do."""
     value, said = MANIFESTS[field]
     if field:
@@ -284,7 +261,7 @@ def test_only_changed_files_are_read_again(tmp_path: Path, lines: Path) -> None:
     """The second build reads nothing; a changed line or time is read again, as are results elsewhere."""
     extractor = NoExtracts()
     before = read(tmp_path, extractor)
-    assert numbers_of(before) == numbers_of(read(tmp_path, extractor)) and extractor.calls == 1
+    assert repr(before.files) == repr(read(tmp_path, extractor).files) and extractor.calls == 1
     lines.write_text("".join(line + "\n" for line in lines.read_text().splitlines()[:-1]))
     read(tmp_path, extractor)
     os.utime(lines, (1_700_000_000, 1_700_000_000))
@@ -295,9 +272,7 @@ def test_only_changed_files_are_read_again(tmp_path: Path, lines: Path) -> None:
     assert extractor.calls == 4
 
 
-def test_a_changed_file_of_a_package_changes_what_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_file_of_a_package_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables and prompts, too: pages are made of them; compiled code is none of it."""
     (tmp_path / "__pycache__").mkdir()
     monkeypatch.setattr("triathlon_runner.__path__", [str(tmp_path)])
@@ -321,19 +296,19 @@ def test_two_builds_at_once_read_once(tmp_path: Path, lines: Path) -> None:
 
     first = read(tmp_path, Slow())
     other.join()
-    assert numbers_of(first) == numbers_of(found[0]) and late.calls == 0
+    assert repr(first.files) == repr(found[0].files) and late.calls == 0
 
 
 def test_half_an_aggregate_is_read_over(tmp_path: Path, lines: Path) -> None:
     """Cut anywhere, nothing but zeros, as a power cut leaves a file, or with one byte changed."""
-    before = numbers_of(read(tmp_path))
+    before = repr(read(tmp_path).files)
     (path,) = (tmp_path / "cache").rglob("aggregate.pickle")
     whole = path.read_bytes()
     cut = [whole[:size] for size in range(0, len(whole), 97)]
     flipped = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 197)]
     for content in (*cut, *flipped, whole[:-1], bytes(len(whole))):
         path.write_bytes(content)
-        assert numbers_of(read(tmp_path)) == before
+        assert repr(read(tmp_path).files) == before
         assert path.read_bytes() == whole
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("")

@@ -1,4 +1,4 @@
-"""Recorded results on the site: ranked with measured ones, marked, and traced to their receipt."""
+"""Recorded results on the site: ranked with measured ones, traced to a receipt. Imported: in no ranking."""
 
 import json
 import re
@@ -7,10 +7,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from support.site import PUBLISHED, board_of, build_small, json_lines, page_text, sections_of, small_results
+from support.site import (
+    PUBLISHED,
+    board_of,
+    build_small,
+    change,
+    imported_results,
+    json_lines,
+    page_text,
+    registry_of,
+    sections_of,
+    small_results,
+)
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import (
@@ -22,7 +32,7 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, gather
-from triathlon_site.models import ModelInfo, read_table, recorded_infos
+from triathlon_site.models import ModelInfo, read_table
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.model import beside_recordings
 from triathlon_site.render import Section
@@ -170,22 +180,6 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     assert not any(file.columns.parents for file in gathered.results.files if file.suite == "loop/core")
 
 
-def test_facts_of_recorded_models(tmp_path: Path) -> None:
-    """They come from models-info.csv by name; what it does not say stays unknown."""
-    (tmp_path / "recorded").mkdir()
-    (tmp_path / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
-    (tmp_path / "published").mkdir()
-    head = (PUBLISHED / "models-info.csv").read_text().partition("\n")[0]
-    sources = "organization=t parameters_b=t licence=t open_weights=t released=t"
-    row = f"Other 7B,Nobody,7,,mit,yes,2024-01,,,,,,,,,,https://example.org,{sources}"
-    (tmp_path / "published/models-info.csv").write_text(f"{head}\n{row}\n")
-    found = recorded_infos(tmp_path)
-    one, second = found["other"], found["second"]
-    assert (one.name, one.organization, one.parameters, one.billions) == ("Other 7B", "Nobody", "7B", 7)
-    assert (one.license, one.open_weights, one.released, one.price) == ("mit", True, "2024-01", None)
-    assert (second.name, second.organization) == ("Unheard of", None)
-
-
 def test_answers_count_without_their_texts(tmp_path: Path) -> None:
     """Each metric, constant answers and chains are those of the whole file, by unit and by program."""
     results = small_results(tmp_path)
@@ -200,13 +194,7 @@ def test_answers_count_without_their_texts(tmp_path: Path) -> None:
     site, found = _runtime_sections(results)
     for file in (file for file in site.results.files if file.suite == "runtime/core"):
         own = before[file.model]
-        assert own.metrics.keys() == file.metrics.keys()
-        for metric, one in own.metrics.items():
-            other = file.metrics[metric]
-            assert np.array_equal(own.columns.scores[metric], file.columns.scores[metric], equal_nan=True)
-            assert one.clusters == other.clusters
-            assert np.array_equal(one.numerators, other.numerators), metric
-            assert np.array_equal(one.denominators, other.denominators), metric
+        assert repr((own.metrics, own.columns.scores)) == repr((file.metrics, file.columns.scores))
     assert list(found) == ["Constant answers", "Chains of answers"]
     assert [[cell.text for cell in row] for row in found["Chains of answers"].rows] == [
         [cell.text for cell in row] for row in whole["Chains of answers"].rows
@@ -310,3 +298,61 @@ def test_every_differing_verdict_has_a_cause() -> None:
     loops = read_table(folder / "evalooop/differences.csv", ("task", "cause"))
     assert f"({len(loops)} of 31,374 over 83 models)" in docs
     assert all(f"`{row['cause']}`" in docs for row in loops)
+
+
+FOUR_BITS = registry_of("weak", "foreign", bits=4)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with imported results."""
+    root = tmp_path_factory.mktemp("imported")
+    results = imported_results(small_results(root / "results"))
+    build(results, root / "_site", FOUR_BITS, cache=root / "cache")
+    return root / "_site"
+
+
+def test_imported_results_have_a_page_and_no_rank(tmp_path: Path, out: Path) -> None:
+    """By name with where they come from; nothing else has them. Their weights are not known to be ours."""
+    build(small_results(tmp_path / "results"), tmp_path / "_site", FOUR_BITS)
+    page, index = ((out / name).read_text() for name in ("imported.html", "index.html"))
+    assert all(text in page for text in ("foreign", "weak", "&lt;b&gt;log"))
+    assert "rank" not in page.split("<table")[1]
+    for name in ("data/evolved-core.json", "data/overall-core.json", "data/evolved-core.csv"):
+        assert (out / name).read_bytes() == (tmp_path / "_site" / name).read_bytes()
+    assert "foreign" not in index and "imported.html" in index
+    assert not (tmp_path / "_site/imported.html").exists()
+    assert "weak, 4-bit" in (out / "models/weak.html").read_text()
+    pages = [out / "imported.html", *out.glob("imported/*.html"), *out.glob("evidence/imported+*/*.html")]
+    assert len(pages) == 5 and not any("4-bit" in page.read_text() for page in pages)
+
+
+def test_imported_evidence_is_apart_and_can_be_reached(out: Path) -> None:
+    """From the name to every unit to its page, which leads back; a measured namesake keeps its own."""
+    assert 'href="imported/weak.html"' in (out / "imported.html").read_text()
+    units = page_text(out / "imported/weak.html")
+    paths = set(re.findall(r'href="\.\./(evidence/imported\+weak/[^"#?]+)', units))
+    assert len(paths) == 1 and "imported, not measured here" in units
+    page = (out / paths.pop()).read_text()
+    assert page.count("<li id=") == 12
+    assert 'href="../../imported.html"' in page and 'href="../../imported/weak.html"' in page
+    measured = (out / "evidence/weak/evolved-core-seeds.html").read_text()
+    assert 'href="../../models/weak.html"' in measured and "not measured here" not in measured
+
+
+def test_a_part_the_logs_own_verdicts_and_faults_are_shown(tmp_path: Path) -> None:
+    """Beside the score; a fault is named with the file as it lies in the results folder."""
+    results = imported_results(small_results(tmp_path / "results"))
+    path = results / "imported/runs/foreign/evolved/core-seeds.manifest.json"
+    said = {"status": "cancelled", "verdicts": "equal in 11 of 12; <a>: theirs passed"}
+    change(path, origin=json.loads(path.read_text())["origin"] | said, tasks_in_suite=30)
+    broken = results / "imported/runs/weak/evolved/core-seeds.jsonl"
+    broken.write_text("nonsense\n" + broken.read_text())
+    (notice,) = build_small(tmp_path).notices
+    place = "imported/runs/weak/evolved/core-seeds.jsonl, line 1: "
+    assert str(notice).startswith(f"{place}expected a JSON object, got 'nonsense'; ")
+    assert "models/foreign.html" not in (tmp_path / "_site/imported.html").read_text()
+    page = page_text(tmp_path / "_site/imported.html")
+    assert page.count(" of 30 tasks") == 1 and "12 of 30 tasks" in page
+    assert "the log says of itself: cancelled" in page
+    assert "the log’s own verdicts: equal in 11 of 12; &lt;a&gt;: theirs passed" in page

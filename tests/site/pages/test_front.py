@@ -219,9 +219,7 @@ def test_the_page_has_the_first_rows_and_scripts_the_others(pages: dict[str, str
     assert 'id="ours"' in pages["overall-core.html"] and 'href="overall-core.html"' in page
 
 
-def test_the_first_screen_shows_the_best_of_each_discipline(
-    measured: Gathered, pages: dict[str, str]
-) -> None:
+def test_the_first_screen_shows_the_best_of_disciplines(measured: Gathered, pages: dict[str, str]) -> None:
     """A chart a column, best first; a reported figure is a ring. The band counts no best twice."""
     page = pages["index.html"]
     charts = page[page.index('<div class="charts">') : page.index('<div class="table-frame" id="table"')]

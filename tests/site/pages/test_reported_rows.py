@@ -1,8 +1,7 @@
-"""Reported figures: in the tables of the boards, and beside what was measured here."""
+"""Reported figures: in the tables of boards, beside what was measured, and in correlations of columns."""
 
 import io
 import json
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +14,18 @@ from support.site import (
     PUBLISHED,
     add_published,
     board_of,
+    csv_rows,
     published_boards,
     registry_of,
     rendered_texts,
     results_on,
+    small_results,
 )
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
+from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.board import board_models
 from triathlon_site.pages.published import TRUTH, pairs
 from triathlon_site.published import ONLY_PUBLISHED, SAME, read_published
@@ -78,9 +80,7 @@ def test_quantised_weights_are_marked_at_the_name(tmp_path: Path) -> None:
     assert "4-bit" not in pages["published/evaloop.html"]
 
 
-def test_no_number_of_a_model_judged_here_changes(
-    with_reported: Gathered, pages: dict[str, str], tmp_path: Path
-) -> None:
+def test_numbers_judged_here_stay(with_reported: Gathered, pages: dict[str, str], tmp_path: Path) -> None:
     """In the table and in its files, which have a row a reported figure, with grade, source and no rank."""
     alone = site(tmp_path, published=False)
     one, other = (board_of(found, "loop-mbpp-plus").headline.scores for found in (alone, with_reported))
@@ -153,11 +153,60 @@ def test_measurements_stand_beside_what_is_reported(with_reported: Gathered, pag
     for pair in found:
         assert pair.difference.value == pytest.approx(pair.own.middle - pair.reported.value)
     (pair,) = (pair for pair in found if pair.own.maximum == 1)
-    own, theirs = pair.own.interval, pair.reported.interval
-    assert theirs.known
-    span = pair.difference.interval
-    arms = pair.own.middle - own.low, theirs.high - pair.reported.value
-    assert pair.difference.value - span.low == pytest.approx(math.hypot(*arms))
-    assert span.high - span.low > max(own.high - own.low, theirs.high - theirs.low)
+    span, *both = (one.interval for one in (pair.difference, pair.own, pair.reported))
+    assert span.high - span.low > max(one.high - one.low for one in both)
     assert pair.agrees is (span.low <= 0 <= span.high)
     assert pages[TRUTH].count("<tr>") == 3 and "GPT-5" in pages[TRUTH] and ">mine<" not in pages[TRUTH]
+
+
+def test_every_pair_of_ranked_columns_is_a_row_of_a_file(rich: Gathered, rich_pages: dict[str, str]) -> None:
+    """With how many models have both; in LaTeX, too. Pairs of headlines have a scatter, a dot a model."""
+    ranked = [column for board in rich.boards for column in board.shown if column.column.ranked]
+    matrix = graded_matrix(rich)
+    assert [len(column.values) for column in matrix.columns] == [len(column.scores) for column in ranked]
+    found = csv_rows(rich_pages["data/agreement.csv"])
+    assert len(found) == len(ranked) * (len(ranked) - 1) // 2
+    assert {(row["Models"], row["With a reported figure"]) for row in found} == {("4", "0")}
+    assert rich_pages["data/agreement.tex"].count(r"\\") == len(found) + 1
+    page, scatters = rich_pages["agreement.html"], rich_pages["agreement-scatters.html"]
+    anchors = re.findall(r'<section id="([^"]+)"', scatters)
+    assert "loop-asl-and-runtime-ic" in anchors and len(anchors) == len(matrix.between)
+    assert {*re.findall(r'href="agreement-scatters.html#([^"]+)"', page)} == {*anchors}
+    assert not re.search(r'<td class="(pos|neg)', page), "below ten models no colour"
+    assert scatters.count('class="dot"') == 4 * len(anchors)
+    assert all(f">{model}<" in scatters for model in rich.results.models)
+
+
+def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
+    """Its correlations are those of the file of snapshots; of too few models their number is said."""
+    pages = rendered_texts(gather(add_published(small_results(tmp_path / "results")), None))
+    models = pd.read_csv(io.StringIO(pages["data/all-snapshots.csv"]))
+    rows = csv_rows(pages["data/agreement-all-models.csv"])
+    found = {f"{row['Left']} and {row['Right']}": row for row in rows}
+    row = found["Loop ASL, MBPP+ and Evolved EvoEval mean"]
+    both = models[["loop", "evolved"]].dropna()
+    assert int(row["Models"]) == int(row["With a reported figure"]) == len(both) >= 10
+    assert float(row["Spearman"]) == pytest.approx(both.corr("spearman").iloc[0, 1], abs=0.005)
+    assert re.search(r'<td class="(pos|neg)\d">', pages["agreement.html"])
+    page, drawn = pages["agreement.html"], pages["agreement-scatters.html"].count("<section id=")
+    few = [row for row in found.values() if int(row["Models"]) < 3]
+    assert few and all(f"too few: {row['Models']}<" in page for row in few)
+    assert 3 <= drawn <= 15 and len({*re.findall(r'href="(agreement-scatters.html#[^"]+)"', page)}) == drawn
+
+
+def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None:
+    """A CSV and a row of `sources.csv`: it stands in both matrices, beside every other column."""
+    names = {"gpt-4o": "GPT-4o", "gpt-5": "GPT-5", "claude": "Claude Opus 4", "o3": "o3-mini"}
+    models = [FakeModel(name, 1.0 - place, 0.9) for place, name in enumerate(names)]
+    folder = add_published(results_on(tmp_path, models, "loop/mbpp-plus", tasks=6)) / "published"
+    lines = "".join(f"{name},{70 - place}\n" for place, name in enumerate(names.values()))
+    (folder / "outside.csv").write_text(f"model,resolved\n{lines}")
+    with (folder / "sources.csv").open("a") as file:
+        file.write("outside,Outside,A board,its board,2025,per cent of tasks resolved,,\n")
+    pages = rendered_texts(replace(gather(tmp_path, None), published_names=names))
+    title = "Outside resolved, as published"
+    for name, other in (("agreement", "Loop ASL (MBPP+)"), ("agreement-all-models", "Loop ASL, MBPP+")):
+        rows = csv_rows(pages[f"data/{name}.csv"])
+        (row,) = (row for row in rows if {row["Left"], row["Right"]} == {title, other})
+        assert int(row["Models"]) >= 3 and -1 <= float(row["Spearman"]) <= 1
+    assert "GPT-4o" in pages["published/outside.html"]

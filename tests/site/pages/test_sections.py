@@ -1,6 +1,7 @@
-"""Tables and figures below a ranking, and the pages of tasks and models, on results with every variant."""
+"""Tables and figures below a ranking, and the pages of tasks and models; numbers over made-up results."""
 
 import re
+import shutil
 from pathlib import Path
 from statistics import fmean
 from xml.etree import ElementTree
@@ -11,6 +12,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import (
     board_of,
     build_small,
+    change,
     json_lines,
     registry_of,
     rendered_texts,
@@ -18,6 +20,7 @@ from support.site import (
     rich_results,
     sections_of,
     small_results,
+    write_lines,
 )
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price
@@ -28,14 +31,15 @@ from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import view_of
 from triathlon_site.pages.board.evolved import share
 from triathlon_site.pages.model import drops_of
-from triathlon_site.render import Figure, Section
+from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, total
 
 MOST_BARS, MOST_MUTED = 12, 200
 
 
-def cells(section: Section) -> dict[str, tuple[str, ...]]:
-    return {row[0].text: tuple(cell.text for cell in row[1:]) for row in section.rows}
+def rows(section: Section) -> dict[str, tuple[Value, ...]]:
+    """The cells behind the first of each row, by its text."""
+    return {row[0].text: tuple(row[1:]) for row in section.rows}
 
 
 def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None:
@@ -47,30 +51,18 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     assert loops.head == ("Model", "loops a task", "ASL, s = 1", "ASL over solved tasks, s = 1")
     (file,) = (file for file in rich.results.files if (file.model, file.suite) == ("fair", "loop/core"))
     shares = [total(file, name) for name in ("pass_at_1", *(f"sustain_{j}" for j in range(2, 11)))]
-    assert cells(loops)["fair"][0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
-    assert float(cells(loops)["fair"][2]) >= float(cells(loops)["fair"][1])
+    fair = [cell.text for cell in rows(loops)["fair"]]
+    assert fair[0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
+    assert float(fair[2]) >= float(fair[1])
     prompts = found["Other summary prompts"]
     assert prompts.head == ("Model", "as asked", "detailed", "upper case")
     assert "4 models, on 10 tasks" in prompts.text and "Spearman" in prompts.text
     attacks = found["Attacks on the first prompt"]
-    assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
+    assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0].text) for row in rows(attacks).values())
     arrows = re.findall(r'class="arrow" d="M([\d.]+) [\d.]+H([\d.]+)"', attacks.figures[0].svg)
     for row, (start, end) in zip(attacks.rows, arrows, strict=True):
         points = (float(end) - float(start)) / 3.54  # pixels of a point
         assert points == pytest.approx(row[1].number, abs=0.1)
-
-
-def test_every_section_can_be_downloaded(rich: Gathered, rich_pages: dict[str, str]) -> None:
-    """Its CSV has a line a row, and what stood in small print; the page links it."""
-    name = "data/loop-core-attacks-on-the-first-prompt.csv"
-    head, *rows = rich_pages[name].splitlines()
-    assert head == 'Model,upper case,"upper case, low","upper case, high",tasks'
-    assert [row.partition(",")[0] for row in rows] == list(board_of(rich, "loop-core").models)
-    for row in rows:
-        change, low, high = map(float, row.split(",")[1:4])
-        assert low <= change <= high
-    assert "−" not in rich_pages[name] and "'" not in rich_pages[name]
-    assert f'href="{name}"' in rich_pages["loop.html"]
 
 
 def test_a_translation_says_where_it_breaks(rich: Gathered) -> None:
@@ -105,26 +97,27 @@ def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     assert len(found) == 6 and "Composition, combine naive" in found
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
     measured = analysis.measured(own.plan.suites, units, dict.fromkeys(own.models, "instruct"))
-    scores, drops = measured.board["strong"], cells(found["Drops"])
+    scores, drops = measured.board["strong"], rows(found["Drops"])
     change = 100 * (scores["difficult"] - scores["seeds"]) / scores["seeds"]
-    assert drops["strong"][0] == f"{-change:.1f}".replace("-", "−")
+    assert drops["strong"][0].text == f"{-change:.1f}".replace("-", "−")
     assert measured.drops
     for place, by_model in ((-2, measured.drops.of_five_sets), (-1, measured.drops.per_model)):
         mean = fmean(by_model.values())
-        assert drops["Mean of the models"][place] == f"{mean:.1f}".replace("-", "−"), "of the rows below"
+        assert drops["Mean of the models"][place].text == f"{mean:.1f}".replace("-", "−"), "of the rows below"
     assert fmean(measured.drops.of_five_sets.values()) == pytest.approx(measured.drops.overall)
     low, high = (f(measured.drops.per_model.values()) for f in (min, max))
-    assert drops["Lowest to highest"][-1] == f"{low:.1f} to {high:.1f}".replace("-", "−")
+    assert drops["Lowest to highest"][-1].text == f"{low:.1f} to {high:.1f}".replace("-", "−")
     counts = measured.compositions["combine"]["strong"]
-    assert cells(found["Composition"])["strong"][:6] == tuple(map(str, (*counts.every, *counts.solved)))
+    composed = [cell.text for cell in rows(found["Composition"])["strong"][:6]]
+    assert composed == [str(count) for count in (*counts.every, *counts.solved)]
     halves = measured.decompositions["decompose"]["strong"]
-    assert cells(found["Decomposition"])["strong"][0] == str(sum(halves.solved))
+    assert rows(found["Decomposition"])["strong"][0].text == str(sum(halves.solved))
     helped = measured.by_kind["tool_use"]["instruct"]
-    words = cells(found["What other words and helpers change"])
-    assert words["tool use, instruct models"][1] == str(helped.models)
+    words = rows(found["What other words and helpers change"])
+    assert words["tool use, instruct models"][1].text == str(helped.models)
     pair = measured.pairs["difficult"]["strong"]
     pairs = found["Seed against change, problem by problem"]
-    shown = cells(pairs)["strong"][pairs.head.index("difficult") - 1]
+    shown = rows(pairs)["strong"][pairs.head.index("difficult") - 1].text
     assert shown == f"{pair.first_only} : {pair.second_only}"
     assert share(5, 5).text == "100.0" and re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
     assert share(0, 0).small == "none to count"
@@ -235,7 +228,8 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
     front, agreement = pages["index.html"], " ".join(pages["agreement.html"].split())
     assert "Nobody gets beyond" in front and "leads with" not in front
     assert "nothing is said here until a third is measured" in agreement and "<table" not in agreement
-    assert "<svg" not in pages["evolved.html"].partition("</table>")[2]
+    for board in ("loop", "runtime", "evolved"):
+        assert "<svg" not in pages[f"{board}.html"].partition("</table>")[2]
     alone = gather(small_results(tmp_path / "one", [FakeModel("only")], tasks=4), None)
     front = " ".join(rendered_texts(alone)["index.html"].split())
     assert (
@@ -307,3 +301,82 @@ def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None
     row = dict(zip(section.head, next(r for r in section.rows if r[0].text == "a"), strict=True))
     assert row["pass@5"].number == pytest.approx(100 * part.numerator / part.denominator, abs=0.05)
     assert "pass@20" not in row and "pass@10" in row
+
+
+def test_ranks_under_settings_go_by_the_middles_of_ranges(tmp_path: Path) -> None:
+    """As on the board: without a judge a model stands as if every similarity were one half."""
+    suites = "loop/core", "loop/core@prompt-detailed"
+    judged = {"none": None, "most": 0.6, "much": 0.4, "some": 0.2, "least": 0.0}
+    results_on(tmp_path, [FakeModel(name, 3.0, 0.5) for name in judged], *suites, tasks=6)
+    for suite in suites:
+        units = json_lines(tmp_path / f"runs/most/{suite}.jsonl")
+        for name, value in judged.items():
+            own = {"model": name, "similarity": value}
+            lines = [
+                unit | own if 0 < unit["sustained_loops"] < 10 else unit | {"model": name} for unit in units
+            ]
+            write_lines(tmp_path / f"runs/{name}/{suite}.jsonl", lines)
+    section = sections_of(gather(tmp_path, None), "loop-core")["Other summary prompts"]
+    place = section.head.index("rank as asked")
+    assert {row[0].text: row[place].number for row in section.rows} == dict(
+        zip(("most", "none", "much", "some", "least"), range(1, 6), strict=True)
+    )
+
+
+def test_equal_models_have_equal_drops_whichever_others_there_are(tmp_path: Path) -> None:
+    """With their intervals: neither the place in the table nor another model's results change them."""
+    suites = "evolved/core-seeds", "evolved/core-subtle"
+    results_on(tmp_path, [FakeModel("first"), FakeModel("other", 2.0), FakeModel("third")], *suites, tasks=20)
+    for suite in suites:
+        lines = json_lines(tmp_path / f"runs/first/{suite}.jsonl")
+        write_lines(tmp_path / f"runs/third/{suite}.jsonl", [line | {"model": "third"} for line in lines])
+    several = rows(sections_of(gather(tmp_path, None), "evolved-core")["Drops"])
+    assert several["first"] == several["third"] != several["other"]
+    shutil.rmtree(tmp_path / "runs/other")
+    assert rows(sections_of(gather(tmp_path, None), "evolved-core")["Drops"])["first"] == several["first"]
+
+
+def test_a_part_of_the_tasks_is_counted_over_all_boards(tmp_path: Path) -> None:
+    """As the open units beside it; an answer is a unit, and what too few sets cannot give has no column."""
+    suites = "loop/core", "runtime/core", "evolved/core-seeds", "evolved/core-subtle"
+    results_on(tmp_path, [FakeModel("one", 9.0)], *suites, tasks=6, planned=4, open_units=1, samples=2)
+    pages = rendered_texts(gather(tmp_path, None))
+    assert '<span class="flag">16 of 24</span> <span class="flag">4 open</span>' in pages["index.html"]
+    assert (
+        "One unit a problem" not in pages["evolved.html"] and "EvoEval average" not in pages["evolved.html"]
+    )
+
+
+def test_sets_with_open_units_are_in_no_drop_and_no_test(tmp_path: Path) -> None:
+    """As in no ranking: what is missing may be what the model fails; its complete sets count."""
+    models, suites = [FakeModel("one", 1.0), FakeModel("two")], ("evolved/core-seeds", "evolved/core-verbose")
+    results_on(tmp_path, models, *suites, "evolved/core-subtle", tasks=20)
+    change(tmp_path / "runs/two/evolved/core-subtle.manifest.json", open_units=2)
+    found = sections_of(gather(tmp_path, None), "evolved-core")
+    drops = {model: cell.text for model, (cell,) in rows(found["Drops"]).items()}
+    assert drops["two"] == "–" != drops["one"]
+    assert found["Drops"].rows[0][1].small == "1 model"
+    pairs = found["Seed against change, problem by problem"]
+    assert pairs.head == ("Model", "subtle", "verbose")
+    assert [(row[0].text, row[1].text == "–", row[2].text == "–") for row in pairs.rows] == [
+        ("one", False, False),
+        ("two", True, False),
+    ]
+
+
+def test_the_most_that_ic_could_be_is_no_less_than_it_is(tmp_path: Path) -> None:
+    """A right answer in place of a cut one behind a wrong one would spoil a chain: it need not be right."""
+    path = results_on(tmp_path, [FakeModel("one")], "runtime/core", tasks=1) / "runs/one/runtime/core.jsonl"
+    (unit,) = json_lines(path)
+    right, wrong, cut = "passed", "failed", "truncated"
+    chains = (right, wrong, cut), (right, cut, wrong), (right, right, right)
+    answers = [(unit["output"], wrong)]
+    for one, chain in zip(unit["statements"], chains, strict=True):
+        answers += zip((one["coverage"], one["state"], one["path"]), chain, strict=True)
+    for answer, outcome in answers:
+        answer.update(outcome=outcome, correct=outcome == right)
+    write_lines(path, [unit | {"outcome": "failed"}])
+    site = gather(tmp_path, None, cache=tmp_path / "cache")  # from which the kinds of answers come
+    section = sections_of(site, "runtime-core")["How wrong outputs are wrong"]
+    most = section.rows[0][-1]
+    assert most.number == pytest.approx(100 * (1 / 8 + 1 / 4 + 1 / 2) / 3) and most.text == "at most +4.2"

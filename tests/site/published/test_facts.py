@@ -116,7 +116,7 @@ def test_a_row_says_that_its_model_is_retired(tmp_path: Path) -> None:
 
 
 def test_every_recorded_model_has_a_name(published: Published) -> None:
-    """One of its own, of the published tables. Closed models of models.yaml tell a size, as those do."""
+    """One of its own, of the published tables, and its facts. Closed models of models.yaml tell a size."""
     registry, named = models_yaml.load(PUBLISHED.parents[1] / "models.yaml"), recorded_infos(PUBLISHED.parent)
     ids = {file.model for file in recorded_files(PUBLISHED.parent) if file.source != MEASURED_HERE}
     assert len(ids) >= 80 and ids <= named.keys()
@@ -125,6 +125,9 @@ def test_every_recorded_model_has_a_name(published: Published) -> None:
     for model in ids:
         assert infos[model].name == named[model].name and infos[model].name in joined
     assert max(Counter(one.name for one in named.values()).values()) == 1
+    info = named["baichuan-m2-32b"]
+    assert (info.organization, info.parameters, info.billions) == ("Baichuan", "32B", 32)
+    assert (info.license, info.open_weights, info.released) == ("apache-2.0", True, "2025-08")
     one = registry.models[0]
     again = model_infos(registry, [one.id], {one.id: ModelInfo(one.id, "Reviewed", organization="Nobody")})
     assert again[one.id].name == "Reviewed" and again[one.id].organization != "Nobody"

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from support.aggregates import aggregate
 from support.hashes import hashes
 from support.results import FakeModel, fake_manifest, task_id
-from support.site import SUITES, board_of, json_lines, rendered_texts, results_on, small_results, write_lines
+from support.site import SUITES, board_of, rendered_texts, results_on, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest, known_protocols
 from triathlon_site.build import gather
@@ -20,7 +20,6 @@ from triathlon_site.load import FileAggregate, Results
 from triathlon_site.scores import (
     UNITS_ARE_OPEN,
     Board,
-    Overall,
     plan_boards,
     score_board,
     seeds_of,
@@ -122,16 +121,13 @@ def test_repeated_samples_count_once_a_task(tmp_path: Path) -> None:
 MODELS = tuple(FakeModel(f"m{place}", -1.5 + 0.7 * place, 0.9 - 0.07 * place) for place in range(6))
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Overall:
-    """Six models in three disciplines, and one that has two."""
-    root = small_results(tmp_path_factory.mktemp("overall"), MODELS)
-    results_on(root, [FakeModel("half")], "loop/core", "runtime/core")
-    return gather(root, None).overalls["core"]
+def test_percentiles_are_ranks_among_the_ranked(tmp_path: Path) -> None:
+    """100 · (midrank - 1) / (n - 1) in each discipline, over the models that have all; their mean ranks.
 
-
-def test_percentiles_are_ranks_among_the_ranked(found: Overall) -> None:
-    """100 · (midrank - 1) / (n - 1) in each discipline, over the models that have all; their mean ranks."""
+    A model that lacks one stands last without a rank, shows what it has, and takes no place.
+    """
+    results_on(small_results(tmp_path, MODELS), [FakeModel("half")], "loop/core", "runtime/core")
+    found = gather(tmp_path, None).overalls["core"]
     scores = [[board.headline.scores[model.id].value for model in MODELS] for board in found.boards]
     shares = np.array([100 * (rankdata(of_board) - 1) / 5 for of_board in scores]).T
     rows = {row.model: row for row in found.rows}
@@ -140,15 +136,10 @@ def test_percentiles_are_ranks_among_the_ranked(found: Overall) -> None:
         assert rows[model.id].percentile == pytest.approx(expected.mean())
     order = rankdata(-np.round(shares.mean(axis=1), 9), method="min")
     assert [row.rank.rank for m in MODELS if (row := rows[m.id]).rank] == order.tolist()
-    for row in found.rows[:-1]:
-        assert row.rank and row.rank.low <= row.rank.rank <= row.rank.high
-
-
-def test_a_model_without_a_discipline_has_no_rank(found: Overall) -> None:
-    """It stands last, shows what it has, and takes no place."""
-    row = found.rows[-1]
-    assert (row.model, row.rank, row.percentile) == ("half", None, None)
-    assert [bool(score) for score in row.scores] == [True, True, False]
+    *ranked, half = found.rows
+    assert all(row.rank and row.rank.low <= row.rank.rank <= row.rank.high for row in ranked)
+    assert (half.model, half.rank, half.percentile) == ("half", None, None)
+    assert [bool(score) for score in half.scores] == [True, True, False]
 
 
 def test_few_models_are_ordered_only(tmp_path: Path) -> None:
@@ -241,22 +232,3 @@ def test_a_range_is_ordered_by_its_middle() -> None:
     assert ranks == {"wide": 1, "judged": 2, "low": 3}
     tiers = {model: score.tier for model, score in board.headline.scores.items()}
     assert tiers == {"wide": 1, "judged": 1, "low": 2}
-
-
-def test_equal_means_of_sets_are_tied(tmp_path: Path) -> None:
-    """Parts that do not end in nine digits are rounded in their mean alone: 3.5 / 6 in both."""
-    sets = ("seeds", "difficult", "creative", "subtle", "combine", "tool_use")
-    solved = {"some": (21, 15, 17, 17, 14, 21), "other": (17, 16, 23, 15, 18, 16)}
-    ends = [FakeModel("all", 99.0), FakeModel("none", -99.0)]
-    results_on(tmp_path, ends, *(f"evolved/core-{name}" for name in sets), tasks=30)
-    for model, counts in solved.items():
-        for name, count in zip(sets, counts, strict=True):
-            every, none = (
-                json_lines(tmp_path / f"runs/{m}/evolved/core-{name}.jsonl") for m in ("all", "none")
-            )
-            path = tmp_path / f"runs/{model}/evolved/core-{name}.jsonl"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_lines(path, [line | {"model": model} for line in every[:count] + none[count:]])
-    scores = board_of(gather(tmp_path, None), "evolved-core").headline.scores
-    ranks = {model: scores[model].rank for model in solved}
-    assert ranks["some"] == ranks["other"] and ranks["some"] and ranks["some"].tied

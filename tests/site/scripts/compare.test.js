@@ -164,16 +164,6 @@ test("solved by one only: tasks that all ran, each with what the solver wrote be
   assert.ok(html.includes('href="evidence/alpha/loop-core.html?beside=beta#b"'));
 });
 
-test("what each of several models solves alone is what the counts of the built site say", () => {
-  const { index, models } = given.compare;
-  const { known, solvedAlone } = rules("compare", { triathlonIndex: index });
-  models.forEach(triathlonModel);
-  const found = solvedAlone([...known.values()]).map((suites) =>
-    suites.reduce((sum, [, tasks]) => sum + tasks.length, 0),
-  );
-  assert.deepEqual(found, given.compare.alone);
-});
-
 test("the axis of curves ends in tens around them, never above 100; curves begin and end at its edges", () => {
   const { axis, curvePath } = made();
   assert.deepEqual(axis([]), [0, 100]);

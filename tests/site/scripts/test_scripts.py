@@ -15,7 +15,7 @@ import numpy as np
 import playwright
 import pytest
 
-from support.choices import LOOP, choices, scored
+from support.choices import LOOP, choices, data_of, scored
 from support.site import script_data
 from triathlon_runner.unit_pages import unit_anchor
 from triathlon_site.evidence import INDEX
@@ -23,15 +23,9 @@ from triathlon_site.overall_index import Index
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.all_models import AllModels
 from triathlon_site.pages.choose import drafts
-from triathlon_site.render import Draft
 
 NODES = (Path(playwright.__file__).parent / "driver/node", *map(Path, filter(None, [shutil.which("node")])))
 PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
-
-
-def data(draft: Draft) -> Any:
-    """What the script of the page for choosing gets."""
-    return script_data(next(page.content for page in draft.files if page.path == "data/choose.js"))
 
 
 def chosen_from(models: list[tuple[float, float]]) -> dict[str, Any]:
@@ -40,16 +34,7 @@ def chosen_from(models: list[tuple[float, float]]) -> dict[str, Any]:
     places = tuple(row.index for row in rows if row.index)
     (draft,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), {})
     ((_, frontier),) = draft.values["questions"]
-    return {"choices": data(draft), "frontier": [[cell.text for cell in row] for row in frontier.rows]}
-
-
-def solved_alone(index: Any, models: list[Any]) -> list[int]:
-    """By model in the order of the index, how many tasks no other solves, of sets that all ran a part of."""
-    suites = [column["solving"] for column in index["columns"] if column["solving"]]
-    shared = [s for s in suites if all(set(model["solved"].get(s, "")) & {"0", "1"} for model in models)]
-    tasks = [signs for s in shared for signs in zip(*(model["solved"][s] for model in models), strict=True)]
-    known = [signs for signs in tasks if "-" not in signs and signs.count("1") == 1]
-    return [sum(signs[place] == "1" for signs in known) for place in range(len(models))]
+    return {"choices": data_of(draft), "frontier": [[cell.text for cell in row] for row in frontier.rows]}
 
 
 @pytest.fixture
@@ -64,23 +49,23 @@ def given(rich: Gathered, rich_pages: dict[str, str], monkeypatch: pytest.Monkey
     addresses = [f"{path}#{unescape(unit)}" for path in tasks for unit in re.findall(units, tasks[path])]
     pack = rich.files["weak"][0].extracts.read(INDEX).decode().split('"')[1]
     found = {
-        "choices": data(choices({"Small": 0.25, "Middle": 0.5})),
+        "choices": data_of(choices({"Small": 0.25, "Middle": 0.5})),
         "many": chosen_from(
             [*((float(size), float(score)) for size, score in drawn), (70.0, 9.5), (70.0, 9.5)]
         ),
         "six": chosen_from([(7.0, 5.0)] * 6),
         "four": chosen_from([(7.0, 5.0)] * 4 + [(9.0, 5.0)]),
         "free": {
-            name: data(choices({"Small": 0.0, "Middle": 0.0, "Costly": dear}))
+            name: data_of(choices({"Small": 0.0, "Middle": 0.0, "Costly": dear}))
             for name, dear in (("some", 0.5), ("all", 0.0))
         },
-        "compare": {"index": index, "models": models, "alone": solved_alone(index, models)},
+        "compare": {"index": index, "models": models},
         "anchors": {task: unit_anchor(task) for task in (*PRINTABLE, "core/3", "ünï 😀", "f('a')/[x]@2")},
         "tasks": script_data(rich_pages["data/tasks.js"]) | {"addresses": sorted(addresses)},
         "pack": {"text": pack, "content": json.loads(gzip.decompress(base64.b64decode(pack)))},
     }
     monkeypatch.setitem(LOOP, "Middle", (40, 7.0))
-    return found | {"bestIsSmall": data(choices({}))}
+    return found | {"bestIsSmall": data_of(choices({}))}
 
 
 def test_rules_of_the_scripts(given: dict[str, Any], tmp_path: Path) -> None:
