@@ -26,11 +26,10 @@ FAST = {
 
 def test_the_library_is_large_and_documented() -> None:
     """At least 100 attacks of all kinds, on functions and on classes, each with a sentence of its own."""
-    attacks = library()
-    assert len(attacks) >= 100 and {one.on_class for one in attacks} == {True, False}
-    assert {one.kind for one in attacks} == {"cheat", "theft", "sabotage", "dos"}
-    assert len({one.what for one in attacks}) == len(attacks)
-    assert all(one.what.endswith(".") for one in attacks)
+    purposes, kinds = zip(*(one.source.splitlines()[:2] for one in library()), strict=True)
+    assert len(set(purposes)) == len(library()) >= 100 and all(what.endswith(".") for what in purposes)
+    assert set(kinds) == {f"# kind: {kind}" for kind in ("cheat", "theft", "sabotage", "dos")}
+    assert {one.says("task: class") for one in library()} == {True, False}
 
 
 ALL = pytest.param({one.name for one in library()}, marks=pytest.mark.slow)
@@ -41,17 +40,15 @@ ALL = pytest.param({one.name for one in library()}, marks=pytest.mark.slow)
 async def test_the_engine_holds(level: str, names: set[str]) -> None:
     chosen = [one for one in library() if one.name in names]
     assert {one.name for one in chosen} == names
-    assert [result for result in await attack(level, chosen) if not result.held] == []
+    assert await attack(level, chosen) == {}
 
 
 async def test_what_gets_out_is_noticed() -> None:
     """The check itself can fail: a right answer of a cheat scores, a trace of loot is stolen."""
     right = "def f(x):\n    return x + 1\n"
-    scoring = Attack("right", "Is right.", "cheat", honest=False, source=right)
-    stealing = Attack("loot", "Leaves a trace.", "theft", honest=True, source=f"loot('x', 1)\n{right}")
-    results = await attack(attacks=(scoring, stealing))
-    assert [(bool(result.scored), bool(result.stole)) for result in results] == [(True, False), (False, True)]
-    assert not any(result.held for result in results)
+    stealing = Attack("theft", f"# honest: yes\nloot('x', 1)\n{right}")
+    faults = await attack("auto", (Attack("cheat", right), stealing))
+    assert faults == {"cheat": ["graded passed"], "theft": ["LOOT:x:1"]}
 
 
 async def test_doctor_names_level_and_languages() -> None:
