@@ -9,16 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import triathlon_site.cli  # adds `build` and `scores` to the command
-from support.model_server import model_server_process
 from support.results import FakeModel, FakeSuite, write_results
 from support.server_replies import Asked
-from support.small_run import ROWS, SmallRun
+from support.small_run import SmallRun, served
 from support.spelling import DISCIPLINE, SpellingRecord
 from triathlon_runner import catalogue
 from triathlon_runner.store import ResultsFolder, read_records
 
-assert triathlon_site.cli
 SUITE = "spelling/words"
 NAMED = ("--suites", SUITE)
 
@@ -33,9 +30,8 @@ def spell(asked: Asked) -> str:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallRun]:
     """A models file, and the one line in the catalogue."""
     monkeypatch.setattr(catalogue, "DISCIPLINES", (*catalogue.DISCIPLINES, DISCIPLINE))
-    with model_server_process("runner.test_new_discipline:spell") as url:
-        (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
-        yield SmallRun(tmp_path)
+    with served(tmp_path, "runner.test_new_discipline:spell") as place:
+        yield place
 
 
 def records(place: SmallRun) -> list[SpellingRecord]:
@@ -49,7 +45,7 @@ def run(place: SmallRun, *options: str) -> str:
 
 def test_what_is_known_before_it_runs(place: SmallRun) -> None:
     """Where its verdicts are decided and its data is; how many units and requests a profile takes."""
-    (row,) = (row for row in json.loads(place.expect("suites --json", 0)) if row["id"] == SUITE)
+    (row,) = (row for row in place.json("suites") if row["id"] == SUITE)
     assert (row["title"], row["graded"]) == ("Spelling words backwards", "outside")
     assert (row["data"], row["here"]) == ("words 1", "in the package")
     for profile, units, requests in (("quick", 4, 8), ("standard", 6, 12)):

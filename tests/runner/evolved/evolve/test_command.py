@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.model_server import model_server_process
-from support.user_place import Place
+from support.small_run import SmallRun
 
 pytestmark = pytest.mark.slow
 
@@ -20,34 +20,29 @@ models:
 UNREACHABLE = "http://127.0.0.1:9/v1"
 
 
-class _Place(Place):
+EVOLVE = "evolve --model evolver --out work"
+SOME = f"{EVOLVE} --transformations verbose,concise --limit 1"
+
+
+def place_at(root: Path, url: str) -> SmallRun:
     """A folder with the evolving model's row."""
-
-    def __init__(self, root: Path, url: str) -> None:
-        self.root = root
-        (root / "models.yaml").write_text(MODELS.format(base_url=url))
-
-    def evolve(self, *arguments: str, code: int = 0) -> str:
-        said = self.call("evolve", "--model", "evolver", "--out", "work", *arguments, code=code)
-        return said if code == 0 else " ".join(said.split())
+    (root / "models.yaml").write_text(MODELS.format(base_url=url))
+    return SmallRun(root)
 
 
 def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
     """Costs before and during; at the end how many problems await a decision, and the row of suites.yaml."""
-    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as base_url:
-        place = _Place(tmp_path, base_url)
-        some = ("--transformations", "verbose,concise", "--limit", "1")
-        said = place.evolve(*some, "--dry-run")
+    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as url:
+        place = place_at(tmp_path, url)
+        said = place.expect(f"{SOME} --dry-run", 0)
         assert re.search(r"2 problems to evolve, about 4 requests, \d+ tokens, about 0\.\d\d USD", said)
         assert not (tmp_path / "work").exists()
-        said = place.evolve(*some)
-        assert "2/2 evolved, 0 dropped, 0 open" in said and "0.00 USD" in said
-        assert "2 of 2 jobs gave a problem" in said
-        elsewhere = place.evolve(*some, "--out", "elsewhere")
-        assert "2/2 evolved, 0 dropped, 0 open, 0 tokens, 0.00 USD" in elsewhere  # paid for before
-        again = place.evolve(*some)
-        assert "0 problems to evolve (2 done before), about 0 requests, 0 tokens, about 0.00 USD" in again
-        assert "0/2 evolved" not in again
+        done = "2/2 evolved, 0 dropped, 0 open"
+        place.expect(SOME, 0, done, "0.00 USD", "2 of 2 jobs gave a problem")
+        paid_for_before = f"{done}, 0 tokens, 0.00 USD"
+        place.expect(f"{SOME} --out elsewhere", 0, paid_for_before)
+        nothing = "0 problems to evolve (2 done before), about 0 requests, 0 tokens, about 0.00 USD"
+        again = place.expect(SOME, 0, nothing, "!0/2 evolved")
     assert "work/concise.jsonl: 0 accepted, 0 refused, 1 await a decision" in again
     row = '- {id: "seeds-concise", title: "concise, evolved from Core seeds: '
     assert "sed -i" in again and row in again
@@ -56,40 +51,38 @@ def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
 
 def test_what_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     """A folder that can't be written, and a set that can't be read."""
-    place = _Place(tmp_path, UNREACHABLE)
+    place = place_at(tmp_path, UNREACHABLE)
     (tmp_path / "work").write_text("a file")
-    expected = "--out expects a folder that can be written, got 'work'"
-    assert expected in place.evolve("--limit", "1", code=2)
+    place.expect(f"{EVOLVE} --limit 1", 2, "--out expects a folder that can be written, got 'work'")
     (tmp_path / "work").unlink()
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "subtle.jsonl").write_text("{bad")
-    assert "subtle.jsonl, line 1: expected JSON" in place.evolve("--limit", "1", code=2)
+    place.expect(f"{EVOLVE} --limit 1", 2, "subtle.jsonl, line 1: expected JSON")
 
 
 def test_a_budget_is_kept(tmp_path: Path) -> None:
     """Nothing is sent once it is spent: jobs stay open, and the next call goes on. It needs a price."""
-    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as base_url:
-        place = _Place(tmp_path, base_url)
-        jobs = ("--transformations", "verbose", "--limit", "12")
-        assert "stopped: the budget of 0 USD" in place.evolve(*jobs, "--budget", "0", code=1)
-        said = place.evolve(*jobs, "--budget", "0.003", code=1)
-        assert "stopped: the budget of 0.003 USD is used up" in said
+    jobs = f"{EVOLVE} --transformations verbose --limit 12 --budget"
+    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as url:
+        place = place_at(tmp_path, url)
+        place.expect(f"{jobs} 0", 1, "stopped: the budget of 0 USD")
+        said = place.expect(f"{jobs} 0.003", 1, "stopped: the budget of 0.003 USD is used up")
         spent = re.search(r"(0\.\d+) USD spent in this run", said)
         assert spent is not None and 0.003 <= float(spent[1]) < 0.006
         assert re.search(r"open, \d+ jobs: the run was stopped", said)
-        assert "12/12 evolved, 0 dropped, 0 open" in place.evolve(*jobs, "--budget", "100")
+        place.expect(f"{jobs} 100", 0, "12/12 evolved, 0 dropped, 0 open")
     models = tmp_path / "models.yaml"
     models.write_text(models.read_text().replace("price:", "#"))
-    assert "--budget needs the price of 'evolver'" in place.evolve(*jobs, "--budget", "1", code=2)
+    place.expect(f"{jobs} 1", 2, "--budget needs the price of 'evolver'")
 
 
 @pytest.mark.parametrize("model", ["locked", "away"])
 def test_a_model_that_cannot_be_asked_is_said_once(tmp_path: Path, model: str) -> None:
     """Exit code 2, with what to do in one line, however many jobs stay open."""
     with model_server_process("support.server_scripts:bad_replies") as url:
-        place = _Place(tmp_path, UNREACHABLE if model == "away" else url)
+        place = place_at(tmp_path, UNREACHABLE if model == "away" else url)
         models = tmp_path / "models.yaml"
         models.write_text(models.read_text().replace("model: evolver", f"model: {model}"))
-        said = place.evolve("--transformations", "verbose", "--limit", "3", code=2)
-    why = "no answer from the server" if model == "away" else "open, 3 jobs: a request without a key"
-    assert why in said and said.count("Unauthorized") == (model == "locked")
+        why = "no answer from the server" if model == "away" else "open, 3 jobs: a request without a key"
+        said = place.expect(f"{EVOLVE} --transformations verbose --limit 3", 2, why)
+    assert said.count("Unauthorized") == (model == "locked")
