@@ -5,35 +5,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from support.model_server import model_server_process
-from support.small_run import SmallRun
+from support.small_run import SmallRun, served
 
-MODELS = ("good", "same", "worse", "half")
 SUITE = "evolved/core-seeds"
+MODELS = "models:\n" + "".join(
+    f'  - {{{{id: {name}, name: {name}, api: {{{{base_url: "{{url}}", model: {name}}}}},'
+    " price: {{input: 1, output: 2}}}}\n"
+    for name in ("good", "same", "worse", "half")
+)
 
 
 class GatePlace(SmallRun):
-    """Compares models with `good`, and knows how many requests the server got."""
+    """Compares models with `good`."""
 
     def gate(self, candidate: str, options: str = "", *, code: int, suites: str = SUITE) -> Any:
         """The JSON report of a gate."""
         return self.json(f"gate --baseline good --candidate {candidate} --suites {suites} {options}", code)
 
-    @property
-    def requests(self) -> int:
-        log = self.root / "requests.jsonl"
-        return len(log.read_text().splitlines()) if log.exists() else 0
-
 
 @contextmanager
 def gate_place(root: Path) -> Iterator[GatePlace]:
     """A place of its own with a server of its own."""
-    log = str(root / "requests.jsonl")
-    with model_server_process("support.server_scripts:reference_unless_worse", "--log", log) as url:
-        rows = (
-            f'  - {{id: {model}, name: {model}, api: {{base_url: "{url}", model: {model}}},'
-            " price: {input: 1, output: 2}}\n"
-            for model in MODELS
-        )
-        (root / "models.yaml").write_text("models:\n" + "".join(rows))
+    with served(root, "support.server_scripts:reference_unless_worse", MODELS):
         yield GatePlace(root)

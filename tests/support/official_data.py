@@ -1,7 +1,10 @@
 """The official data files, where a machine has them."""
 
+import gzip
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,3 +28,19 @@ def official_store() -> DataStore:
     if not folder.is_dir():
         pytest.skip(f"needs the official data files: no folder {str(folder)!r}; name one in TRIATHLON_DATA")
     return DataStore(cache=folder, folder=folder, fetch=False)
+
+
+def recording(name: str) -> list[dict[str, Any]]:
+    """The tasks of one stored EVALOOOP run; skips where this machine has none.
+
+    A recording is an object whose keys are loops sustained and whose values list tasks: `task_id`,
+    `initial_prompt`, `cycles` (each with `code_output` and `summary_output`, the next prompt) and
+    `successful_cycles`.
+    """
+    path = recordings() / f"{name}.json.gz"
+    if not path.is_file():
+        pytest.skip(
+            f"needs a stored run: no file {str(path)!r}; they lie beside the folder of TRIATHLON_DATA"
+        )
+    with gzip.open(path, "rt") as file:
+        return [task for tasks in json.load(file).values() for task in tasks]

@@ -49,6 +49,16 @@ class SmallRun:
     def results(self) -> Path:
         return self.root / "results"
 
+    @property
+    def log(self) -> Path:
+        return self.root / "requests.jsonl"
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """What its server was asked."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [json.loads(line)["body"] for line in lines]
+
     def call(self, *arguments: str) -> Result:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.root)
@@ -174,9 +184,10 @@ def transcripts(path: Path) -> pytest.MarkDecorator:
 @contextmanager
 def served(root: Path, script: str = "support.core_model:answer", rows: str = ROWS) -> Iterator[SmallRun]:
     """A folder whose models are behind a server of their own while the block runs."""
-    with model_server_process(script) as url:
+    small = SmallRun(root)
+    with model_server_process(script, "--log", str(small.log)) as url:
         (root / "models.yaml").write_text(rows.format(url=url))
-        yield SmallRun(root)
+        yield small
 
 
 def made(root: Path) -> SmallRun:

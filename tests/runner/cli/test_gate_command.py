@@ -29,7 +29,7 @@ def worse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GatePlace,
     """A gate that has found the candidate worse, and its report."""
     with gate_place(tmp_path_factory.mktemp("worse")) as place:
         report = place.gate("worse", code=1)
-        assert place.requests == report["asked"] < 160
+        assert len(place.requests) == report["asked"] < 160
         yield place, report
 
 
@@ -50,7 +50,7 @@ def test_a_worse_model_is_found_before_all_tasks_are_asked(worse: tuple[GatePlac
 def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any]]) -> None:
     """The same verdict from the stored results; printed with file and line, in Markdown a row a lost task."""
     place, first = worse
-    before = place.requests
+    before = len(place.requests)
     second = place.gate("worse", "--markdown gate.md", code=1)
     assert second["asked"] == 0
     same = ("verdict", "tasks", "difference", "interval", "lost")
@@ -62,7 +62,7 @@ def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any
         row = f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
         assert row in text
     place.expect(WORSE, 1, f"1.00 to 0.00, {file}:")
-    assert place.requests == before
+    assert len(place.requests) == before
 
 
 def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
@@ -76,7 +76,7 @@ def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
     assert manifest["tasks_planned"] == len(place.records(SUITE, "worse")) < 80
     place.expect(f"run --models good,worse --suites {SUITE} --profile standard", 0)
     assert len(place.records(SUITE, "good")) == len(place.records(SUITE, "worse")) == 80
-    assert place.requests == 160
+    assert len(place.requests) == 160
 
 
 def test_links_to_lost_tasks_open(worse: tuple[GatePlace, dict[str, Any]]) -> None:
@@ -109,7 +109,7 @@ def test_equal_models_are_undecided_or_not_worse_by_a_margin(place: GatePlace) -
     """Exit code 3, with no task more than allowed; 0 with a margin that the tasks suffice for."""
     report = place.gate("same", "--max-tasks 12", code=3)
     assert (report["verdict"], report["tasks"], report["difference"]) == ("undecided", 12, 0)
-    assert (place.requests, report["lost"]) == (24, [])
+    assert (len(place.requests), report["lost"]) == (24, [])
     report = place.gate("same", "--margin 0.2", code=0)
     assert report["verdict"] == "not worse" and report["interval"][0] >= -0.2
 
@@ -120,7 +120,7 @@ def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
     assert "budget" in report["stopped"]
     assert 0 < report["asked"] < 60
     assert place.gate("half", "--max-tasks 20", code=3)["tasks"] == 20
-    assert place.requests == len(place.records(SUITE, "good")) + len(place.records(SUITE, "half"))
+    assert len(place.requests) == len(place.records(SUITE, "good")) + len(place.records(SUITE, "half"))
 
 
 def test_stored_results_that_suffice_need_no_budget_and_hide_no_gap(place: GatePlace) -> None:
@@ -197,7 +197,7 @@ def test_results_of_other_conditions_are_refused(place: GatePlace) -> None:
     place.gate("same", "--max-tasks 4", code=3)
     models = place.root / "models.yaml"
     models.write_text(models.read_text().replace("name: same,", "name: same, temperature: 0.5,"))
-    before = place.requests
+    before = len(place.requests)
     archive = "triathlon results archive --models same"
     place.expect(f"gate --baseline good --candidate same --suites {SUITE}", 2, archive)
-    assert place.requests == before
+    assert len(place.requests) == before

@@ -20,8 +20,7 @@ from support.import_place import (
     write_lines,
 )
 from support.model_server import model_server_process
-from support.official_data import official_store
-from support.replay_loop import recording
+from support.official_data import official_store, recording
 from triathlon_runner.datasets import core
 from triathlon_runner.records import FailingCase, LoopRecord, Outcome, RuntimeRecord, Verdict
 from triathlon_runner.store import read_records

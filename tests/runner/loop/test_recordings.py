@@ -1,28 +1,20 @@
-"""Stored runs of real models, replayed through the real runner."""
+"""Stored runs of real models: how they wrap their prompts, and what the benchmark says of them."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from support.import_place import CHECKOUT, write_json
-from support.loop_run import LoopRun
-from support.model_server import ModelServer
-from support.official_data import official_store, recordings
-from support.replay_loop import LoopReplay, recording
+from support.official_data import official_store, recording, recordings
 from triathlon_runner.datasets import official
 from triathlon_runner.loop._prompt import first_prompt, next_prompt
 from triathlon_runner.prompts import load_prompts
 
 pytestmark = pytest.mark.official
 
-RUNS: Final = ("loop-claude-haiku-3.5", "loop-deepseek-coder-7b-instruct-v1.5", "loop-gpt-3.5-turbo")
-"""`benchmarks/recorded.py loop` compares all recorded runs, whole."""
-FEW: Final = 12
-"""Tasks of the short replay."""
 HEAVY: Final = frozenset({"Mbpp/162", "Mbpp/274"})
 """Whose recorded programs compute for many seconds: left to the benchmark."""
 
@@ -46,42 +38,15 @@ def test_prompts_are_wrapped_as_in_the_recordings() -> None:
     assert steps == 202_348
 
 
-@pytest.fixture(scope="session")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the references return, executed once for all replays; `TRIATHLON_TEST_KEYS` keeps it."""
-    named = os.environ.get("TRIATHLON_TEST_KEYS")
-    return Path(named) if named else tmp_path_factory.mktemp("keys")
-
-
-@pytest.mark.parametrize("name", RUNS)
-async def test_a_few_recorded_tasks(name: str, tmp_path: Path, keys: Path) -> None:
-    """Tasks that sustained 0, 1, 2 … loops end in the replay as they are recorded."""
-    by_length: dict[int, list[dict[str, Any]]] = {}
-    for task in recording(name):
-        if task["task_id"] not in HEAVY:
-            by_length.setdefault(task["successful_cycles"], []).append(task)
-    tasks = [task for group in by_length.values() for task in group[:2]][:FEW]
-    recorded = {task["task_id"]: task["successful_cycles"] for task in tasks}
-    async with ModelServer(LoopReplay(tasks)) as server:
-        run = LoopRun(
-            tmp_path,
-            server.base_url,
-            "loop/mbpp-plus",
-            only=recorded.keys(),
-            data=official_store(),
-            keys=keys,
-        )
-        assert (await run()).exit_code == 0
-    assert {record.task_id: record.sustained_loops for record in run.records()} == recorded
-
-
-def test_the_benchmark_compares_them(tmp_path: Path, keys: Path) -> None:
-    """Of one whose recorded count is wrong it says so and ends with 1."""
-    first, second = [task for task in recording(RUNS[0]) if task["task_id"] not in HEAVY][:2]
+def test_the_benchmark_compares_them(tmp_path: Path) -> None:
+    """Of a run whose recorded count is wrong it says so and ends with 1."""
+    first, second = [task for task in recording("loop-claude-haiku-3.5") if task["task_id"] not in HEAVY][:2]
     for count, code in ((second["successful_cycles"], 0), (99, 1)):
         log = {"1": [first, second | {"successful_cycles": count}]}
         write_json(tmp_path / "model.json.gz", log)
-        options = f"--data {official_store().folder} --recorded {tmp_path} --keys {keys} --jobs 1"
+        options = (
+            f"--data {official_store().folder} --recorded {tmp_path} --keys {tmp_path / 'keys'} --jobs 1"
+        )
         command = [sys.executable, "benchmarks/recorded.py", "loop", *options.split()]
         done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stderr
