@@ -103,6 +103,11 @@ class SmallRun:
     def manifest(self, suite: str, model: str = "m") -> Path:
         return self.results / f"runs/{model}/{suite}.manifest.json"
 
+    def facts(self, suite: str, model: str = "m") -> dict[str, Any]:
+        """What a manifest says."""
+        found: dict[str, Any] = json.loads(self.manifest(suite, model).read_text())
+        return found
+
     def records(self, suite: str, model: str = "m") -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.lines(suite, model).read_text().splitlines()]
 
@@ -130,8 +135,7 @@ class SmallRun:
 
     def edit_manifest(self, suite: str, /, **fields: object) -> None:
         """Changes fields of a suite's manifest."""
-        path = self.manifest(suite)
-        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+        self.manifest(suite).write_text(json.dumps(self.facts(suite) | fields))
 
     def play(self, transcript: str) -> None:
         """Does the steps of a transcript in this folder, and compares what each of them says.

@@ -71,7 +71,7 @@ def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
     head, good, *_ = said[said.index("model ") :].splitlines()
     assert "open" not in head.split()
     assert 0 < int(good.split()[1].partition("/")[0]) < 80
-    manifest = json.loads(place.manifest(SUITE, "worse").read_text())
+    manifest = place.facts(SUITE, "worse")
     assert manifest["open_units"] == 0
     assert manifest["tasks_planned"] == len(place.records(SUITE, "worse")) < 80
     place.expect(f"run --models good,worse --suites {SUITE} --profile standard", 0)

@@ -143,7 +143,7 @@ def test_neither_another_python_nor_an_earlier_manifest_is_another_protocol(plac
     """The hashes decide; of an earlier version's settings those count that stand beside today's hashes."""
     suite = "runtime/core"
     before = problems(check(place)[1], suite)
-    settings = json.loads(place.manifest(suite).read_text())["settings"]
+    settings = place.facts(suite)["settings"]
     questions = settings["questions"] | {"python": "3.99"}
     place.edit_manifest(suite, settings=settings | {"questions": questions}, python_versions=["3.99"])
     assert problems(check(place)[1], suite) == before

@@ -61,7 +61,7 @@ def test_runs_are_graded_resumed_and_verified(finished: UserPlace) -> None:
 
 def test_a_changed_file_is_another_data_set(finished: UserPlace) -> None:
     """The manifest has the file's hash; lines of the old file are not mixed with those of the new one."""
-    sha256 = json.loads(finished.manifest("evolved/mine", "good").read_text())["data"]["sha256"]
+    sha256 = finished.facts("evolved/mine", "good")["data"]["sha256"]
     assert len(sha256) == 64
     write_problems(finished.root / "mine.jsonl", SLUG, TOTAL)
     try:
