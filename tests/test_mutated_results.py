@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.small_run import SmallRun, made
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError

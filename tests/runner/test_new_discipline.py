@@ -9,18 +9,15 @@ from pathlib import Path
 
 import pytest
 
-import triathlon_site.cli  # adds `build` and `scores` to the command
-from support.model_server import model_server_process
 from support.results import FakeModel, FakeSuite, write_results
 from support.server_replies import Asked
-from support.small_run import ROWS, SmallRun
+from support.small_run import SmallRun, served
 from support.spelling import DISCIPLINE, SpellingRecord
 from triathlon_runner import catalogue
-from triathlon_runner.store import ResultsFolder, read_records
+from triathlon_runner.store import read_records
 
-assert triathlon_site.cli
 SUITE = "spelling/words"
-NAMED = ("--suites", SUITE)
+RUN = f"run --suites {SUITE} --profile standard"
 
 
 def spell(asked: Asked) -> str:
@@ -33,36 +30,29 @@ def spell(asked: Asked) -> str:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallRun]:
     """A models file, and the one line in the catalogue."""
     monkeypatch.setattr(catalogue, "DISCIPLINES", (*catalogue.DISCIPLINES, DISCIPLINE))
-    with model_server_process("runner.test_new_discipline:spell") as url:
-        (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
-        yield SmallRun(tmp_path)
+    with served(tmp_path, "runner.test_new_discipline:spell") as place:
+        yield place
 
 
 def records(place: SmallRun) -> list[SpellingRecord]:
-    return list(read_records(ResultsFolder(place.results).lines("m", SUITE), SpellingRecord))
-
-
-def run(place: SmallRun, *options: str) -> str:
-    """What a run says that ends well."""
-    return place.expect(" ".join(["run", *NAMED, *options]), 0)
+    return list(read_records(place.lines(SUITE), SpellingRecord))
 
 
 def test_what_is_known_before_it_runs(place: SmallRun) -> None:
     """Where its verdicts are decided and its data is; how many units and requests a profile takes."""
-    (row,) = (row for row in json.loads(place.expect("suites --json", 0)) if row["id"] == SUITE)
+    (row,) = (row for row in place.json("suites") if row["id"] == SUITE)
     assert (row["title"], row["graded"]) == ("Spelling words backwards", "outside")
     assert (row["data"], row["here"]) == ("words 1", "in the package")
     for profile, units, requests in (("quick", 4, 8), ("standard", 6, 12)):
-        said = run(place, "--dry-run", "--profile", profile).split()
+        said = place.expect(f"run --suites {SUITE} --dry-run --profile {profile}", 0).split()
         assert {str(units), str(requests)} <= set(said)
     assert not list(place.results.rglob("*.jsonl"))
 
 
 def test_it_runs_and_goes_on(place: SmallRun) -> None:
     """A second run asks what the first left open, and a third nothing."""
-    standard = ("--profile", "standard")
-    for options, finished in ((("--limit", "2"), 2), (standard, 4), (standard, 0)):
-        assert f"{finished} units finished, 0 open" in run(place, *options)
+    for options, finished in (("--limit 2", 2), ("", 4), ("", 0)):
+        place.expect(f"{RUN} {options}", 0, f"{finished} units finished, 0 open")
     assert {record.task_id: len(record.steps) for record in records(place)} == {
         **dict.fromkeys(("stone", "river", "window", "garden", "silver"), 2),
         "candle": 1,
@@ -71,27 +61,25 @@ def test_it_runs_and_goes_on(place: SmallRun) -> None:
 
 def test_its_scores_are_verified(place: SmallRun) -> None:
     """Replies are graded again without asking: what is stored follows, and a changed verdict does not."""
-    run(place)
+    place.expect(RUN, 0)
     place.expect("verify", 0)
-    lines = ResultsFolder(place.results).lines("m", SUITE)
+    lines = place.lines(SUITE)
     lines.write_text(lines.read_text().replace('"right":false', '"right":true', 1))
     place.expect("verify", 1, "steps[0].right")
 
 
 def test_prompts_of_a_users_own(place: SmallRun, tmp_path: Path) -> None:
     """A folder of prompts may replace its templates; results with them have other settings."""
-    run(place)
+    place.expect(RUN, 0)
     own = tmp_path / "mine" / "spelling" / "ask.txt"
     own.parent.mkdir(parents=True)
     own.write_text("Reverse {{ task }}, please.")
-    result = place.call("run", *NAMED, "--prompts", str(tmp_path / "mine"))
-    assert "results of another protocol" in result.output
-    assert "): asked.prompts was " in result.output
+    place.expect(f"{RUN} --prompts mine", 0, "results of another protocol", "): asked.prompts was ")
 
 
 def test_it_has_pages(place: SmallRun) -> None:
     """A board of its own, by its headline, and the evidence of a model's units."""
-    run(place, "--profile", "standard")
+    place.expect(RUN, 0)
     out = place.root / "_site"
     place.expect(f"build --strict --out {out}", 0)
     board, model = (out / "spelling.html").read_text(), (out / "models" / "m.html").read_text()
@@ -107,7 +95,7 @@ def test_it_has_pages(place: SmallRun) -> None:
 
 def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
     """Beside another discipline it has a percentile of its own, in the data files, too."""
-    run(place, "--profile", "standard")
+    place.expect(RUN, 0)
     (loop,) = catalogue.select(["loop/core"])
     others = "abcd"
     for path in (path for path in (place.results / "runs/m").rglob("*.json*") if path.is_file()):
@@ -128,7 +116,7 @@ def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
 
 def test_its_samples_are_exported(place: SmallRun) -> None:
     """A unit of Every Eval Ever has all its questions; formats of single programs say what they hold."""
-    run(place, "--profile", "standard")
+    place.expect(RUN, 0)
     exported = place.root / "exported"
     place.expect(f"export every-eval-ever --out {exported}", 0)
     (samples,) = exported.rglob("*_samples.jsonl")
@@ -137,5 +125,4 @@ def test_its_samples_are_exported(place: SmallRun) -> None:
         for row in map(json.loads, samples.read_text().splitlines())
     }
     assert told["stone"] == ["stone", "enots", "enots", "stone"] and told["candle"] == ["candle"] * 2
-    result = place.call("export", "evalplus", "--out", str(place.root / "programs"))
-    assert "units that are no single programs" in result.output
+    place.expect("export evalplus --out programs", 2, "units that are no single programs")

@@ -1,7 +1,6 @@
 """Long texts are read in another process: however long, they keep the event loop no longer."""
 
 import asyncio
-import json
 import os
 import signal
 from collections.abc import Awaitable, Callable
@@ -12,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from support.steps import steps_of
-from support.virtual_server import VirtualServer, model_behind
+from support.virtual_server import VirtualServer, body_of, model_behind
 from triathlon_runner.concurrency import LONG, in_other_process
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.llm import Answer, Chat, Message, Sampling
@@ -45,11 +44,8 @@ async def test_an_ended_process_is_our_failure(monkeypatch: pytest.MonkeyPatch, 
 
 async def read(text: str, name: str = "m") -> Answer:
     model = model_behind(VirtualServer().send)
-    choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
-    usage = {"prompt_tokens": 10, "completion_tokens": 5}
-    body = json.dumps({"model": name, "choices": [choice], "usage": usage})
     request = model.request(Chat((Message("user", "q"),)), Sampling(64))
-    return await model.read_reply(request, HttpReply(200, body.encode(), {}))
+    return await model.read_reply(request, HttpReply(200, body_of(text, name), {}))
 
 
 async def program(text: str) -> Extraction:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from support.case_files import rows
-from support.small_run import SmallRun
+from support.small_run import ROWS, SmallRun
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
@@ -67,11 +67,9 @@ def test_a_template_that_fails_with_its_values(tmp_path: Path, text: str) -> Non
 )
 def test_a_set_that_cannot_be_asked_costs_nothing(tmp_path: Path, text: str, suite: str, said: str) -> None:
     """The command refuses it before anything is asked of a server, which here is away."""
-    api = "{base_url: 'http://127.0.0.1:9/v1', model: m}"
-    (tmp_path / "models.yaml").write_text(f"models: [{{id: m, name: M, api: {api}}}]\n")
+    (tmp_path / "models.yaml").write_text(ROWS.format(url="http://127.0.0.1:9/v1"))
     template(tmp_path / "mine", "loop/generate", text)
-    result = SmallRun(tmp_path).call("run", "--suites", suite, "--prompts", "mine")
-    assert said in str(result.exception)
+    SmallRun(tmp_path).expect(f"run --suites {suite} --prompts mine", 2, said)
 
 
 def test_a_set_of_nothing_or_of_no_text_is_refused(tmp_path: Path) -> None:

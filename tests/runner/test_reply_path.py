@@ -8,9 +8,7 @@ import httpx2
 import pytest
 
 from support.code_path import PACKAGE, Follower, documented_path
-from support.loop_fakes import ADD
-from support.loop_run import LoopRun
-from support.model_server import ModelServer
+from support.small_run import served
 from triathlon_runner.llm import Answer
 from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Reply, UnitRecord
@@ -24,36 +22,35 @@ BESIDE_THE_PATH = {"concurrency.py", "replies/_program.py"}
 `replies/_program.py`."""
 
 
-async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
+RUN = "run --suites loop/core --limit 1"
+
+
+def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
     """From the HTTP client to the line in `results/` a reply goes through these files and no others."""
     path = documented_path("The path of one reply", "The path of one program")
     follower = Follower(REPLY_TYPES, in_locals=True)
-    async with ModelServer(lambda _: "no program") as server:
-        run = LoopRun(tmp_path, server.base_url, problems=[ADD])
-        with follower:
-            await run()
-    assert len(run.records()) == 1
+    with served(tmp_path, "support.server_scripts:echo") as place, follower:
+        place.expect(RUN, 0)
     assert follower.files - BESIDE_THE_PATH == set(path)
 
 
-async def test_one_loop_unit_executes_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_loop_unit_executes_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of what happens to one unit, from its first question to its line, opens at most 50 files."""
     files: set[str] = set()
 
     def note(frame: FrameType, _event: str, _value: object) -> None:
-        if frame.f_code.co_filename.startswith(f"{PACKAGE}/"):
-            files.add(frame.f_code.co_filename)
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(PACKAGE) and path.parent != PACKAGE / "cli":  # which is behind the line
+            files.add(str(path))
 
     def counted(*unit: object) -> UnitRun:
         sys.setprofile(note)
         return UnitRun(*unit)  # type: ignore[arg-type]
 
     monkeypatch.setattr(f"{Runner.__module__}.UnitRun", counted)
-    async with ModelServer(lambda _: "```python\ndef add(a, b):\n    return a + b\n```") as server:
-        run = LoopRun(tmp_path, server.base_url, problems=[ADD])
+    with served(tmp_path) as place:
         try:
-            await run()
+            place.expect(RUN, 0)
         finally:
             sys.setprofile(None)
-    assert len(run.records()) == 1
     assert 30 < len(files) <= 50, sorted(files)

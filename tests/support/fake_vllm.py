@@ -16,20 +16,25 @@ set in the row's `env`, tells it how to behave:
 At /metrics it says FAKE_VLLM_METRICS too.
 """
 
+import asyncio
+import itertools
 import json
 import os
 import sys
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-_VERSIONS = {"vllm": "0.0.fake"}
+from support.model_server import ModelServer
+from support.server_replies import Asked, Raw, Response
+
+_TESTS = Path(__file__).resolve().parents[1]
 
 
 def fake_interpreter(folder: Path) -> Path:
     script = folder / "python-with-vllm"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{Path(__file__).resolve()}" "$@"\n')
+    command = f'PYTHONPATH="{_TESTS}" exec "{sys.executable}" -m support.fake_vllm "$@"'
+    script.write_text(f"#!/bin/sh\n{command}\n")
     script.chmod(0o755)
     return script
 
@@ -50,57 +55,6 @@ def fake_row(folder: Path, behaviour: str = "answers", **block: Any) -> dict[str
     return {"id": "m", "name": "M", "kind": "base", "serve": serve}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: "_Server"
-
-    def do_GET(self) -> None:
-        if self.path == "/metrics":
-            self.server.tokens += self.server.behaviour.startswith("busy_after")
-            counted = f'vllm:generation_tokens_total{{model_name="m"}} {self.server.tokens}.0\n'
-            self._send_text(counted + os.environ.get("FAKE_VLLM_METRICS", ""))
-        else:
-            self._send({} if self.path == "/health" else {"data": [{"id": self.server.model}]})
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.questions += 1
-        name, _, count = self.server.behaviour.partition(":")
-        if count and self.server.questions >= int(count):
-            if name == "dies_after":
-                _say("EngineDeadError: EngineCore encountered an issue.")
-                os._exit(1)
-            time.sleep(600)
-        if name == "nonsense":
-            return self._send({"detail": "what?"})
-        text = f"after {asked['prompt']}"
-        return self._send(
-            {"model": asked["model"], "choices": [{"index": 0, "text": text, "finish_reason": "stop"}]}
-        )
-
-    def _send(self, body: object) -> None:
-        self._send_text(json.dumps(body))
-
-    def _send_text(self, text: str) -> None:
-        data = text.encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silence: the log is what tests read."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, host: str, port: int, model: str, behaviour: str) -> None:
-        super().__init__((host, port), _Handler)
-        self.model, self.behaviour, self.questions, self.tokens = model, behaviour, 0, 0
-
-
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
@@ -119,17 +73,36 @@ def _prepare(behaviour: str) -> None:
         time.sleep(600 if behaviour == "hangs" else 1)
 
 
+async def _serve(port: int, model: str, behaviour: str) -> None:
+    name, _, count = behaviour.partition(":")
+    tokens = itertools.count() if name == "busy_after" else itertools.repeat(0)
+
+    async def say(asked: Asked) -> str | Response:
+        if count and asked.number + 1 >= int(count):
+            if name == "dies_after":
+                _say("EngineDeadError: EngineCore encountered an issue.")
+                os._exit(1)
+            await asyncio.sleep(600)
+        return Raw(b'{"detail": "what?"}') if name == "nonsense" else f"after {asked.prompt}"
+
+    def metrics() -> str:
+        counted = f'vllm:generation_tokens_total{{model_name="m"}} {next(tokens)}.0\n'
+        return counted + os.environ.get("FAKE_VLLM_METRICS", "")
+
+    paths = {"GET /health": {}, "GET /metrics": metrics}
+    async with ModelServer(say, model=model, port=port, paths=paths):
+        await asyncio.Event().wait()
+
+
 def main(arguments: list[str]) -> None:
     if arguments[0] == "-c":
-        _say(json.dumps(_VERSIONS))
+        _say('{"vllm": "0.0.fake"}')
         return
     behaviour = os.environ.get("FAKE_VLLM", "answers")
     _say(f"arguments {json.dumps(arguments)} config: dtype=torch.bfloat16")
     _prepare(behaviour)
-    host, port, model = (
-        arguments[arguments.index(name) + 1] for name in ("--host", "--port", "--served-model-name")
-    )
-    _Server(host, int(port), model, behaviour).serve_forever()
+    port, model = (arguments[arguments.index(name) + 1] for name in ("--port", "--served-model-name"))
+    asyncio.run(_serve(int(port), model, behaviour))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ START_SECONDS = 120.0
 
 @dataclass(eq=False)
 class ModelServer:
-    """Serves one scripted model on a free port of 127.0.0.1, until the `async with` block ends."""
+    """Serves one scripted model on a port of 127.0.0.1, until the `async with` block ends."""
 
     script: Script
     _: KW_ONLY
@@ -50,9 +50,11 @@ class ModelServer:
     """How many requests are worked on at once; the others wait. None: no limit."""
     log: Path | None = None
     """A file that gets one JSON line a request, for other processes to read."""
+    port: int = 0
+    """0: any that is free."""
     paths: Mapping[str, Any] | None = None
-    """What else there is, such as `GET /props`: a body, (status, body), or a list of these that is said one
-    by one, its last again and again."""
+    """What else there is, such as `GET /props`: a body, (status, body), a function that makes a text, or a
+    list of bodies that is said one by one, its last again and again."""
     asked: list[tuple[str, Any, Mapping[str, str]]] = field(default_factory=list, init=False)
     """Every request for one of the other paths: method and path, body, headers."""
     requests: list[Asked] = field(default_factory=list, init=False)
@@ -69,7 +71,7 @@ class ModelServer:
         self._slots = asyncio.Semaphore(self.slots) if self.slots else None
         self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=4096)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=4096)
         await site.start()
         self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
         return self
@@ -101,6 +103,8 @@ class ModelServer:
         said = (self.paths or {})[name]
         if isinstance(said, list):
             said = said.pop(0) if len(said) > 1 else said[0]
+        if callable(said):
+            return web.Response(text=said())
         status, body = said if isinstance(said, tuple) else (200, said)
         return web.json_response(body, status=status)
 

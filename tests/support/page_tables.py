@@ -1,41 +1,70 @@
 """What a page of the site says: its links, the ids in it, its tables, and what runs in it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree.ElementTree import Element, TreeBuilder
 
-Attributes = dict[str, str]
 LINK = re.compile(r"(?:https?:|data:image/)")
+VOID = {"br", "hr", "img", "input", "link", "meta"}
+"""Elements without an end."""
 
 
-@dataclass
+class _TreeMaker(HTMLParser):
+    """Makes a tree of a page; every element that is no void one has to end."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._builder = TreeBuilder()
+        self.feed(text)
+        self.tree = self._builder.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._builder.start(tag, {name: value or "" for name, value in attrs})
+        if tag in VOID:
+            self._builder.end(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            ended = self._builder.end(tag).tag
+            assert ended == tag, f"{ended} does not end in front of </{tag}>: {self.getpos()}"
+
+    def handle_data(self, data: str) -> None:
+        self._builder.data(data)
+
+
+def _text(element: Element) -> str:
+    return "".join(map(str.strip, element.itertext()))
+
+
 class Cell:
     """A cell of a table; `bold`, `small` and `links` are what stands in such elements, in order."""
 
-    attributes: Attributes
-    text: str = ""
-    bold: str = ""
-    small: list[str] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
+    def __init__(self, element: Element) -> None:
+        self.attributes = element.attrib
+        self.text = _text(element)
+        self.bold = "".join(map(_text, element.iter("b")))
+        self.small = list(map(_text, element.iter("small")))
+        self.links = [link.get("href", "") for link in element.iter("a")]
 
 
-@dataclass
 class Row:
     """A row of a table."""
 
-    attributes: Attributes
-    cells: list[Cell] = field(default_factory=list)
+    def __init__(self, element: Element) -> None:
+        self.attributes = element.attrib
+        self.cells = list(map(Cell, element))
 
 
 @dataclass
 class Table:
     """A table; `label` is its caption, or the name of the frame around it."""
 
-    attributes: Attributes
+    attributes: dict[str, str]
     label: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row]
 
     @property
     def head(self) -> list[str]:
@@ -48,64 +77,30 @@ class Table:
         return self.rows[1:]
 
 
-class PageParser(HTMLParser):
+class PageParser:
     """Reads one page."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: list[str] = []
-        self.ids: list[str] = []
-        self.tables: list[Table] = []
-        self.inline: list[str] = []
+        tree = _TreeMaker(path.read_text()).tree
+        attributes = [pair for element in tree.iter() for pair in element.attrib.items()]
+        self.links = [value for name, value in attributes if name in {"href", "src"}]
+        self.ids = [value for name, value in attributes if name == "id"]
+        self.inline = [name for name, _ in attributes if name == "style" or name.startswith("on")]
         """Attributes that run or have a style."""
-        self.scripts: list[str] = []
+        self.scripts = [script.text or "" for script in tree.iter("script") if "src" not in script.attrib]
         """The text of each script that is no file."""
-        self._label = ""
-        self._open: list[str] = []
-        self.feed(path.read_text())
+        self.tables = list(_tables(tree))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
-        self.links += [attributes[name] for name in ("href", "src") if name in attributes]
-        self.ids += [attributes["id"]] if "id" in attributes else []
-        self.inline += [name for name in attributes if name == "style" or name.startswith("on")]
-        self.scripts += [""] if tag == "script" and "src" not in attributes else []
-        self._open.append(tag)
-        if tag == "div" and "table-frame" in attributes.get("class", ""):
-            self._label = attributes.get("aria-label", "")
-        elif tag == "table":
-            self.tables.append(Table(attributes, attributes.get("aria-label", self._label)))
-        elif tag == "tr":
-            self.tables[-1].rows.append(Row(attributes))
-        elif tag in {"td", "th"}:
-            self.tables[-1].rows[-1].cells.append(Cell(attributes))
-        elif tag == "small" and self._cell:
-            self._cell.small.append("")
-        elif tag == "a" and self._cell:
-            self._cell.links.append(attributes.get("href", ""))
 
-    def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop() != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        if self._open[-1:] == ["script"]:
-            self.scripts[-1] += data
-        text = data.strip()
-        if text and "caption" in self._open:
-            self.tables[-1].label += text
-        if text and (cell := self._cell):
-            cell.text += text
-            if "b" in self._open:
-                cell.bold += text
-            if "small" in self._open:
-                cell.small[-1] += text
-
-    @property
-    def _cell(self) -> Cell | None:
-        """The cell that is being read."""
-        inside = {"td", "th"} & set(self._open)
-        return self.tables[-1].rows[-1].cells[-1] if inside else None
+def _tables(tree: Element) -> Iterator[Table]:
+    label = ""
+    for element in tree.iter():
+        if "table-frame" in element.get("class", ""):
+            label = element.get("aria-label", "")
+        elif element.tag == "table":
+            caption = "".join(map(_text, element.iter("caption")))
+            rows = list(map(Row, element.iter("tr")))
+            yield Table(element.attrib, element.get("aria-label", label) + caption, rows)
 
 
 def pages_of(site: Path) -> dict[Path, PageParser]:

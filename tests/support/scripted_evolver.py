@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from support.case_files import sections
+from support.fake_model import FakeModel
 from triathlon_runner.datasets import Problem
-from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
-from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.records import Finish, Reply
 
 Said = str | Callable[[str], str]
 """What is said to a question: a text, or something that makes one of the question."""
@@ -32,35 +30,24 @@ def kind_of(question: str) -> str:
     return next(kind for kind, phrase in _KINDS.items() if phrase in question)
 
 
-@dataclass
-class ScriptedEvolver:
+class ScriptedEvolver(FakeModel):
     """Says the next reply of its kind; the last one again once they are used up."""
 
-    script: Mapping[str, Says]
-    id: str = "scripted-evolver"
-    kind: Literal["instruct", "base"] = "instruct"
-    fails: bool = False
-    finish: Finish = Finish.STOP
-    questions: list[str] = field(default_factory=list)
+    def __init__(self, script: Mapping[str, Says], finish: Finish = Finish.STOP) -> None:
+        super().__init__(self._next, id="scripted-evolver")
+        self._script, self._finish = script, finish
+
+    def _next(self, question: str) -> Reply:
+        kind = kind_of(question)
+        replies = self._script[kind]
+        if isinstance(replies, list):
+            replies = replies[min(self.kinds.count(kind), len(replies)) - 1]
+        return Reply(text=replies(question) if callable(replies) else replies, finish=self._finish)
 
     @property
-    def asked(self) -> list[str]:
+    def kinds(self) -> list[str]:
         """Kinds of the questions, in order."""
-        return list(map(kind_of, self.questions))
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        assert isinstance(prompt, Chat)
-        question = prompt.messages[-1].content
-        kind = kind_of(question)
-        self.questions.append(question)
-        if self.fails:
-            raise EndpointError("503 from the scripted evolver")
-        replies = self.script[kind]
-        if isinstance(replies, list):
-            replies = replies[min(self.asked.count(kind), len(replies)) - 1]
-        text = replies(question) if callable(replies) else replies
-        usage = Usage(requests=1, input_tokens=100, output_tokens=50)
-        return Answer(Reply(text=text, finish=self.finish), usage, 0.0, "scripted-1")
+        return list(map(kind_of, self.texts))
 
 
 def fenced(code: str) -> str:

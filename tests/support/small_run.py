@@ -7,21 +7,23 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 from typer.testing import CliRunner, Result
 
+import triathlon_site.reproduce_command  # adds its command, and those of the site
 from support.case_files import sections
 from support.model_server import model_server_process
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError, leaves
 
 add_commands()
+assert triathlon_site.reproduce_command
 
 SUITES = "loop/core,runtime/core,evolved/core-seeds"
 RUN = f"run --suites {SUITES} --limit 2"
@@ -33,6 +35,8 @@ models:
     price: {{input: 1, output: 2}}
 """
 KEY = "sk-test-a1b2c3d4e5f6a7b8"
+TIMES = {"seconds", "cpu_seconds", "started", "ended", "tokens_per_second", "bytes", "served_by"}
+"""Fields that differ between equal runs; the length of a file is that of its seconds, too."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,16 @@ class SmallRun:
     @property
     def results(self) -> Path:
         return self.root / "results"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "requests.jsonl"
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """What its server was asked."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [json.loads(line)["body"] for line in lines]
 
     def call(self, *arguments: str) -> Result:
         with pytest.MonkeyPatch.context() as patch:
@@ -62,26 +76,54 @@ class SmallRun:
         return result.exit_code, result.output
 
     def expect(self, line: str, code: int, *texts: str) -> str:
-        """What a command says, which ends with this exit code; of texts that begin with `!` it has none."""
-        ended, said = self.says(*line.split())
+        """What a command says, which ends with this exit code; of texts that begin with `!` it has none.
+
+        How the output is broken into lines is not compared.
+        """
+        ended, said = self.says(*shlex.split(line))
         assert ended == code, said
+        shown = " ".join(said.split())
         for text in texts:
-            assert (text.removeprefix("!") in said) is not text.startswith("!"), f"{text}: {said}"
+            assert (text.removeprefix("!") in shown) is not text.startswith("!"), f"{line}: {text}: {shown}"
         return said
 
-    def listed(self, *options: str) -> dict[str, dict[str, Any]]:
+    def json(self, line: str, code: int = 0) -> Any:
+        """What a command prints as JSON, which ends with this exit code."""
+        result = self.call(*shlex.split(line), "--json")
+        assert result.exit_code == code, f"{result.output}{result.exception}"
+        return json.loads(result.stdout)
+
+    def listed(self) -> dict[str, dict[str, Any]]:
         """The rows of `results list`, by suite."""
-        rows = json.loads(self.call("results", "list", "--json", *options).stdout)
-        return {row["suite"]: row for row in rows}
+        return {row["suite"]: row for row in self.json("results list")}
 
-    def lines(self, suite: str) -> Path:
-        return self.results / f"runs/m/{suite}.jsonl"
+    def lines(self, suite: str, model: str = "m") -> Path:
+        return self.results / f"runs/{model}/{suite}.jsonl"
 
-    def manifest(self, suite: str) -> Path:
-        return self.results / f"runs/m/{suite}.manifest.json"
+    def manifest(self, suite: str, model: str = "m") -> Path:
+        return self.results / f"runs/{model}/{suite}.manifest.json"
 
-    def records(self, suite: str) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.lines(suite).read_text().splitlines()]
+    def facts(self, suite: str, model: str = "m") -> dict[str, Any]:
+        """What a manifest says."""
+        found: dict[str, Any] = json.loads(self.manifest(suite, model).read_text())
+        return found
+
+    def records(self, suite: str, model: str = "m") -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.lines(suite, model).read_text().splitlines()]
+
+    def timeless(self) -> dict[str, list[Any]]:
+        """The lines of each file of results, without fields that tell the time or where the server was."""
+
+        def without_times(fields: dict[str, Any]) -> dict[str, Any]:
+            return {name: value for name, value in fields.items() if name not in TIMES}
+
+        found = {}
+        for path in sorted((self.results / "runs").rglob("*.json*")):
+            lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+            found[str(path.relative_to(self.results))] = [
+                json.loads(line, object_hook=without_times) for line in lines
+            ]
+        return found
 
     def write(self, suite: str, records: Iterable[dict[str, Any]]) -> None:
         self.lines(suite).write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -93,8 +135,7 @@ class SmallRun:
 
     def edit_manifest(self, suite: str, /, **fields: object) -> None:
         """Changes fields of a suite's manifest."""
-        path = self.manifest(suite)
-        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+        self.manifest(suite).write_text(json.dumps(self.facts(suite) | fields))
 
     def play(self, transcript: str) -> None:
         """Does the steps of a transcript in this folder, and compares what each of them says.
@@ -135,20 +176,27 @@ class SmallRun:
         path.symlink_to(self.root / "elsewhere")
 
 
-def transcripts(path: Path) -> list[ParameterSet]:
-    """A parameter for each transcript of a file, for `play`; those whose heading ends in (slow) are slow."""
-    slow = pytest.mark.slow
-    return [
-        pytest.param(steps, id=rule, marks=slow if rule.endswith("(slow)") else ())
+def transcripts(path: Path) -> pytest.MarkDecorator:
+    """Gives a test the `steps` of each transcript of a file, for `play`; a heading may end in (slow)."""
+    cases = [
+        pytest.param(steps, id=rule, marks=pytest.mark.slow if rule.endswith("(slow)") else ())
         for rule, steps in sections(path).items()
     ]
+    return pytest.mark.parametrize("steps", cases)
+
+
+@contextmanager
+def served(root: Path, script: str = "support.core_model:answer", rows: str = ROWS) -> Iterator[SmallRun]:
+    """A folder whose models are behind a server of their own while the block runs."""
+    small = SmallRun(root)
+    with model_server_process(script, "--log", str(small.log)) as url:
+        (root / "models.yaml").write_text(rows.format(url=url))
+        yield small
 
 
 def made(root: Path) -> SmallRun:
     """Runs two tasks of a suite of each discipline."""
-    small = SmallRun(root)
-    with model_server_process("support.core_model:answer") as url:
-        (root / "models.yaml").write_text(ROWS.format(url=url))
+    with served(root) as small:
         (root / "first.txt").write_text(small.expect(RUN, 0))
     return small
 

@@ -18,10 +18,11 @@ CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
 FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type")
 
 
-def _body(text: str | None) -> bytes:
+def body_of(text: str | None, model: str = "m") -> bytes:
+    """A chat's reply."""
     choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
     usage = {"prompt_tokens": 10, "completion_tokens": 5}
-    return json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode()
+    return json.dumps({"model": model, "choices": [choice], "usage": usage}).encode()
 
 
 @dataclass
@@ -60,7 +61,7 @@ class VirtualServer:
             await asyncio.sleep(least if least == most else self.rng.uniform(least, most))
         finally:
             self.busy -= 1
-        return self._said(200, _body("yes"))
+        return self._said(200, body_of("yes"))
 
     async def _fault(self, kind: str) -> HttpReply:
         await asyncio.sleep(0.002)
@@ -70,7 +71,7 @@ class VirtualServer:
             return self._said(429, b"", later=kind.endswith("later"))
         if kind in ("500", "503"):
             return self._said(int(kind), b"")
-        return self._said(200, {"utf-8": b"\xff", "null": _body(None), "type": b"<html>"}[kind])
+        return self._said(200, {"utf-8": b"\xff", "null": body_of(None), "type": b"<html>"}[kind])
 
     def _said(self, status: int, body: bytes, later: bool = False) -> HttpReply:
         self.replies.append((asyncio.get_running_loop().time(), status))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from support.gate_place import SEEDS
 from support.model_server import model_server_process
 from support.terminal import CTRL_C, Terminal
 from support.terminal_place import Place
@@ -18,7 +17,7 @@ models:
   - {{id: full-weights, name: Full, api: {{base_url: "{url}", model: good}}, price: {{input: 1, output: 2}}}}
   - {{id: int4-weights, name: Int4, api: {{base_url: "{url}", model: worse}}, price: {{input: 1, output: 2}}}}
 """
-GATE = ("gate", "--baseline", "full-weights", "--candidate", "int4-weights", *SEEDS)
+GATE = ("gate", "--baseline", "full-weights", "--candidate", "int4-weights", "--suites", "evolved/core-seeds")
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ def act(place: GatePlace, **inputs: str) -> tuple[subprocess.CompletedProcess[st
     for file in files.values():
         file.write_text("")
     environment = {
-        **place.environment,
+        **os.environ,
+        "TRIATHLON_CACHE": str(place.root / "cache"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "RUNNER_TEMP": str(place.root),
         **{name: str(file) for name, file in files.items()},

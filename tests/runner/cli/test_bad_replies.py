@@ -24,7 +24,7 @@ def url(requests: Path) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("steps", transcripts(Path(__file__).with_name("served.txt")))
+@transcripts(Path(__file__).with_name("served.txt"))
 def test_what_a_run_says_of_its_server(tmp_path: Path, url: str, requests: Path, steps: str) -> None:
     """What cannot be asked, paid for or judged: said with its reason, its number and what to do."""
     requests.touch()

@@ -15,15 +15,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-import triathlon_site.reproduce_command  # noqa: F401  # adds the site's commands
 from support.official_data import official_store
 from support.site import small_results
 from support.small_run import SmallRun
 from triathlon_runner import catalogue, models_yaml
-from triathlon_runner.cli import add_commands, app
+from triathlon_runner.cli import app
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-
-add_commands()
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs/running.md", ROOT / "CONTRIBUTING.md")

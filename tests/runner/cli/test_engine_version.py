@@ -26,11 +26,6 @@ def judged_by_another_version(small: SmallRun, suite: str, **fields: object) -> 
     return was
 
 
-def manifest(small: SmallRun, suite: str) -> Line:
-    found: Line = json.loads(small.manifest(suite).read_text())
-    return found
-
-
 def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
     """Stored replies are graded anew, usage and seconds stay; the old file lies in the archive."""
     was = judged_by_another_version(small, SEEDS, outcome="timed_out")
@@ -40,10 +35,10 @@ def test_update_rewrites_verdicts_and_keeps_replies(small: SmallRun) -> None:
     old, old_loop = small.lines(SEEDS).read_bytes(), small.lines(LOOP).read_bytes()
     small.expect("verify --update", 0, "1 line changed, 0 units open again", "!graded by version")
     assert small.records(SEEDS)[0] == was
-    found = manifest(small, SEEDS)
+    found = small.facts(SEEDS)
     assert found["engine_versions"] == [ENGINE_VERSION] and "timed_out" not in str(found["outcomes"])
     assert small.lines(LOOP).read_bytes() == old_loop
-    assert manifest(small, LOOP)["engine_versions"] == [ENGINE_VERSION]
+    assert small.facts(LOOP)["engine_versions"] == [ENGINE_VERSION]
     (archived,) = (small.results / "archive").rglob("*.jsonl")
     assert archived.read_bytes() == old and archived.with_suffix(".manifest.json").exists()
     small.expect("verify", 0)
@@ -57,9 +52,9 @@ def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
     records[place]["loops"][1]["prompt"] += " As an older version asked."
     small.write(LOOP, records)
     judged_by_another_version(small, LOOP)
-    cost_before = manifest(small, LOOP)["cost_usd"]
+    cost_before = small.facts(LOOP)["cost_usd"]
     small.expect(f"verify --update --suites {LOOP}", 0, "1 unit open again")
-    left, found = small.records(LOOP), manifest(small, LOOP)
+    left, found = small.records(LOOP), small.facts(LOOP)
     assert len(left) == len(records) - 1
     assert found["open_units"] == 1 and found["cost_usd"] != cost_before
     assert found["usage"]["requests"] == sum(record["usage"]["requests"] for record in left)

@@ -1,15 +1,13 @@
 """What may go wrong while a run goes on, and what is said of it, on the command itself."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from support.core_model import answer
-from support.model_server import ModelServer, model_server_process
+from support.model_server import ModelServer
 from support.server_replies import Asked, Response, Said, Status
-from support.small_run import KEY, ROWS, SUITES, SmallRun, started
+from support.small_run import KEY, ROWS, SUITES, served, started
 from triathlon_runner.evolved import _suite as evolved
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.replies import Extraction, extract_program
@@ -20,7 +18,7 @@ RUN = "run --suites evolved/core-seeds --limit 4"
 
 def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The unit stays open with the error as its reason, the others are finished, a log has the traceback."""
-    place, replies = SmallRun(tmp_path), list[object]()
+    replies: list[object] = []
 
     async def extract(*arguments: object, **settings: object) -> Extraction:
         """Fails at the first reply in a way that nobody has thought of."""
@@ -29,8 +27,7 @@ def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise OverflowError("int too large to convert")
         return extract_program(*arguments, **settings)  # type: ignore[arg-type]
 
-    with model_server_process("support.core_model:answer") as url:
-        (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
+    with served(tmp_path) as place:
         with monkeypatch.context() as patch:
             patch.setattr(evolved, "extract", extract)
             log = tmp_path / "cache" / "logs" / "errors.log"
@@ -45,9 +42,7 @@ def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("tasks", [2, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_server_that_gives_the_key_back(tmp_path: Path, tasks: int) -> None:
     """However a server echoes it, it is in no results, cache or manifest, and not on the screen."""
-    place = SmallRun(tmp_path)
-    with model_server_process("support.server_scripts:echo_key") as url:
-        (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
+    with served(tmp_path, "support.server_scripts:echo_key") as place:
         suites = "evolved/core-seeds,loop/core" if tasks > 2 else "evolved/core-seeds"
         result = place.call("run", "--suites", suites, "--limit", f"{tasks}")
     assert result.exit_code in (0, 1), result.output
@@ -105,13 +100,8 @@ async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure:
 
 def test_a_judge_without_its_key_outdates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a shell that lacks the key, judged loops are still current: `archive --outdated` leaves them."""
-    place = SmallRun(tmp_path)
     monkeypatch.setenv("JUDGE_KEY", KEY)
-    with model_server_process("support.core_model:answer") as url:
-        rows = JUDGED.format(url=url, judge=url).replace(
-            "the-judge, api: {", "the-judge, api: {key_env: JUDGE_KEY, "
-        )
-        (tmp_path / "models.yaml").write_text(rows)
+    with served(tmp_path, rows=JUDGED.replace('{judge}", ', '{url}", key_env: JUDGE_KEY, ')) as place:
         place.expect("run --models m --suites loop/core --limit 1", 0, "1 unit finished")
     monkeypatch.delenv("JUDGE_KEY")
     assert place.listed()["loop/core"]["short"] == "current"
@@ -119,30 +109,16 @@ def test_a_judge_without_its_key_outdates_nothing(tmp_path: Path, monkeypatch: p
     place.expect("run --models m --suites loop/core --limit 1", 0, "loops that it judged are kept apart")
 
 
-TIMES = {"seconds", "started", "ended", "tokens_per_second", "bytes", "served_by"}
-
-
-def timeless(value: Any) -> Any:
-    """A JSON value without what tells the time and where the server was."""
-    if isinstance(value, dict):
-        return {key: timeless(inner) for key, inner in value.items() if key not in TIMES}
-    return [timeless(inner) for inner in value] if isinstance(value, list) else value
-
-
 @pytest.mark.slow
 def test_the_results_are_those_of_a_calm_run(tmp_path: Path) -> None:
     """Whatever goes wrong on the way, in the end every line and manifest is that of a calm server's run."""
-    results: list[dict[str, Any]] = []
+    results = []
     impatient = ROWS.replace("model: scripted", "model: scripted, timeout_seconds: 2, concurrency: 16")
     for script in ("support.core_model:answer", "support.server_scripts:answer_at_times"):
         root = tmp_path / script.partition(":")[2]
         root.mkdir()
-        with model_server_process(script) as url:
-            (root / "models.yaml").write_text(impatient.format(url=url))
-            said = SmallRun(root).expect(f"run --suites {SUITES},evolved/core-combine --limit 2", 0)
-        results.append({})
-        for path in sorted((root / "results/runs").rglob("*.json*")):
-            lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
-            results[-1][path.name] = [timeless(json.loads(line)) for line in lines]
+        with served(root, script, impatient) as place:
+            said = place.expect(f"run --suites {SUITES},evolved/core-combine --limit 2", 0)
+        results.append(place.timeless())
     assert results[0] == results[1]
     assert "trying again" in said

@@ -1,24 +1,21 @@
 """`triathlon gate`: verdicts, exit codes, stored results, bounds, reports."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.gate_place import SEEDS, GatePlace, gate_place
+from support.gate_place import SUITE, GatePlace, gate_place
+from support.small_run import SmallRun
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
+WORSE = f"gate --baseline good --candidate worse --suites {SUITE}"
 DOCUMENT = (ROOT / "docs/gate.md").read_text()
-PAIRED = ("--suites", "evolved/core-seeds,evolved/core-verbose")
-"""Each problem of the one set was made from one of the other."""
 
 
 @pytest.fixture
@@ -31,8 +28,8 @@ def place(tmp_path: Path) -> Iterator[GatePlace]:
 def worse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GatePlace, dict[str, Any]]]:
     """A gate that has found the candidate worse, and its report."""
     with gate_place(tmp_path_factory.mktemp("worse")) as place:
-        report = place.gate("worse", *SEEDS, code=1)
-        assert place.requests == report["asked"] < 160
+        report = place.gate("worse", code=1)
+        assert len(place.requests) == report["asked"] < 160
         yield place, report
 
 
@@ -53,8 +50,8 @@ def test_a_worse_model_is_found_before_all_tasks_are_asked(worse: tuple[GatePlac
 def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any]]) -> None:
     """The same verdict from the stored results; printed with file and line, in Markdown a row a lost task."""
     place, first = worse
-    before = place.requests
-    second = place.gate("worse", *SEEDS, "--markdown", "gate.md", code=1)
+    before = len(place.requests)
+    second = place.gate("worse", "--markdown gate.md", code=1)
     assert second["asked"] == 0
     same = ("verdict", "tasks", "difference", "interval", "lost")
     assert [second[key] for key in same] == [first[key] for key in same]
@@ -64,35 +61,35 @@ def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any
     for lost in first["lost"]:
         row = f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
         assert row in text
-    printed = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=1).stdout
-    assert f"1.00 to 0.00, {file}:" in printed and place.requests == before
+    place.expect(WORSE, 1, f"1.00 to 0.00, {file}:")
+    assert len(place.requests) == before
 
 
 def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
     """The manifest says how many tasks it asked, none is called open; a run then asks the others alone."""
-    done = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=1)
-    head, good, *_ = done.stdout[done.stdout.index("model ") :].splitlines()
+    said = place.expect(WORSE, 1)
+    head, good, *_ = said[said.index("model ") :].splitlines()
     assert "open" not in head.split()
     assert 0 < int(good.split()[1].partition("/")[0]) < 80
-    manifest = json.loads((place.root / "results/runs/worse/evolved/core-seeds.manifest.json").read_text())
+    manifest = place.facts(SUITE, "worse")
     assert manifest["open_units"] == 0
-    assert manifest["tasks_planned"] == len(place.lines("worse")) < 80
-    place.call("run", "--models", "good,worse", *SEEDS, "--profile", "standard", code=0)
-    assert len(place.lines("good")) == len(place.lines("worse")) == 80
-    assert place.requests == 160
+    assert manifest["tasks_planned"] == len(place.records(SUITE, "worse")) < 80
+    place.expect(f"run --models good,worse --suites {SUITE} --profile standard", 0)
+    assert len(place.records(SUITE, "good")) == len(place.records(SUITE, "worse")) == 80
+    assert len(place.requests) == 160
 
 
 def test_links_to_lost_tasks_open(worse: tuple[GatePlace, dict[str, Any]]) -> None:
     """After a build each leads to its task on a page that has its evidence, in _site/ or at --site-url."""
     place, report = worse
-    place.call("build", code=0)
+    place.expect("build", 0)
     assert report["lost"]
     for lost in report["lost"]:
         for name in ("baseline_page", "candidate_page"):
             path, _, anchor = lost[name].partition("#")
             page = (place.root / path).read_text()
             assert re.search(rf'<li id="{re.escape(anchor)}"><a [^>]+>{re.escape(lost["task_id"])}</a>', page)
-    at = place.gate("worse", *SEEDS, "--site-url", "https://example.org/board", code=1)
+    at = place.gate("worse", "--site-url https://example.org/board", code=1)
     assert [lost["candidate_page"] for lost in at["lost"]] == [
         lost["candidate_page"].replace("_site/", "https://example.org/board/") for lost in report["lost"]
     ]
@@ -102,46 +99,39 @@ def test_links_to_lost_tasks_open(worse: tuple[GatePlace, dict[str, Any]]) -> No
 def test_the_document_shows_what_the_committed_results_give(shown: str, tmp_path: Path) -> None:
     """Command and report of each example; nothing is asked, so that no cache and no server is needed."""
     command, expected = shown.split("\n", 1)
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name("triathlon")), *command.split()],
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "TRIATHLON_CACHE": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    for name in ("results", "models.yaml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    done = SmallRun(tmp_path).call(*command.split())
     assert re.sub(r"(?m)^\d\d:\d\d:\d\d .*\n", "", done.stdout) == expected, done.stderr
 
 
 def test_equal_models_are_undecided_or_not_worse_by_a_margin(place: GatePlace) -> None:
     """Exit code 3, with no task more than allowed; 0 with a margin that the tasks suffice for."""
-    report = place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
+    report = place.gate("same", "--max-tasks 12", code=3)
     assert (report["verdict"], report["tasks"], report["difference"]) == ("undecided", 12, 0)
-    assert (place.requests, report["lost"]) == (24, [])
-    report = place.gate("same", *SEEDS, "--margin", "0.2", code=0)
+    assert (len(place.requests), report["lost"]) == (24, [])
+    report = place.gate("same", "--margin 0.2", code=0)
     assert report["verdict"] == "not worse" and report["interval"][0] >= -0.2
 
 
 def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
     """Nothing is sent once the money is spent; the report says so; the next gate goes on."""
-    report = place.gate("half", *SEEDS, "--budget", "0.0001", code=3)
+    report = place.gate("half", "--budget 0.0001", code=3)
     assert "budget" in report["stopped"]
     assert 0 < report["asked"] < 60
-    assert place.gate("half", *SEEDS, "--max-tasks", "20", code=3)["tasks"] == 20
-    assert place.requests == len(place.lines("good")) + len(place.lines("half"))
+    assert place.gate("half", "--max-tasks 20", code=3)["tasks"] == 20
+    assert len(place.requests) == len(place.records(SUITE, "good")) + len(place.records(SUITE, "half"))
 
 
 def test_stored_results_that_suffice_need_no_budget_and_hide_no_gap(place: GatePlace) -> None:
     """Nothing is left to ask, so no budget stopped it; lines without a manifest are named."""
-    tasks = (*SEEDS, "--max-tasks", "12")
-    place.gate("same", *tasks, code=3)
-    report = place.gate("same", *tasks, "--budget", "0", code=3)
+    tasks = "--max-tasks 12"
+    place.gate("same", tasks, code=3)
+    report = place.gate("same", f"{tasks} --budget 0", code=3)
     assert (report["tasks"], report["asked"], report["stopped"], report["notes"]) == (12, 0, "", [])
-    manifest = place.root / "results/runs/same/evolved/core-seeds.manifest.json"
-    for options, code in ((tasks, 3), ((*SEEDS, "--margin", "0.9"), 0)):
-        manifest.unlink()
-        (note,) = place.gate("same", *options, code=code)["notes"]
+    for options, code in ((tasks, 3), ("--margin 0.9", 0)):
+        place.manifest(SUITE, "same").unlink()
+        (note,) = place.gate("same", options, code=code)["notes"]
         assert note.startswith("same evolved/core-seeds: no manifest beside")
 
 
@@ -156,30 +146,28 @@ def test_a_baseline_that_cannot_be_asked_needs_its_results(
     place: GatePlace, before: str, after: str, said: str
 ) -> None:
     """Retired or without a key, it is compared on the tasks that it has results of; without any, exit 2."""
-    place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
+    place.gate("same", "--max-tasks 12", code=3)
     models = place.root / "models.yaml"
     models.write_text(models.read_text().replace(before, after))
-    report = place.gate("worse", *SEEDS, code=1)
-    assert report["tasks_planned"] == 12 and report["asked"] == len(place.lines("worse"))
+    report = place.gate("worse", code=1)
+    assert report["tasks_planned"] == 12 and report["asked"] == len(place.records(SUITE, "worse"))
     assert any(note.startswith(f"good: {said}") for note in report["notes"])
-    call = ("gate", "--baseline", "good", "--candidate", "half", "--suites", "evolved/core-verbose")
-    assert f"results of it to compare, got good: {said}" in place.call(*call, code=2).stderr
+    none = "gate --baseline good --candidate half --suites evolved/core-verbose"
+    place.expect(none, 2, f"results of it to compare, got good: {said}")
 
 
-def test_a_cost_without_that_of_a_model_says_so(tmp_path: Path) -> None:
+def test_a_cost_without_that_of_a_model_says_so(place: GatePlace) -> None:
     """One model has a price, the other has none: the sum is one model's, and is called so."""
-    with gate_place(tmp_path) as place:
-        models, price = place.root / "models.yaml", ", price: {input: 1, output: 2}"
-        models.write_text(models.read_text().replace("model: same}" + price, "model: same}"))
-        report = place.gate("same", *SEEDS, "--max-tasks", "2", code=3)
+    models, price = place.root / "models.yaml", ", price: {input: 1, output: 2}"
+    models.write_text(models.read_text().replace("model: same}" + price, "model: same}"))
+    report = place.gate("same", "--max-tasks 2", code=3)
     assert report["usd"] > 0
     assert "cost: without same, for which no price is known" in report["notes"]
 
 
 def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
     def tasks(results: str, seed: str) -> set[str]:
-        options = ("--max-tasks", "6", "--seed", seed, "--results", results)
-        place.gate("same", *SEEDS, *options, code=3)
+        place.gate("same", f"--max-tasks 6 --seed {seed} --results {results}", code=3)
         text = (place.root / results / "runs/good/evolved/core-seeds.jsonl").read_text()
         return {json.loads(line)["task_id"] for line in text.splitlines()}
 
@@ -188,31 +176,28 @@ def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
 
 def test_tasks_of_one_seed_problem_are_compared_together(place: GatePlace) -> None:
     """Two suites with tasks from the same seeds: a cluster is asked whole or not at all."""
-    suites = (*PAIRED, "--max-tasks", "13")
-    report = place.gate("same", *suites, code=3)
+    report = place.gate("same", "--max-tasks 13", suites=f"{SUITE},evolved/core-verbose", code=3)
     assert (report["tasks"], report["clusters"]) == (12, 6)
-    seeds = {line["task_id"] for line in place.lines("good")}
-    assert {line["parents"][0] for line in place.lines("good", "evolved/core-verbose")} == seeds
+    seeds = {line["task_id"] for line in place.records(SUITE, "good")}
+    assert {line["parents"][0] for line in place.records("evolved/core-verbose", "good")} == seeds
 
 
-def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> None:
+def test_a_server_that_is_away_is_an_error_and_no_verdict(place: GatePlace) -> None:
     """A candidate that refuses every request is not worse; exit code 2, and its tasks stay open."""
-    with gate_place(tmp_path) as place:
-        models = place.root / "models.yaml"
-        models.write_text(models.read_text().replace("model: worse}", "model: refused}"))
-        report = place.gate("worse", *SEEDS, code=2)
-        printed = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=2).stdout
+    models = place.root / "models.yaml"
+    models.write_text(models.read_text().replace("model: worse}", "model: refused}"))
+    report = place.gate("worse", code=2)
     assert report["verdict"] == "none" and report["errors"]
-    assert "worse against good: NO VERDICT" in printed and "UNDECIDED" not in printed
-    assert not (place.root / "results/runs/worse/evolved/core-seeds.jsonl").exists()
+    place.expect(WORSE, 2, "worse against good: NO VERDICT", "!UNDECIDED")
+    assert not place.lines(SUITE, "worse").exists()
 
 
 def test_results_of_other_conditions_are_refused(place: GatePlace) -> None:
     """Lines that another temperature made are not compared; the message says how to put them aside."""
-    place.gate("same", *SEEDS, "--max-tasks", "4", code=3)
+    place.gate("same", "--max-tasks 4", code=3)
     models = place.root / "models.yaml"
     models.write_text(models.read_text().replace("name: same,", "name: same, temperature: 0.5,"))
-    before = place.requests
-    done = place.call("gate", "--baseline", "good", "--candidate", "same", *SEEDS, code=2)
-    assert "triathlon results archive --models same" in done.stderr
-    assert place.requests == before
+    before = len(place.requests)
+    archive = "triathlon results archive --models same"
+    place.expect(f"gate --baseline good --candidate same --suites {SUITE}", 2, archive)
+    assert len(place.requests) == before

@@ -44,10 +44,12 @@ class Grading:
 
     def graded(self, command: str, code: int = 0) -> Line:
         """The JSON report of a call, whose verdicts are kept in `out`."""
-        result = self.place.call(*command.split(), "--out", str(self.out), "--json")
-        assert result.exit_code == code, result.output
-        found: Line = json.loads(result.stdout)
+        found: Line = self.place.json(f"{command} --out {self.out}", code)
         return found
+
+    def kept(self) -> list[Line]:
+        """The verdicts there."""
+        return [json.loads(line) for line in self.out.read_text().splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,7 @@ def test_verdicts_of_another_grader_or_other_inputs_are_not_kept(grading: Gradin
     assert full["pass_at_k"] == {"base": {"1": 1.0}, "base and plus": {"1": 0.0}}
     again = grading.graded(call)
     assert (full["kept"], again["kept"], again["pass_at_k"]) == (0, 1, full["pass_at_k"])
-    line = json.loads(grading.out.read_text())
+    (line,) = grading.kept()
     for other in (line | {"graded_on": "0"}, {name: line[name] for name in line.keys() - {"graded_on"}}):
         grading.out.write_text(json.dumps(other) + "\n")
         assert grading.graded(call)["kept"] == 0
@@ -161,8 +163,7 @@ def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
     base, full = grading.graded(f"{call} --base-only"), grading.graded(call)
     assert full["pass_at_k"]["base"] == base["pass_at_k"]["base"] == {"1": pytest.approx(5 / 8)}
     assert full["pass_at_k"]["base and plus"] == {"1": pytest.approx(1 / 8)}
-    lines = grading.out.read_text().splitlines()[:5]
-    assert [json.loads(line)["base_outcome"] for line in lines] == ["passed"] * 5
+    assert [line["base_outcome"] for line in grading.kept()[:5]] == ["passed"] * 5
 
 
 def test_refused_problems_are_said_once(grading: Grading) -> None:
@@ -181,8 +182,7 @@ def test_lines_of_other_samples_stay(grading: Grading) -> None:
     for model, number, program, _ in wanted:
         call = grading.command([(number, program)], [problem(1), problem(2)])
         assert grading.graded(f"{call} --partial --model {model}")["samples"] == 1
-    lines = [json.loads(line) for line in grading.out.read_text().splitlines()]
-    found = sorted((line["model"], line["task_id"], line["outcome"]) for line in lines)
+    found = sorted((line["model"], line["task_id"], line["outcome"]) for line in grading.kept())
     assert found == [(model, f"Own/{number}", outcome) for model, number, _, outcome in wanted]
 
 
@@ -191,8 +191,8 @@ def test_a_label_is_that_of_the_call(grading: Grading) -> None:
     call = grading.command([(1, RIGHT)])
     grading.graded(f"{call} --model a")
     assert grading.graded(call)["kept"] == 1
-    lines = [json.loads(line) for line in grading.out.read_text().splitlines()]
-    assert [(line.get("model"), line["outcome"]) for line in lines] == [(None, "passed"), ("a", "passed")]
+    models = [(line.get("model"), line["outcome"]) for line in grading.kept()]
+    assert models == [(None, "passed"), ("a", "passed")]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import contextlib
 import fcntl
 import os
 import signal
-import sys
 import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +17,6 @@ from support.core_model import answer
 from support.model_server import ModelServer
 from support.small_run import COMMAND, ROWS, started
 
-SCRIPT = (sys.executable, "-m", "triathlon_site")
 TASKS = 24
 
 
@@ -131,7 +129,7 @@ async def test_sighup_under_nohup(tmp_path: Path) -> None:
 async def test_ctrl_c_behind_the_summary(tmp_path: Path) -> None:
     """Nothing is left to stop: the exit code is that of the run, and nothing more is printed."""
     async with ModelServer(answer) as server:
-        process = await start(server, tmp_path, tasks=1, command=SCRIPT)
+        process = await start(server, tmp_path, tasks=1)
         assert process.stdout is not None
         async with asyncio.timeout(50):
             while b"1 unit finished, 0 open" not in (line := await process.stdout.readline()):

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.import_place import CHECKOUT
-from support.model_server import model_server_process
-from support.small_run import ROWS, RUN, SmallRun, transcripts
+from support.small_run import RUN, SmallRun, served, transcripts
 from triathlon_runner import catalogue
 from triathlon_runner.store import ResultsFolder, read_records, recorded_files
 
@@ -59,7 +57,7 @@ def test_diff(small: SmallRun, finished: SmallRun) -> None:
     first = finished.records(LOOP)[0]
     small.edit(LOOP, outcome="refused")
     small.expect(diff, 1, "→ refused", "1 unit differs")
-    (change,) = json.loads(small.call(*diff.split(), "--json").stdout)["files"][f"m {LOOP}"]
+    (change,) = small.json(diff, 1)["files"][f"m {LOOP}"]
     assert (change["task_id"], change["sample"]) == (first["task_id"], 0)
     assert change["before"].startswith(first["outcome"]) and change["after"].startswith("refused")
     small.edit(LOOP, outcome=first["outcome"], sustained_loops=4)
@@ -79,7 +77,7 @@ def test_a_base_models_lines_follow_without_a_manifest(small: SmallRun) -> None:
     small.expect(f"verify --suites {SEEDS}", 1, "3/3 units, could not be checked", "no manifest beside")
 
 
-@pytest.mark.parametrize("steps", transcripts(Path(__file__).with_name("transcripts.txt")))
+@transcripts(Path(__file__).with_name("transcripts.txt"))
 def test_what_commands_say(small: SmallRun, steps: str) -> None:
     """File, line, what was expected, what came and what to do; nothing is silently left out or kept."""
     small.play(steps)
@@ -90,7 +88,6 @@ def test_the_advice_holds(small: SmallRun) -> None:
     """Without the line its unit is made again from the reply in the cache, where the server is there."""
     outcome = small.records(SEEDS)[0]["outcome"]
     small.write(SEEDS, small.records(SEEDS)[1:])
-    with model_server_process("support.core_model:answer") as url:
-        (small.root / "models.yaml").write_text(ROWS.format(url=url))
+    with served(small.root):
         small.expect(RUN, 0, "1 unit finished, 0 open")
     assert small.records(SEEDS)[0]["outcome"] == outcome

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.model_server import model_server_process
-from support.small_run import ROWS, SUITES, SmallRun, made
+from support.small_run import SUITES, SmallRun, made, served
 from triathlon_runner import models_yaml
 from triathlon_runner.memo import python_version
 from triathlon_runner.records import Usage
@@ -29,8 +28,7 @@ Line = dict[str, Any]
 def run(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
     """Two tasks of a suite of each discipline and a whole suite, with tokens as a real server counts them."""
     small = made(tmp_path_factory.mktemp("submit"))
-    with model_server_process("support.core_model:answer") as url:
-        (small.root / "models.yaml").write_text(ROWS.format(url=url))
+    with served(small.root):
         small.expect(f"run --suites {WHOLE} --profile standard", 0)
     for suite in (*SUITES.split(","), WHOLE):
         count_tokens(small, suite, lambda line: {"output_tokens": len(json.dumps(line)) // 6})
@@ -145,7 +143,7 @@ def test_neither_another_python_nor_an_earlier_manifest_is_another_protocol(plac
     """The hashes decide; of an earlier version's settings those count that stand beside today's hashes."""
     suite = "runtime/core"
     before = problems(check(place)[1], suite)
-    settings = json.loads(place.manifest(suite).read_text())["settings"]
+    settings = place.facts(suite)["settings"]
     questions = settings["questions"] | {"python": "3.99"}
     place.edit_manifest(suite, settings=settings | {"questions": questions}, python_versions=["3.99"])
     assert problems(check(place)[1], suite) == before

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.model_server import model_server_process
-from support.user_place import Place
+from support.user_place import UserPlace
 from support.user_problems import MARKER, PRIVATE, PROGRAMS, ROW, RUNS, SLUG, write_problems
 from triathlon_runner.runtime import read_questions
 
@@ -23,11 +23,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, server: str) -> Place:
-    return Place(tmp_path, server)
+def place(tmp_path: Path, server: str) -> UserPlace:
+    return UserPlace.made(tmp_path, server)
 
 
-def samples(place: Place) -> str:
+def samples(place: UserPlace) -> str:
     """Right programs for two problems, a wrong one for the third."""
     programs = {**PROGRAMS, "total": f"def total(prices):\n    return '{MARKER}'\n"}
     rows = [{"task_id": NAMES[name], "solution": text} for name, text in programs.items()]
@@ -36,15 +36,15 @@ def samples(place: Place) -> str:
 
 
 @pytest.mark.parametrize("row", [ROW, PRIVATE], ids=["public", "private"])
-def test_logs_are_imported_into_them(place: Place, row: str) -> None:
+def test_logs_are_imported_into_them(place: UserPlace, row: str) -> None:
     """Judged by the user's problems; of a private data set no text of a task or program is on the site."""
     (place.root / "suites.yaml").write_text(row)
-    place.call("import", "evalplus", samples(place), "--suite", "evolved/mine", "--model", "theirs")
-    lines = place.root / "results/imported/runs/theirs/evolved/mine.jsonl"
+    place.expect(f"import evalplus {samples(place)} --suite evolved/mine --model theirs", 0)
+    lines = place.results / "imported/runs/theirs/evolved/mine.jsonl"
     stored = [json.loads(line) for line in lines.read_text().splitlines()]
     outcomes = {line["task_id"]: line["outcome"] for line in stored}
     assert outcomes == {"mine/slug": "passed", "mine/total": "failed", "Mbpp/17": "passed"}
-    assert json.loads(place.call("verify", "--json"))["follows"]
+    assert place.json("verify")["follows"]
     site = place.site()
     assert "theirs" in site["imported.html"]
     if row == PRIVATE:
@@ -52,50 +52,46 @@ def test_logs_are_imported_into_them(place: Place, row: str) -> None:
         assert [name for name, text in site.items() if MARKER in text] == []
 
 
-def test_questions_are_built_of_them(place: Place) -> None:
+def test_questions_are_built_of_them(place: UserPlace) -> None:
     """References are checked first; results of the file are verified where it is named.
 
     No file is written of private ones, which would hold their functions.
     """
-    build = ("questions", "build", "--dataset", "mine", "--out", "questions.json")
+    build = "questions build --dataset mine --out questions.json"
     (place.root / "suites.yaml").write_text(PRIVATE)
-    said = place.call(*build, code=2)
-    assert "suites.yaml, line 1: expected a data set whose texts may be handed on, got 'mine'" in said
-    assert "triathlon run --suites runtime/mine" in said
+    refusal = "suites.yaml, line 1: expected a data set whose texts may be handed on, got 'mine'"
+    place.expect(build, 2, refusal, "triathlon run --suites runtime/mine")
     assert not (place.root / "questions.json").exists()
     (place.root / "suites.yaml").write_text(ROW)
-    place.call(*build)
+    place.expect(build, 0)
     written = read_questions(place.root / "questions.json")
     assert {program.task_id for program in written.programs} == set(NAMES.values())
-    place.call("run", "--models", "good", "--suites", "questions.json@cot")
-    verified = place.call("verify", code=1)
-    assert "unknown suite 'runtime/questions@cot': if its questions came from a file, name that" in verified
-    assert "units, follows" in place.call("verify", "--suites", "questions.json@cot")
+    place.expect("run --models good --suites questions.json@cot", 0)
+    unknown = "unknown suite 'runtime/questions@cot': if its questions came from a file, name that"
+    place.expect("verify", 1, unknown)
+    place.expect("verify --suites questions.json@cot", 0, "units, follows")
     write_problems(place.root / "mine.jsonl", WRONG)
-    refused = " ".join(place.call(*build, code=2).split())
-    assert "line 1, task 'mine/slug': expected a reference that passes its own tests" in refused
+    place.expect(build, 2, "line 1, task 'mine/slug': expected a reference that passes its own tests")
 
 
-def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
+def test_what_was_evolved_from_them_shares_their_board(place: UserPlace) -> None:
     """What is no function is left out; the mean over both sets ranks; private seeds make a private set."""
     (place.root / "suites.yaml").write_text(PRIVATE)
-    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
-    said = " ".join(place.call(*evolve, "--transformations", "verbose", "--dry-run").split())
-    assert "left out: Mbpp/17: a seed needs a prompt with a function that has parameters" in said
-    assert "2 problems to evolve" in said
-    said = place.call(*evolve, "--transformations", "verbose")
-    assert "2/2 evolved, 0 dropped, 0 open" in " ".join(said.split())
+    evolve = "evolve --model good --out new --seeds evolved/mine --transformations verbose"
+    left_out = "left out: Mbpp/17: a seed needs a prompt with a function that has parameters"
+    place.expect(f"{evolve} --dry-run", 0, left_out, "2 problems to evolve")
+    said = place.expect(evolve, 0, "2/2 evolved, 0 dropped, 0 open")
     (row,) = (line for line in said.splitlines() if line.startswith("- {"))
     assert row.endswith('private: true, seeds: "evolved/mine", transformation: "verbose"}')
     file = place.root / "new" / "verbose.jsonl"
     file.write_text(file.read_text().replace('"accepted": null', '"accepted": true'))
     (place.root / "suites.yaml").write_text(f"{ROW}{row}\n")
-    suites = ("--suites", "evolved/mine,evolved/mine-verbose")
-    place.call("run", "--models", "good", *suites, "--profile", "standard")
+    suites = "evolved/mine,evolved/mine-verbose"
+    place.expect(f"run --models good --suites {suites} --profile standard", 0)
     page = place.site()["evolved-mine.html"]
     assert "Mean pass@1" in page and "mine verbose" in page
     assert "What other words and helpers change" in page
-    parents = [line["parents"] for line in place.lines("good", "evolved/mine-verbose")]
+    parents = [line["parents"] for line in place.records("evolved/mine-verbose", "good")]
     assert sorted(map(str, parents)) == ["['mine/slug']", "['mine/total']"]
 
 
@@ -107,9 +103,11 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
         (NO_INPUTS, "mine/slug: a seed needs a prompt with a function"),
     ],
 )
-def test_what_cannot_be_evolved_is_refused(place: Place, problem: dict[str, object], message: str) -> None:
+def test_what_cannot_be_evolved_is_refused(
+    place: UserPlace, problem: dict[str, object], message: str
+) -> None:
     """Before a model is asked: exit code 2, naming the problem, or what suites.yaml takes as no `seeds:`."""
     write_problems(place.root / "mine.jsonl", problem)
-    evolve = ("evolve", "--model", "good", "--out", "new", "--dry-run", "--seeds")
-    assert message in " ".join(place.call(*evolve, "evolved/mine", code=2).split())
-    assert "at --seeds, got 'loop/mine'" in " ".join(place.call(*evolve, "loop/mine", code=2).split())
+    evolve = "evolve --model good --out new --dry-run --seeds"
+    place.expect(f"{evolve} evolved/mine", 2, message)
+    place.expect(f"{evolve} loop/mine", 2, "at --seeds, got 'loop/mine'")

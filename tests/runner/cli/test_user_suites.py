@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from support.model_server import model_server_process
-from support.small_run import SmallRun
-from support.user_place import Place
+from support.user_place import UserPlace
 from support.user_problems import MARKER, PRIVATE, ROW, RUNS, SLUG, SUITES, TOTAL, write_problems
 from triathlon_runner.schedule import _checks
 
@@ -21,60 +20,57 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def place(tmp_path: Path, server: str) -> Place:
-    return Place(tmp_path, server)
+def place(tmp_path: Path, server: str) -> UserPlace:
+    return UserPlace.made(tmp_path, server)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> Place:
+def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> UserPlace:
     """A finished run of both models on all three suites; to be looked at."""
-    place = Place(tmp_path_factory.mktemp("finished"), server)
+    place = UserPlace.made(tmp_path_factory.mktemp("finished"), server)
     place.run()
     return place
 
 
 @pytest.mark.slow
-def test_a_data_set_is_a_suite_in_three_disciplines(place: Place) -> None:
+def test_a_data_set_is_a_suite_in_three_disciplines(place: UserPlace) -> None:
     """`suites` lists them with their variants; a dry run counts their tasks without asking."""
-    listed = {row["id"]: row for row in json.loads(place.call("suites", "--variants", "--json"))}
+    listed = {row["id"]: row for row in place.json("suites --variants")}
     assert set(SUITES.split(",")) | {"loop/mine@attack-upper", "runtime/mine@cot"} <= set(listed)
     assert listed["loop/mine"]["title"] == "Loop on My functions"
-    output = " ".join(place.run("--models", "good", "--dry-run").split())
-    assert "loop/mine 3 3" in output and "evolved/mine 3 3" in output
+    place.run("--models good --dry-run", 0, "loop/mine 3 3", "evolved/mine 3 3")
 
 
-def test_runs_are_graded_resumed_and_verified(finished: Place) -> None:
+def test_runs_are_graded_resumed_and_verified(finished: UserPlace) -> None:
     """Verdicts are right in every discipline; a second run asks nothing; `verify` finds all as stored."""
     outcomes = {
-        model: {line["task_id"]: line["outcome"] for line in finished.lines(model, "evolved/mine")}
+        model: {line["task_id"]: line["outcome"] for line in finished.records("evolved/mine", model)}
         for model in ("good", "worse")
     }
     assert set(outcomes["good"].values()) == {"passed"}
     assert outcomes["worse"] == {"mine/slug": "passed", "mine/total": "failed", "Mbpp/17": "failed"}
-    assert {line["sustained_loops"] for line in finished.lines("good", "loop/mine")} == {10}
-    questions = {str(line["task_id"]).partition("#")[0] for line in finished.lines("good", "runtime/mine")}
+    assert {line["sustained_loops"] for line in finished.records("loop/mine", "good")} == {10}
+    questions = {str(line["task_id"]).partition("#")[0] for line in finished.records("runtime/mine", "good")}
     assert questions == {"mine/slug", "mine/total", "Mbpp/17"}
-    before = finished.lines("good", "loop/mine")
+    before = finished.records("loop/mine", "good")
     finished.run()
-    assert finished.lines("good", "loop/mine") == before
-    verified = json.loads(finished.call("verify", "--json"))
+    assert finished.records("loop/mine", "good") == before
+    verified = finished.json("verify")
     assert verified["follows"] and len(verified["files"]) == 6
 
 
-def test_a_changed_file_is_another_data_set(finished: Place, tmp_path: Path) -> None:
+def test_a_changed_file_is_another_data_set(finished: UserPlace) -> None:
     """The manifest has the file's hash; lines of the old file are not mixed with those of the new one."""
-    manifest = finished.root / "results/runs/good/evolved/mine.manifest.json"
-    hashes = json.loads(manifest.read_text())["data"]
+    sha256 = finished.facts("evolved/mine", "good")["data"]["sha256"]
+    assert len(sha256) == 64
     write_problems(finished.root / "mine.jsonl", SLUG, TOTAL)
     try:
-        output = " ".join(finished.run("--models", "good").split())
+        finished.run("--models good", 0, f"asked.data was '{sha256[:12]}', is")
     finally:
         write_problems(finished.root / "mine.jsonl")
-    assert len(hashes["sha256"]) == 64
-    assert f"asked.data was '{hashes['sha256'][:12]}', is" in output
 
 
-def test_the_site_has_boards_of_their_own(finished: Place) -> None:
+def test_the_site_has_boards_of_their_own(finished: UserPlace) -> None:
     """A board a discipline with the data set's title, and an overall order; evidence shows the texts."""
     site = finished.site()
     for name in ("loop-mine", "runtime-mine", "evolved-mine"):
@@ -90,10 +86,10 @@ def leaks(site: dict[str, str]) -> list[str]:
     return [name for name, text in site.items() if MARKER in text]
 
 
-def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
+def test_private_texts_stay_out_of_the_site(finished: UserPlace) -> None:
     """No word of tasks and replies is there, nor of a torn line, which may begin with a task's."""
     finished.site()
-    lines = finished.root / "results/runs/good/evolved/mine.jsonl"
+    lines = finished.lines("evolved/mine", "good")
     text = lines.read_text()
     (finished.root / "suites.yaml").write_text(PRIVATE)
     try:
@@ -111,21 +107,20 @@ def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["manifest", "nothing"])
-def test_private_texts_stay_out_without_the_suites_file(place: Place, is_known: bool) -> None:
+def test_private_texts_stay_out_without_the_suites_file(place: UserPlace, is_known: bool) -> None:
     """The manifest says that a run was private; where nothing says whether it was, no text is shown."""
     (place.root / "suites.yaml").write_text(PRIVATE if is_known else ROW)
-    place.call("run", "--models", "good", "--suites", "runtime/mine", "--limit", "1")
+    place.expect("run --models good --suites runtime/mine --limit 1", 0)
     (place.root / "suites.yaml").unlink()
     if not is_known:
         assert leaks(place.site())
-        (place.root / "results/runs/good/runtime/mine.manifest.json").unlink()
+        place.manifest("runtime/mine", "good").unlink()
     site = place.site()
     assert "runtime-mine.html" in site and leaks(site) == []
 
 
-def test_a_gate_takes_them(finished: Place) -> None:
-    gate = ("gate", "--baseline", "good", "--candidate", "worse", "--suites", "evolved/mine", "--json")
-    report = json.loads(finished.call(*gate, code=3))
+def test_a_gate_takes_them(finished: UserPlace) -> None:
+    report = finished.json("gate --baseline good --candidate worse --suites evolved/mine", 3)
     assert {lost["task_id"] for lost in report["lost"]} == {"mine/total", "Mbpp/17"}
     for model in ("baseline", "candidate"):
         pages = {lost[f"{model}_page"].partition("evolved-mine.html#")[2] for lost in report["lost"]}
@@ -137,48 +132,45 @@ KNOWN: dict[str, dict[str, Any]] = {"slug": SLUG, "total": TOTAL, "runs": RUNS, 
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["says"])
-def test_problems_that_cannot_judge_are_refused(place: Place, case: dict[str, Any]) -> None:
+def test_problems_that_cannot_judge_are_refused(place: UserPlace, case: dict[str, Any]) -> None:
     """By name, with file and line, before a model is asked anything; exit code 2."""
     write_problems(place.root / "mine.jsonl", RUNS, KNOWN[case["like"]] | case["changes"])
-    result = place.call("run", "--models", "good", "--suites", "evolved/mine", code=2)
-    assert case["says"] in " ".join(result.split())
-    assert not (place.root / "results/runs/good").exists()
+    place.expect("run --models good --suites evolved/mine", 2, case["says"])
+    assert not (place.results / "runs/good").exists()
 
 
-def test_a_reference_that_takes_long_is_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reference_that_takes_long_is_named(place: UserPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that never ends is given up after ten minutes: until then it is said what is waited for."""
     monkeypatch.setattr(_checks, "_PROGRESS_SECONDS", 0.05)
     slow = {**TOTAL, "canonical_solution": f"    sum(range(3 * 10 ** 7))\n{TOTAL['canonical_solution']}"}
     write_problems(place.root / "mine.jsonl", SLUG, slow)
-    said = SmallRun(place.root).call("run", "--suites", "evolved/mine", "--dry-run").stderr
-    assert "each for at most 10 min of CPU time; not ended: mine.jsonl, line" in said
-    assert "line 2, task 'mine/total'" in said
+    waits = "each for at most 10 min of CPU time; not ended: mine.jsonl, line"
+    place.expect("run --suites evolved/mine --dry-run", 0, waits, "line 2, task 'mine/total'")
 
 
-def test_a_named_suite_without_tasks_is_said(place: Place) -> None:
+def test_a_named_suite_without_tasks_is_said(place: UserPlace) -> None:
     """As any named suite that cannot run here: exit code 2."""
     constant = {**TOTAL, "canonical_solution": "    return 1\n", "prompt": "def total(prices):\n"}
     write_problems(place.root / "mine.jsonl", constant)
-    said = place.call("run", "--models", "good", "--suites", "runtime/mine", code=2)
-    assert "suite 'runtime/mine' was named and cannot run here: no task could be made" in said
+    unusable = "suite 'runtime/mine' was named and cannot run here: no task could be made"
+    place.expect("run --models good --suites runtime/mine", 2, unusable)
 
 
-def test_the_loop_wants_an_example(place: Place) -> None:
+def test_the_loop_wants_an_example(place: UserPlace) -> None:
     """Without one a second loop could not know the function's name; runtime and evolved need none."""
     write_problems(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})
-    output = " ".join(place.run("--models", "good", code=2).split())
-    assert "mine.jsonl, line 1, task 'mine/total': the loop expects an example" in output
-    place.call("run", "--models", "good", "--suites", "evolved/mine,runtime/mine")
+    expected = "mine.jsonl, line 1, task 'mine/total': the loop expects an example"
+    place.run("--models good", 2, expected)
+    place.expect("run --models good --suites evolved/mine,runtime/mine", 0)
     test = "def check(candidate):\n    assert candidate(title='One') == 'one'\n"
     write_problems(place.root / "mine.jsonl", {**SLUG, "prompt": "def slug(title):\n", "test": test})
-    place.call("results", "archive", "--outdated")
-    place.call("run", "--models", "good", "--suites", "loop/mine")
-    (line,) = place.lines("good", "loop/mine")
+    place.expect("results archive --outdated", 0)
+    place.expect("run --models good --suites loop/mine", 0)
+    (line,) = place.records("loop/mine", "good")
     assert "assert slug(title='One') == 'one'" in json.dumps(line)
 
 
 @pytest.mark.slow
-def test_profiles_take_them(place: Place) -> None:
+def test_profiles_take_them(place: UserPlace) -> None:
     """Without --suites a run asks the user's own data sets beside those of its profile."""
-    result = place.call("run", "--models", "good", "--dry-run", "--limit", "1")
-    assert all(suite in result for suite in (*SUITES.split(","), "loop/core"))
+    place.expect("run --models good --dry-run --limit 1", 0, *SUITES.split(","), "loop/core")

@@ -14,33 +14,35 @@ from triathlon_runner.sandbox import Language, SandboxError, doctor, open_sandbo
 from triathlon_runner.sandbox._inside import system
 
 
-def test_the_library_is_large() -> None:
-    """At least 100 attacks of all kinds, on functions and on classes."""
-    attacks = library()
-    assert len(attacks) >= 100 and {one.on_class for one in attacks} == {True, False}
-    assert {one.kind for one in attacks} == {"cheat", "theft", "sabotage", "dos"}
+def test_the_library_is_large_and_documented() -> None:
+    """At least 100 attacks of all kinds, on functions and on classes, each with a sentence of its own."""
+    purposes, kinds = zip(*(one.source.splitlines()[:2] for one in library()), strict=True)
+    assert len(set(purposes)) == len(library()) >= 100 and all(what.endswith(".") for what in purposes)
+    assert set(kinds) == {f"# kind: {kind}" for kind in ("cheat", "theft", "sabotage", "dos")}
+    assert {one.says("task: class") for one in library()} == {True, False}
 
 
 @pytest.mark.parametrize("is_long", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", ["namespaces", "lite"])
 async def test_the_engine_holds(level: str, is_long: bool) -> None:
     """Many of those that deny service take all the time that a program has."""
-    chosen = [one for one in library() if (one.kind == "dos") is is_long]
-    assert [result for result in await attack(level, chosen) if not result.held] == []
+    chosen = [one for one in library() if one.says("kind: dos") is is_long]
+    assert len(chosen) >= 40 and await attack(level, chosen) == {}
 
 
 async def test_what_gets_out_is_noticed() -> None:
     """The check itself can fail: a right answer of a cheat scores, a trace of loot is stolen."""
     right = "def f(x):\n    return x + 1\n"
-    scoring = Attack("right", "Is right.", "cheat", honest=False, source=right)
-    stealing = Attack("loot", "Leaves a trace.", "theft", honest=True, source=f"loot('x', 1)\n{right}")
-    results = await attack(attacks=(scoring, stealing))
-    assert [(bool(result.scored), bool(result.stole)) for result in results] == [(True, False), (False, True)]
-    assert not any(result.held for result in results)
+    stealing = Attack("theft", f"# honest: yes\nloot('x', 1)\n{right}")
+    faults = await attack("auto", (Attack("cheat", right), stealing))
+    assert faults == {"cheat": ["graded passed"], "theft": ["LOOT:x:1"]}
 
 
 async def test_doctor_names_level_and_languages() -> None:
-    """A level, and every language with a version or what is missing; of PHP an extension, too."""
+    """The doctor tries what there is: a level, and every language with a version or what is missing.
+
+    Of PHP also the extension that many programs use.
+    """
     health = await doctor()
     assert health.level in ("namespaces", "lite")
     assert len(health.languages) == 5

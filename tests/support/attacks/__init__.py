@@ -1,5 +1,200 @@
-"""Hostile programs, and what they do to the live engine."""
+"""A library of hostile programs, and a run of them against the live engine: what scored, stole or harmed.
 
-from support.attacks._run import Attack, attack, library
+Each program is one documented attack on one task: `f(x)` is to return x + 1. They are bounded and touch only
+this machine. They are one file each under `programs/`, with their purpose in the first three lines.
+"""
 
-__all__ = ["Attack", "attack", "library"]
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from support.attacks._canary import Canary, canary, count_server_processes
+from support.case_files import sections
+from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets.official import CruxevalTask
+from triathlon_runner.grading import CodeTestGrader, ProgramGrader
+from triathlon_runner.records import Outcome, Verdict
+from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
+from triathlon_runner.runtime._programs import output_question
+from triathlon_runner.sandbox import (
+    Examination,
+    Execution,
+    Job,
+    Limits,
+    Raised,
+    Sandbox,
+    SandboxError,
+    Sent,
+    TakeResult,
+    open_sandbox,
+)
+
+_TEXTS = sections(Path(__file__).with_name("texts.txt"))
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One hostile program; its purpose, kind and the like are comments at its top."""
+
+    name: str
+    source: str
+
+    def says(self, line: str) -> bool:
+        """Whether one of these comments is this line.
+
+        `honest: yes`: its answers are right, so it may pass, but must not steal or damage anything.
+        `task: class`: it defines the class that a unittest module tests, not the function `f`.
+        `answer: yes`: it is the answer to a question (a completed assertion), not a program.
+        """
+        return f"# {line}\n" in self.source
+
+    def program(self, places: dict[str, str]) -> str:
+        """The program, aimed at this run's canaries, behind what leaves a trace of its success."""
+        text = self.source if self.says("answer: yes") else f"{_TEXTS['loot']}\n\n{self.source}"
+        for name, value in places.items():
+            text = text.replace(f"@{name}@", value)
+        return text
+
+
+def library() -> tuple[Attack, ...]:
+    """All attacks, by name; the second half of a pair comes right after the first."""
+    paths = sorted((Path(__file__).parent / "programs").glob("*.py.txt"))
+    return tuple(Attack(path.name.removesuffix(".py.txt"), path.read_text("utf-8")) for path in paths)
+
+
+TASK = Problem(
+    task_id="attack/successor",
+    entry_point="f",
+    prompt="def f(x):\n",
+    reference="def f(x):\n    return x + 1\n",
+    inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
+)
+CLASS_TASK = ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"])
+QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
+_ASKED_OF_CLASS = InputQuestions(
+    index=0,
+    text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
+    test_class="StepsTest",
+    test_method="test_take",
+    masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
+    originals=("2",),
+    statements=(),
+)
+CLASS_QUESTION = ProgramQuestions(
+    task_id="attack/steps",
+    program=CLASS_TASK.reference,
+    entry_point="Steps",
+    test=CLASS_TASK.test,
+    inputs=(_ASKED_OF_CLASS,),
+)
+"""The questions that attacks of the kind `is_answer` answer, about the same function and class."""
+CPU_SECONDS = 1.0
+WALL_SECONDS = 5.0
+SETTLE_SECONDS = 0.05
+
+
+async def attack(level: str, attacks: Iterable[Attack]) -> dict[str, list[str]]:
+    """Grades hostile programs on the live engine; what each of them did, of those that did anything.
+
+    Raises:
+        SandboxError: the engine does not work at this level.
+    """
+    async with open_sandbox(level, 1) as sandbox:
+        with canary() as bait:
+            run = _AttackRun(sandbox, bait)
+            await run.warm_up()
+            found = {attack.name: await run.faults(attack) for attack in attacks}
+    return {name: faults for name, faults in found.items() if faults}
+
+
+class _Watching:
+    """A sandbox that records what the last program printed and returned, to search it for stolen data."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.last = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sandbox, name)
+
+    def _note(self, *executions: Execution, sent: object = "") -> None:
+        parts = [f"{run.stdout}\n{run.stderr}\n{str(run.results)[:100_000]}" for run in executions]
+        self.last = "\n".join([*parts, str(sent)[:100_000]])
+
+    async def run(self, job: Job) -> Execution:
+        execution = await self._sandbox.run(job)
+        self._note(execution)
+        return execution
+
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
+        examination = await self._sandbox.examine(examiner, candidate)
+        self._note(examination.examiner, examination.candidate)
+        return examination
+
+    async def stream(self, job: Job, take: TakeResult) -> Execution:
+        sent: list[Sent | Raised] = []
+
+        def noted(index: int, result: Sent | Raised) -> bool:
+            sent.append(result)
+            return take(index, result)
+
+        execution = await self._sandbox.stream(job, noted)
+        self._note(execution, sent=sent)
+        return execution
+
+
+class _AttackRun:
+    def __init__(self, sandbox: Sandbox, bait: Canary) -> None:
+        self._sandbox = _Watching(sandbox)
+        self._bait = bait
+        limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+        self._grader = ProgramGrader(
+            self._sandbox, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
+        )
+        self._classes = CodeTestGrader(self._sandbox, limits)
+        self._servers = 0
+
+    async def warm_up(self) -> None:
+        """Checks that what is honest passes before anything else is graded."""
+        assert (await self._grader.grade(TASK.reference, TASK)).outcome is Outcome.PASSED
+        assert (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is Outcome.PASSED
+        for question in (QUESTION, CLASS_QUESTION):
+            (asked,) = question.inputs
+            answer = question.masked_test(asked).completed()
+            assert (await grade_output(self._sandbox, question, asked, answer)).correct
+        # A program may ask for numpy's server by its imports: it is no survivor.
+        await self._grader.grade(f"import numpy\n{TASK.reference}", TASK)
+        await asyncio.sleep(SETTLE_SECONDS)  # until the next child is ready
+        self._servers = count_server_processes()
+
+    async def faults(self, attack: Attack) -> list[str]:
+        """Grades one hostile program; what it scored, stole, damaged or left running."""
+        self._bait.reset()
+        faults: list[str] = []
+        try:
+            verdict = await self._grade(attack)
+            if verdict.outcome is Outcome.PASSED and not attack.says("honest: yes"):
+                faults.append("graded passed")
+            _ = verdict.why.encode() if isinstance(verdict, Graded) else verdict.model_dump_json()
+        except (SandboxError, ValueError) as error:
+            faults.append(f"no verdict, or one that can't be written: {error!r}")
+        faults.append(self._bait.stolen(self._sandbox.last))
+        await asyncio.sleep(SETTLE_SECONDS)
+        survivors = count_server_processes() - self._servers
+        faults.append(f"{survivors} processes outlived the verdict" if survivors > 0 else "")
+        faults.append(self._bait.damage())
+        honest = await self._grader.grade(TASK.reference, TASK)
+        faults.append("" if honest.outcome is Outcome.PASSED else f"the honest program: {honest.outcome}")
+        return [fault for fault in faults if fault]
+
+    async def _grade(self, attack: Attack) -> Verdict | Graded:
+        self._sandbox.last = ""
+        program = attack.program(self._bait.places)
+        if attack.says("answer: yes"):
+            question = CLASS_QUESTION if attack.says("task: class") else QUESTION
+            return await grade_output(self._sandbox, question, question.inputs[0], program)
+        if attack.says("task: class"):
+            return await self._classes.grade(program, CLASS_TASK)
+        return await self._grader.grade(program, TASK)

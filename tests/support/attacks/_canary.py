@@ -8,16 +8,15 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pytest import MonkeyPatch
+
 from triathlon_runner.sandbox._worker import BOOT
 
-_KEY = "TRIATHLON_CANARY_API_KEY"
 _VICTIM = "nobody has touched this\n"
-_BOTTLE = "message-in-a-bottle"
-_POISON = "canary_poison*"
 
 
 class Canary:
@@ -66,10 +65,13 @@ class Canary:
         with suppress(OSError):
             if (self._folder / "victim.txt").read_text(encoding="utf-8") != _VICTIM:
                 return "the victim was written to"
-            new = {str(path) for path in self._folder.rglob("*")} ^ self._known
-            left = [path for folder in _open_folders() for path in folder.glob(f"{_BOTTLE}*")]
-            poison = [path for folder in _libraries() for path in folder.glob(_POISON)]
-            return str(sorted([*new, *map(str, [*left, *poison])])[0]) if new or left or poison else ""
+            standard, site = (Path(sysconfig.get_paths()[name]) for name in ("stdlib", "purelib"))
+            libraries = [standard, standard / "__pycache__", site, *map(Path, sys.path)]
+            open_folders = [Path(tempfile.gettempdir()), Path("/var/tmp"), Path("/dev/shm"), Path.cwd()]
+            changed = {str(path) for path in self._folder.rglob("*")} ^ self._known
+            changed |= {str(path) for one in open_folders for path in one.glob("message-in-a-bottle*")}
+            changed |= {str(path) for one in libraries for path in one.glob("canary_poison*")}
+            return min(changed, default="")
         return "the victim is gone"
 
     def close(self) -> None:
@@ -86,49 +88,29 @@ def _listener(family: int, kind: int, address: Any) -> socket.socket:
     return listener
 
 
-def _open_folders() -> tuple[Path, ...]:
-    return Path(tempfile.gettempdir()), Path("/var/tmp"), Path("/dev/shm"), Path.cwd()
-
-
-def _libraries() -> Iterator[Path]:
-    standard = Path(sysconfig.get_paths()["stdlib"])
-    yield from (standard, standard / "__pycache__", Path(sysconfig.get_paths()["purelib"]))
-    yield from (Path(path) for path in sys.path if Path(path).is_dir())
-
-
 @contextmanager
 def canary() -> Iterator[Canary]:
     """A canary for the length of one run, with its key in the runner's own environment."""
-    with tempfile.TemporaryDirectory(prefix="triathlon-canary-") as folder:
-        canary = Canary(Path(folder))
-        os.environ[_KEY] = canary.places["CANARY"]
-        try:
+    with tempfile.TemporaryDirectory(prefix="triathlon-canary-") as folder, MonkeyPatch.context() as patch:
+        patch.setenv("TRIATHLON_CANARY_API_KEY", folder)
+        with closing(Canary(Path(folder))) as canary:
             yield canary
-        finally:
-            del os.environ[_KEY]
-            canary.close()
 
 
-def server_processes() -> set[int]:
-    """Processes that were forked from a sandbox server of this runner, servers included.
+def count_server_processes() -> int:
+    """How many processes were forked from a sandbox server of this runner, servers included.
 
     A fork keeps the command line of what it was forked from, wherever it has been re-parented to.
     """
     parents: dict[int, int] = {}
-    ours: set[int] = set()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        with suppress(OSError, IndexError, ValueError):
+    servers: set[int] = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
             parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             if os.fsencode(BOOT) in (entry / "cmdline").read_bytes():
-                ours.add(int(entry.name))
-    return {pid for pid in ours if _descends(pid, parents) or parents.get(pid) == 1}
+                servers.add(int(entry.name))
 
+    def is_ours(pid: int) -> bool:
+        return pid == os.getpid() or (pid > 1 and is_ours(parents.get(pid, 0)))
 
-def _descends(pid: int, parents: dict[int, int]) -> bool:
-    while pid > 1:
-        pid = parents.get(pid, 0)
-        if pid == os.getpid():
-            return True
-    return False
+    return sum(parents[pid] == 1 or is_ours(pid) for pid in servers)

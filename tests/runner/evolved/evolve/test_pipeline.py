@@ -60,7 +60,7 @@ async def _evolve(
 async def test_good_problem(sandbox: Sandbox) -> None:
     """Transform, solve, inputs, repair, solve again, more inputs; examples are what the reference returns."""
     written, model = await _evolve(GOOD, sandbox)
-    assert model.asked == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
+    assert model.kinds == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
     assert (written.reference, written.inputs[0]) == (SOLUTION, "([1, 2],)")
     assert "99" not in written.draft.prompt and ">>> add_even([1, 2])\n    2\n" in written.draft.prompt
     # The model's corrected docstring replaces the first one; one that changes the parameters does not.
@@ -82,8 +82,8 @@ async def test_solutions_that_differ(sandbox: Sandbox) -> None:
     """The problem is written anew; inputs on which they differ after all are no tests."""
     solve: Says = [CAREFUL, CARELESS, CAREFUL]
     written, model = await _evolve({**GOOD, "solve": solve, "disagree": same_problem}, sandbox)
-    assert (model.asked.count("disagree"), written.reference) == (1, SOLUTION)
-    question = model.questions[model.asked.index("disagree")]
+    assert (model.kinds.count("disagree"), written.reference) == (1, SOLUTION)
+    question = model.texts[model.kinds.index("disagree")]
     assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
     nearly = fenced(SOLUTION.rstrip() + " + (len(numbers) > 3)\n")
     written, _ = await _evolve({**GOOD, "solve": [fenced(SOLUTION), nearly]}, sandbox)
@@ -93,7 +93,7 @@ async def test_solutions_that_differ(sandbox: Sandbox) -> None:
 async def test_what_transformations_differ_in(sandbox: Sandbox) -> None:
     """Combine shows both seeds; tool_use keeps complete helpers in front of the main function."""
     _, model = await _evolve(GOOD, sandbox, "combine", (SEED, OTHER))
-    assert all(seed.prompt.strip() in model.questions[0] for seed in (SEED, OTHER))
+    assert all(seed.prompt.strip() in model.texts[0] for seed in (SEED, OTHER))
     helper = 'def is_even(n: int) -> bool:\n    """Return whether n is even."""\n    return n % 2 == 0\n'
     solution = f"{helper}\n\n{SOLUTION.replace('n % 2 == 0', 'is_even(n)')}"
     script = {**GOOD, "transform": fenced(f"{helper}\n\n{EVEN}"), "solve": fenced(solution)}
@@ -114,8 +114,8 @@ async def test_reworded(sandbox: Sandbox) -> None:
         "fix": fenced(VERBOSE.replace("Go through", "Walk through")),
     }
     written, model = await _evolve(script, sandbox, "concise")
-    assert "Walk through" in written.draft.prompt and model.asked.count("fix") == 1
-    question = model.questions[model.asked.index("fix")]
+    assert "Walk through" in written.draft.prompt and model.kinds.count("fix") == 1
+    question = model.texts[model.kinds.index("fix")]
     assert "gives 2 for ([1, 2],), where the original gives 3" in question
     checked = replace(SEED, comparison=Comparison("checker", checker="humaneval-32"))
     with pytest.raises(DroppedError, match="several right answers"):
@@ -127,7 +127,7 @@ async def test_decompose(sandbox: Sandbox) -> None:
     model = ScriptedEvolver(IN_HALVES)
     halves = await Pipeline(Job("decompose", (SEED,)), model, load_prompts("evolved"), sandbox).run()
     assert [written.draft.entry_point for written in halves] == ["head", "tail"]
-    assert model.asked.count("join") == 2
+    assert model.kinds.count("join") == 2
 
 
 BROKEN = {
@@ -150,7 +150,7 @@ async def test_broken_problem(sandbox: Sandbox, reply: str) -> None:
     """A reply that is no problem goes back with the complaint; a fixed one is used, a broken one dropped."""
     written, model = await _evolve({**GOOD, "transform": reply, "fix": fenced(EVEN)}, sandbox)
     assert written.draft.entry_point == "add_even"
-    assert model.asked[:2] == ["transform", "fix"]
+    assert model.kinds[:2] == ["transform", "fix"]
     with pytest.raises(DroppedError, match=f"^no usable problem came: .*{BROKEN[reply]}"):
         await _evolve({**GOOD, "transform": reply, "fix": reply}, sandbox)
 

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from support.fake_model import FakeModel
 from support.scripted_evolver import GOOD, SEED, ScriptedEvolver
 from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.user import Transformation, UserDataSet
@@ -25,6 +26,7 @@ from triathlon_runner.evolved.evolve import (
 )
 from triathlon_runner.evolved.evolve._draft import Draft, read_drafts
 from triathlon_runner.evolved.evolve._pipeline import Written
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox
 
@@ -33,14 +35,14 @@ ID = "difficult/core-seeds-add-up"
 
 
 async def _carry_out(
-    root: Path, sandbox: Sandbox, model: ScriptedEvolver, jobs: tuple[Job, ...] = ONE, **more: Any
+    root: Path, sandbox: Sandbox, model: FakeModel, jobs: tuple[Job, ...] = ONE, **more: Any
 ) -> Progress:
     return await carry_out(jobs, Workspace(root), model, load_prompts("evolved"), sandbox, **more)
 
 
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
     """A finished job leaves a problem to accept and a line in the log; one whose model failed stays open."""
-    failing = await _carry_out(tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True))
+    failing = await _carry_out(tmp_path, sandbox, FakeModel(lambda _: EndpointError("503 from the evolver")))
     assert (list(failing.open), list(tmp_path.iterdir())) == ([ID], [])
     model = ScriptedEvolver(GOOD)
     seen: list[Progress] = []
@@ -49,10 +51,10 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
     row = json.loads((tmp_path / "difficult.jsonl").read_text())
     assert (row["accepted"], row["task_id"]) == (None, ID)
     assert "[1, 2]" in row["inputs"]
-    assert Workspace(tmp_path).ended() == {ID: {"job": ID, "served_model": "scripted-1", "dropped": ""}}
+    assert Workspace(tmp_path).ended() == {ID: {"job": ID, "served_model": "fake", "dropped": ""}}
     model = ScriptedEvolver(GOOD)
     again = await _carry_out(tmp_path, sandbox, model)
-    assert (again.done_before, again.finished, model.asked) == (1, 0, [])
+    assert (again.done_before, again.finished, model.kinds) == (1, 0, [])
 
 
 async def test_a_dropped_job_leaves_its_reason_alone(tmp_path: Path, sandbox: Sandbox) -> None:
