@@ -56,20 +56,29 @@ async def test_answers_while_the_block_runs(stand: _Stand) -> None:
     assert any("m answers after" in line for line in stand.reported)
 
 
+_NO_VLLM = "expected an interpreter with vLLM as python: "
+
+
 @pytest.mark.parametrize(
-    ("behaviour", "block", "facts"),
+    ("behaviour", "block", "problem"),
     [
         ("dies", {}, "ended with status 1 while starting.*Engine core initialization failed"),
         ("hangs", {"start_timeout": 0.5}, r"start_timeout = 0\.5 s"),
         ("nonsense", {}, "what\\?"),
+        ("", {"python": "/bin/cat"}, _NO_VLLM + "'/bin/cat', got .*invalid option"),
+        ("", {"python": "/no"}, _NO_VLLM + "'/no', got .*No such file"),
+        ("", {"version": "9.9"}, r"expected vLLM '9.9'.*got '0.0.fake'"),
+        ("", {"weights": {"path": "/none"}}, r"config\.json"),
     ],
+    ids=str,
 )
-async def test_a_start_that_fails(stand: _Stand, behaviour: str, block: dict[str, Any], facts: str) -> None:
-    """A server that dies, hangs or answers nonsense at its start is a user's error with what came of it."""
+async def test_a_start_that_fails(stand: _Stand, behaviour: str, block: dict[str, Any], problem: str) -> None:
+    """A user's error says what the row names and is not there, or what came of the server."""
     with pytest.raises(ServingError) as caught:
         async with stand.serve(behaviour, **block):
             pass
-    assert re.search(facts, str(caught.value), re.DOTALL)
+    assert re.search(problem, str(caught.value), re.DOTALL)
+    assert stand.log.exists() is bool(behaviour)
     assert not _processes_mentioning(str(stand.folder))
 
 
@@ -167,26 +176,6 @@ def _processes_mentioning(text: str) -> list[str]:
         with contextlib.suppress(OSError):
             found += [command for command in [path.read_bytes().decode(errors="replace")] if text in command]
     return found
-
-
-_NO_VLLM = "expected an interpreter with vLLM as python: "
-
-
-@pytest.mark.parametrize(
-    ("block", "problem"),
-    [
-        ({"python": "/bin/cat"}, _NO_VLLM + "'/bin/cat', got .*invalid option"),
-        ({"python": "/no"}, _NO_VLLM + "'/no', got .*No such file"),
-        ({"version": "9.9"}, r"expected vLLM '9.9'.*got '0.0.fake'"),
-        ({"weights": {"path": "/none"}}, r"config\.json"),
-    ],
-    ids=str,
-)
-async def test_what_a_row_names_and_is_not_there(stand: _Stand, block: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ServingError, match=problem):
-        async with stand.serve("answers", **block):
-            pass
-    assert not stand.log.exists()
 
 
 async def test_a_cache_that_cannot_be_written(stand: _Stand) -> None:
