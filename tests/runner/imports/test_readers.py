@@ -229,12 +229,9 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "write", [lambda path: write_json(path, QUESTIONS), lambda path: write_lines(path, *QUESTIONS)]
-)
-def test_livecodebenchs_verdicts(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+def test_livecodebenchs_verdicts(tmp_path: Path) -> None:
     """pass@1 is the mean over the questions of the share that passed; the days of the contests are told."""
-    outputs = read_livecodebench(write(tmp_path / "eval_all.json"))
+    outputs = read_livecodebench(write_json(tmp_path / "eval_all.json", QUESTIONS))
     assert outputs == (75.0, 2, 4, "2023-08-21", "2024-02-03")
 
 

@@ -44,16 +44,23 @@ def stand(tmp_path: Path) -> _Stand:
 
 
 async def test_answers_while_the_block_runs(stand: _Stand) -> None:
-    """A server that takes its time is waited for; it answers as the row's id until a stop ends the block."""
+    """A server that takes its time is waited for; it answers as the row's id until a stop ends the block.
+
+    Weights of the hub are served at their commit.
+    """
+    commit = "0123456789abcdef" * 2 + "01234567"
+    hub = {"huggingface": {"repo": "org/name", "revision": commit}}
     with pytest.raises(asyncio.CancelledError):
-        async with stand.serve("late") as server:
+        async with stand.serve("late", weights=hub) as server:
             assert server.base_url.startswith("http://127.0.0.1:") and server.base_url.endswith("/v1")
             assert (server.model, await server.fault()) == ("m", None)
+            assert server.weights == f"huggingface org/name@{commit}"
             how = "bfloat16, cpu; greedy output may change with the load"
             assert server.served_by == f"vllm 0.0.fake ({how})"
             raise asyncio.CancelledError
     assert not _processes_mentioning(str(stand.folder))
     assert any("m answers after" in line for line in stand.reported)
+    assert f'"--revision", "{commit}"' in stand.log.read_text()
 
 
 _NO_VLLM = "expected an interpreter with vLLM as python: "
@@ -195,11 +202,3 @@ async def test_the_interpreter_gets_the_variables_of_the_row(stand: _Stand) -> N
     python.chmod(0o755)
     async with stand.serve("answers", python=str(python), env={"PLACE": "x"}) as server:
         assert server.starts == 1
-
-
-async def test_hub_weights_are_served_at_their_commit(stand: _Stand) -> None:
-    commit = "0123456789abcdef" * 2 + "01234567"
-    hub = {"huggingface": {"repo": "org/name", "revision": commit}}
-    async with stand.serve("answers", weights=hub) as server:
-        assert server.weights == f"huggingface org/name@{commit}"
-    assert f'"--revision", "{commit}"' in stand.log.read_text()
