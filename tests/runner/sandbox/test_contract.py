@@ -87,13 +87,16 @@ async def test_other_values_are_reduced_or_named(sandbox: Sandbox) -> None:
 
 
 async def test_an_exception_is_a_result(sandbox: Sandbox) -> None:
-    """The calls after it are made."""
+    """The calls after it are made. Half of a surrogate pair is spelled out: no file could hold it."""
     program = "def f(x):\n    return 1 // x\n"
     execution = await sandbox.run(Job(program, (Call("f", (0,)), Call("f", (1,)), Call("g", ()))))
     division, good, missing = execution.results
     assert isinstance(division, Raised) and (division.type, division.line) == ("ZeroDivisionError", 2)
     assert good == Returned(1)
     assert isinstance(missing, Raised) and missing.type == "KeyError"
+    for program in ("def f():\n    raise ValueError('a\\ud800')\n", "raise ValueError('a\\ud800')\n"):
+        result = (await sandbox.run(one(program))).results[0]
+        assert isinstance(result, Raised) and result.message == "a\\ud800"
 
 
 ENDINGS = {
