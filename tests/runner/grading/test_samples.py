@@ -103,22 +103,16 @@ def test_a_number_is_a_task_only_by_its_program(row: dict[str, str]) -> None:
 FENCED = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass\n```"}
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ([json.dumps(FENCED)], r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"),
-        ([("a",), ("b",)], r"the samples of one model .* got a, b"),
-    ],
-)
-def test_what_holds_no_samples_is_named(
-    tmp_path: Path, files: list[str | tuple[str, ...]], said: str
-) -> None:
+def test_what_holds_no_samples_is_named(tmp_path: Path) -> None:
     """What it is, instead of a fault in each line; fences that somebody graded as they are count."""
-    path, *_ = [written(tmp_path, one) for one in files]
-    with pytest.raises(UserError, match=said):
-        list(sample_rows(path))
+    with pytest.raises(UserError, match=r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"):
+        list(sample_rows(written(tmp_path, json.dumps(FENCED))))
     (unit,) = imported_from(written(tmp_path, json.dumps({**FENCED, "passed": False})))
     assert unit.theirs.base is False
+    for model in ("a", "b"):
+        folder = written(tmp_path, (model,))
+    with pytest.raises(UserError, match=r"the samples of one model .* got a, b"):
+        list(sample_rows(folder))
 
 
 def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:

@@ -54,7 +54,10 @@ def test_samples(place: ImportPlace, tmp_path: Path) -> None:
 
 
 def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
-    """Whole programs, completions (which go on from the problem's prompt), replies and loops."""
+    """Whole programs, completions (which go on from the problem's prompt), replies and loops.
+
+    In a loop each program is graded, each sentence is the next prompt.
+    """
     texts = ("    return 'wrong'\n", "    return (\n", "")
     rows = [{"task_id": one.task_id, "completion": text} for one, text in zip(PROBLEMS, texts, strict=True)]
     place.bring("evalplus", write_lines(tmp_path / "c.jsonl", *rows), *TO_SUITE, "v-completions")
@@ -64,8 +67,13 @@ def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
     samples = [inspect_sample(one.task_id, text) for one, text in zip(PROBLEMS, ANSWERS, strict=True)]
     replies = write_json(tmp_path / "log.json", {"version": 2, "status": "success", "samples": samples})
     place.bring("inspect", replies, *TO_SUITE, "v-replies")
-    page = write_json(tmp_path / "page.json", {"1": [evaloop_task(FIRST.task_id, FIRST.reference, WRONG)]})
+    loop = evaloop_task(FIRST.task_id, FIRST.reference, FIRST.reference, WRONG)
+    page = write_json(tmp_path / "page.json", {"2": [{**loop, "successful_cycles": 2}], "10": []})
     place.bring("evaloop", page, "--suite", "loop/core", "--model", "v-loops")
+    (record,) = read_records(place.imported("v-loops", "loop/core"), LoopRecord)
+    assert record.sustained_loops == 2
+    assert [step.summary for step in record.loops] == ["Write it.", "Write it.", None]
+    assert "Write it." in record.loops[1].prompt
     models = "v-completions,v-programs,v-replies,v-loops"
     origin = "imported from evalplus, s.jsonl: that these are the log's replies"
     place.expect(f"verify --models {models}", 0, "11 units in 4 files", origin)
@@ -144,17 +152,6 @@ def test_what_is_imported_of_a_log(place: ImportPlace, tmp_path: Path, case: dic
         assert place.outcomes(model) == outcomes if outcomes else not place.imported(*model.split()).exists()
     for model, fields in case.get("origin", {}).items():
         assert place.origin(model).items() >= fields.items()
-
-
-def test_evaloop(place: ImportPlace, tmp_path: Path) -> None:
-    """EVALOOOP's pages become loops: each program is graded, each sentence is the next prompt."""
-    task = evaloop_task(FIRST.task_id, FIRST.reference, FIRST.reference, WRONG)
-    log = write_json(tmp_path / "page.json", {"2": [{**task, "successful_cycles": 2}], "10": []})
-    place.bring("evaloop", log, "--suite", "loop/core")
-    (record,) = read_records(place.imported("page", "loop/core"), LoopRecord)
-    assert (record.sustained_loops, len(record.loops)) == (2, 3)
-    assert [step.summary for step in record.loops] == ["Write it.", "Write it.", None]
-    assert "Write it." in record.loops[1].prompt
 
 
 @pytest.mark.slow

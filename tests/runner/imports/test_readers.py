@@ -5,6 +5,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +141,6 @@ def as_zip(path: Path, samples: list[dict[str, Any]], method: int = zipfile.ZIP_
     return path.with_suffix(".eval")
 
 
-def as_stored_zip(path: Path, samples: list[dict[str, Any]]) -> Path:
-    return as_zip(path, samples, zipfile.ZIP_STORED)
-
-
 def as_zstd(path: Path, samples: list[dict[str, Any]]) -> Path:
     """A zip as inspect_ai writes it today: what is stored is packed, and both headers say so."""
     path, members = path.with_suffix(".eval"), _members(samples)
@@ -199,7 +196,7 @@ def test_numbered_tasks(tmp_path: Path, form: str) -> None:
     assert TaskNames(problems).find(unit.task_id, "", unit.about or unit.prompt) == ("Mbpp/2", "")
 
 
-@pytest.mark.parametrize("pack", [as_stored_zip, as_zip, as_zstd])
+@pytest.mark.parametrize("pack", [partial(as_zip, method=zipfile.ZIP_STORED), as_zip, as_zstd])
 @pytest.mark.parametrize("part", ["sample", "list of members"])
 def test_a_damaged_log_is_a_users_error(tmp_path: Path, pack: Pack, part: str) -> None:
     log = pack(tmp_path / "log", [inspect_sample("a"), inspect_sample("b")])
@@ -229,12 +226,9 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "write", [lambda path: write_json(path, QUESTIONS), lambda path: write_lines(path, *QUESTIONS)]
-)
-def test_livecodebenchs_verdicts(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+def test_livecodebenchs_verdicts(tmp_path: Path) -> None:
     """pass@1 is the mean over the questions of the share that passed; the days of the contests are told."""
-    outputs = read_livecodebench(write(tmp_path / "eval_all.json"))
+    outputs = read_livecodebench(write_json(tmp_path / "eval_all.json", QUESTIONS))
     assert outputs == (75.0, 2, 4, "2023-08-21", "2024-02-03")
 
 

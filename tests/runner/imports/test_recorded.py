@@ -178,21 +178,19 @@ def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Pat
     assert "core.jsonl, line 1: " in said and "sustained_loops: expected 0 to 10, got 11" in said
 
 
-@pytest.mark.parametrize("what", ["a link", "a pipe", "a folder"])
-def test_recorded_lines_that_are_no_file(tmp_path: Path, what: str) -> None:
+def test_recorded_lines_that_are_no_file(tmp_path: Path) -> None:
     """A link is not followed, since an error quotes what it reads; a pipe is not waited for."""
     place = place_with_sources(tmp_path)
     place.bring("evaloop", two_models(tmp_path), "--recorded", "tiny")
     path = RecordedFile(place.results, "tiny", "model-a", "loop/core").lines
     path.write_text("password\n")
-    if what == "a link":
-        place.link(path)
-    else:
-        path.unlink()
-        os.mkfifo(path) if what == "a pipe" else path.mkdir()
-    assert not json.loads(place.call("verify", "--json", "--models", "model-a").stdout)["follows"]
-    place.expect("verify --models model-a", 1, what, "!password")
-    place.expect("results list --no-check", 0, what, "!password")
+    for what, make in (("a link", place.link), ("a pipe", os.mkfifo), ("a folder", Path.mkdir)):
+        if what != "a link":
+            path.unlink()
+        make(path)
+        assert not place.json("verify --models model-a", 1)["follows"]
+        place.expect("verify --models model-a", 1, what, "!password")
+        place.expect("results list --no-check", 0, what, "!password")
 
 
 def test_make_recorded(tmp_path: Path) -> None:

@@ -47,8 +47,11 @@ def test_reasoning_is_no_answer(begin: str, end: str) -> None:
     for gap in ("", "\n"):
         assert program(f"{begin}Let me\n{DRAFT}{end}{gap}```python\n{ADD}```") == ADD
     assert program(f"Let me\n{DRAFT}\n{end}\n{ADD}") == ADD
-    only = extract_program(Reply(text=f"{begin}So\n{DRAFT}\nhm"), entry_point="add", prompt=PROMPT)
-    assert only.outcome is Outcome.NO_ANSWER
+    for finish, outcome in ((Finish.STOP, Outcome.NO_ANSWER), (Finish.LENGTH, Outcome.TRUNCATED)):
+        only = Reply(text=f"{begin}So\n{DRAFT}\nhm", finish=finish)
+        assert extract_program(only, entry_point="add", prompt=PROMPT).outcome is outcome
+        answer = extract_answer(only, "direct")
+        assert isinstance(answer, Graded) and answer.outcome is outcome
 
 
 @pytest.mark.parametrize(("begin", "end"), PAIRS[:-2])
@@ -144,18 +147,6 @@ def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
 @pytest.mark.parametrize("answer", ["YES", "-1", "150; int", "return result", "assert f(1) == [2]"])
 def test_answers_of_the_runtime_come_without_markup(shape: str, answer: str) -> None:
     assert extract_answer(Reply(text=shape.replace("{}", answer)), "direct") == answer
-
-
-@pytest.mark.parametrize("text", ["<think>hm", f"{CHANNELS[0]}hm", "[THINK]\nYES"])
-@pytest.mark.parametrize(
-    ("finish", "outcome"), [(Finish.STOP, Outcome.NO_ANSWER), (Finish.LENGTH, Outcome.TRUNCATED)]
-)
-def test_reasoning_that_never_ends(text: str, finish: Finish, outcome: Outcome) -> None:
-    """Truncated where the limit ended it, else no answer."""
-    reply = Reply(text=text, finish=finish)
-    assert extract_program(reply, entry_point="add", prompt=PROMPT).outcome is outcome
-    answer = extract_answer(reply, "direct")
-    assert isinstance(answer, Graded) and answer.outcome is outcome
 
 
 def mixed(choose: random.Random) -> tuple[str, list[str], list[str]]:

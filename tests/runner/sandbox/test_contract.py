@@ -194,19 +194,6 @@ async def test_libraries_are_there_only_when_named(sandbox: Sandbox) -> None:
         await sandbox.run(Job("", (), libraries=frozenset({"no_such_library"})))
 
 
-async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:
-    """An examiner calls into the candidate's process and gets plain data back; both executions are told."""
-    tests = Job("assert f([1]) == [1, 2]\nassert type(f([])) is list\n", (), relayed=("f",))
-    honest = Job("def f(x):\n    return x + [2]\n", ())
-    run = await sandbox.examine(tests, honest)
-    assert run.examiner.ended is Ended.FINISHED and run.candidate.ended is Ended.FINISHED
-    assert [call.arguments for call in run.calls] == [([1],), ([],)]
-    assert run.candidate.results == (Returned([1, 2]), Returned([2]))
-    asking = Job("def g(x):\n    return f(x) * 2\n", (Call("g", (1,)), Call("g", (2,))), relayed=("f",))
-    examiner = (await sandbox.examine(asking, Job("def f(x):\n    return x + 1\n", ()))).examiner
-    assert examiner.results == (Returned(4), Returned(6)) and examiner.ended is Ended.FINISHED
-
-
 SPIN = "import time\nend = time.process_time() + 1.5\nwhile time.process_time() < end: pass\n"
 SLEEP = "import time\ntime.sleep(1000)\n"
 

@@ -47,8 +47,8 @@ def test_a_smaller_subset_is_part_of_a_larger_one(few: int, many: int) -> None:
     assert len(spread(TASKS, many)) == min(many, len(TASKS))
 
 
-def test_files_of_a_served_row_that_are_not_there(tmp_path: Path) -> None:
-    """A row with a path that has nothing cannot run here, which is known before vLLM is installed."""
+def test_rows_that_cannot_be_asked(tmp_path: Path) -> None:
+    """Of a path that has nothing, which is known before vLLM is installed; from its day on a retired one."""
     weights, template, python = tmp_path / "m.gguf", tmp_path / "chat.jinja", tmp_path / "python"
     (tmp_path / "models.yaml").write_text(
         f"models:\n- {{id: a, serve: {{engine: vllm, weights: {{path: '{weights}'}},"
@@ -59,14 +59,8 @@ def test_files_of_a_served_row_that_are_not_there(tmp_path: Path) -> None:
         assert why_not(row) == f"no {what}: nothing is at '{path}'"
         path.touch()
     assert why_not(row) is None
-
-
-def test_a_retired_model_is_not_asked() -> None:
-    """From its day on it is skipped with that reason; one that is to retire is asked until then."""
-    (row,) = models_yaml.single("m", "http://127.0.0.1:1/v1", None, models_yaml.Registry(models=()))[0].models
-    gone, going = (row.model_copy(update={"retired": day}) for day in ("2026-10", "9999-01-01"))
-    assert why_not(gone) == "retired 2026-10, as its row says"
-    assert why_not(going) is why_not(row) is None
+    for day, reason in (("2026-10", "retired 2026-10, as its row says"), ("9999-01-01", None)):
+        assert why_not(row.model_copy(update={"retired": day})) == reason
 
 
 def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:

@@ -44,32 +44,48 @@ def stand(tmp_path: Path) -> _Stand:
 
 
 async def test_answers_while_the_block_runs(stand: _Stand) -> None:
-    """A server that takes its time is waited for; it answers as the row's id until a stop ends the block."""
+    """A server that takes its time is waited for; it answers as the row's id until a stop ends the block.
+
+    Weights of the hub are served at their commit.
+    """
+    commit = "0123456789abcdef" * 2 + "01234567"
+    hub = {"huggingface": {"repo": "org/name", "revision": commit}}
     with pytest.raises(asyncio.CancelledError):
-        async with stand.serve("late") as server:
+        async with stand.serve("late", weights=hub) as server:
             assert server.base_url.startswith("http://127.0.0.1:") and server.base_url.endswith("/v1")
             assert (server.model, await server.fault()) == ("m", None)
+            assert server.weights == f"huggingface org/name@{commit}"
             how = "bfloat16, cpu; greedy output may change with the load"
             assert server.served_by == f"vllm 0.0.fake ({how})"
             raise asyncio.CancelledError
     assert not _processes_mentioning(str(stand.folder))
     assert any("m answers after" in line for line in stand.reported)
+    assert f'"--revision", "{commit}"' in stand.log.read_text()
+
+
+_NO_VLLM = "expected an interpreter with vLLM as python: "
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "block", "facts"),
+    ("behaviour", "block", "problem"),
     [
         ("dies", {}, "ended with status 1 while starting.*Engine core initialization failed"),
         ("hangs", {"start_timeout": 0.5}, r"start_timeout = 0\.5 s"),
         ("nonsense", {}, "what\\?"),
+        ("", {"python": "/bin/cat"}, _NO_VLLM + "'/bin/cat', got .*invalid option"),
+        ("", {"python": "/no"}, _NO_VLLM + "'/no', got .*No such file"),
+        ("", {"version": "9.9"}, r"expected vLLM '9.9'.*got '0.0.fake'"),
+        ("", {"weights": {"path": "/none"}}, r"config\.json"),
     ],
+    ids=str,
 )
-async def test_a_start_that_fails(stand: _Stand, behaviour: str, block: dict[str, Any], facts: str) -> None:
-    """A server that dies, hangs or answers nonsense at its start is a user's error with what came of it."""
+async def test_a_start_that_fails(stand: _Stand, behaviour: str, block: dict[str, Any], problem: str) -> None:
+    """A user's error says what the row names and is not there, or what came of the server."""
     with pytest.raises(ServingError) as caught:
         async with stand.serve(behaviour, **block):
             pass
-    assert re.search(facts, str(caught.value), re.DOTALL)
+    assert re.search(problem, str(caught.value), re.DOTALL)
+    assert stand.log.exists() is bool(behaviour)
     assert not _processes_mentioning(str(stand.folder))
 
 
@@ -169,26 +185,6 @@ def _processes_mentioning(text: str) -> list[str]:
     return found
 
 
-_NO_VLLM = "expected an interpreter with vLLM as python: "
-
-
-@pytest.mark.parametrize(
-    ("block", "problem"),
-    [
-        ({"python": "/bin/cat"}, _NO_VLLM + "'/bin/cat', got .*invalid option"),
-        ({"python": "/no"}, _NO_VLLM + "'/no', got .*No such file"),
-        ({"version": "9.9"}, r"expected vLLM '9.9'.*got '0.0.fake'"),
-        ({"weights": {"path": "/none"}}, r"config\.json"),
-    ],
-    ids=str,
-)
-async def test_what_a_row_names_and_is_not_there(stand: _Stand, block: dict[str, Any], problem: str) -> None:
-    with pytest.raises(ServingError, match=problem):
-        async with stand.serve("answers", **block):
-            pass
-    assert not stand.log.exists()
-
-
 async def test_a_cache_that_cannot_be_written(stand: _Stand) -> None:
     """Where weights cannot be stored, the model cannot be served: a user's error that names the place."""
     weights = stand.folder / "m.gguf"
@@ -206,11 +202,3 @@ async def test_the_interpreter_gets_the_variables_of_the_row(stand: _Stand) -> N
     python.chmod(0o755)
     async with stand.serve("answers", python=str(python), env={"PLACE": "x"}) as server:
         assert server.starts == 1
-
-
-async def test_hub_weights_are_served_at_their_commit(stand: _Stand) -> None:
-    commit = "0123456789abcdef" * 2 + "01234567"
-    hub = {"huggingface": {"repo": "org/name", "revision": commit}}
-    async with stand.serve("answers", weights=hub) as server:
-        assert server.weights == f"huggingface org/name@{commit}"
-    assert f'"--revision", "{commit}"' in stand.log.read_text()
