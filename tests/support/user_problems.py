@@ -56,7 +56,13 @@ def write_problems(path: Path, *problems: dict[str, Any]) -> None:
 
 
 def answer(asked: Asked) -> str:
-    """Says the reference of the function that is asked for; the model `worse` says it of `slug` alone."""
+    """Says the reference of the function that is asked for; the model `worse` says it of `slug` alone.
+
+    A problem that is to be evolved is reworded.
+    """
+    if "Rules for the problem:" in asked.prompt:
+        problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
+        return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
     if "[ANSWER]" in asked.prompt:
         return f"[ANSWER]YES[/ANSWER] {MARKER}"
     known = [name for name in re.findall(r"\w+", asked.prompt) if name in PROGRAMS]
@@ -67,11 +73,3 @@ def answer(asked: Asked) -> str:
     if asked.body["model"] == "worse" and known[-1] != "slug":
         return f"```python\ndef {known[-1]}(*arguments):\n    return '{MARKER}'\n```"
     return f"{MARKER}\n```python\n{PROGRAMS[known[-1]]}\n```"
-
-
-def evolve(asked: Asked) -> str:
-    """Rewords the problem that is to be evolved, and solves a reworded one by its reference."""
-    if "Rules for the problem:" not in asked.prompt:
-        return answer(asked)
-    problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
-    return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
