@@ -33,7 +33,7 @@ models:
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     official_store()
-    with model_server_process("support.papers_model:answer") as url:
+    with model_server_process("support.core_model:official_answer") as url:
         yield url
 
 
