@@ -3,7 +3,6 @@
 import base64
 import gzip
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,31 +49,24 @@ def test_what_is_known_before_it_runs(place: SmallRun) -> None:
 
 
 def test_it_runs_and_goes_on(place: SmallRun) -> None:
-    """A second run asks what the first left open, and a third nothing."""
+    """A second run asks what the first left open, a third nothing; with prompts of a user's own none is kept.
+
+    Replies are graded again without asking: what is stored follows, and a changed verdict does not.
+    """
     for options, finished in (("--limit 2", 2), ("", 4), ("", 0)):
         place.expect(f"{RUN} {options}", 0, f"{finished} units finished, 0 open")
     assert {record.task_id: len(record.steps) for record in records(place)} == {
         **dict.fromkeys(("stone", "river", "window", "garden", "silver"), 2),
         "candle": 1,
     }
-
-
-def test_its_scores_are_verified(place: SmallRun) -> None:
-    """Replies are graded again without asking: what is stored follows, and a changed verdict does not."""
-    place.expect(RUN, 0)
+    own = place.root / "mine" / "spelling" / "ask.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("Reverse {{ task }}, please.")
+    place.expect(f"{RUN} --prompts mine", 0, "results of another protocol", "): asked.prompts was ")
     place.expect("verify", 0)
     lines = place.lines(SUITE)
     lines.write_text(lines.read_text().replace('"right":false', '"right":true', 1))
     place.expect("verify", 1, "steps[0].right")
-
-
-def test_prompts_of_a_users_own(place: SmallRun, tmp_path: Path) -> None:
-    """A folder of prompts may replace its templates; results with them have other settings."""
-    place.expect(RUN, 0)
-    own = tmp_path / "mine" / "spelling" / "ask.txt"
-    own.parent.mkdir(parents=True)
-    own.write_text("Reverse {{ task }}, please.")
-    place.expect(f"{RUN} --prompts mine", 0, "results of another protocol", "): asked.prompts was ")
 
 
 def test_it_has_pages(place: SmallRun) -> None:
@@ -95,21 +87,17 @@ def test_it_has_pages(place: SmallRun) -> None:
 
 def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
     """Beside another discipline it has a percentile of its own, in the data files, too."""
+    models, names = place.root / "models.yaml", "mabcd"
+    head, row = models.read_text().split("  - id: m\n    name: M\n")
+    models.write_text(head + "".join(f"  - id: {name}\n{row}" for name in names))
     place.expect(RUN, 0)
-    (loop,) = catalogue.select(["loop/core"])
-    others = "abcd"
-    for path in (path for path in (place.results / "runs/m").rglob("*.json*") if path.is_file()):
-        for name in others:
-            copy = place.results / "runs" / name / path.relative_to(place.results / "runs/m")
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(re.sub(r'("model": ?)"m"', rf'\1"{name}"', path.read_text()))
-    fakes = [FakeModel(name) for name in ("m", *others, "alone")]
-    write_results(place.results, fakes, [FakeSuite(loop, tasks=6)])
+    fakes = [FakeModel(name) for name in (*names, "alone")]
+    write_results(place.results, fakes, [FakeSuite(*catalogue.select(["loop/core"]), tasks=6)])
     out = place.root / "_site"
     place.expect(f"build --strict --out {out}", 0)
     ranking = json.loads((out / "data/overall-core.json").read_text())
     shares = {row["model"]: (row["rank"], row["spelling_percentile"]) for row in ranking["rows"]}
-    assert all(shares[name][0] and shares[name][1] == 50 for name in ("m", *others))  # alike in spelling
+    assert all(shares[name][0] and shares[name][1] == 50 for name in names)  # alike in spelling
     assert shares["alone"] == (None, None)
     assert "spelling_percentile" in (out / "data/overall-core.csv").read_text()
 

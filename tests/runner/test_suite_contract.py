@@ -1,11 +1,12 @@
 """What an entry of the catalogue states of its suite is what the suite does."""
 
+import asyncio
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from support.built_questions import source
+from support.built_questions import build
 from support.case_files import rows
 from support.fake_model import FakeModel
 from support.hashes import hashes
@@ -13,8 +14,7 @@ from support.suites import TABLE, row_of
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import ModelKind, Sampling
-from triathlon_runner.runtime import write_questions
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.schedule import Wanted, build_suite
 from triathlon_runner.suites import UnitRun
 
@@ -24,31 +24,34 @@ SUITES: Final = (
     "translation/core",
     "evolved/core-seeds",
     "evolved/core-seeds@temperature-0.8",
+    *("own.json", "own.json@cot", "own.json@sampled"),
 )
+"""The last ones ask questions of a file of the user's own."""
 
 
-async def first_unit(suite: str, kind: ModelKind, grader: Grader) -> tuple[Sampling, list[Sampling]]:
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of questions."""
+    folder = tmp_path_factory.mktemp("questions")
+    asyncio.run(build(folder / "own.json"))
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["instruct", "base"])
+@pytest.mark.parametrize("suite", SUITES)
+async def test_a_suite_asks_as_its_entry_says(
+    suite: str, kind: ModelKind, grader: Grader, questions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All questions of a unit, which are several in the runtime discipline."""
+    monkeypatch.chdir(questions)
     (entry,) = catalogue.select([suite])
     model = FakeModel(lambda _: "", kind)
     data = DataStore(cache=Path("nowhere"), fetch=False)
     built = await build_suite(entry, data, grader, Wanted(limit=1))
     await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
-    return entry.sampling_of(kind), [sampling for _, sampling, _ in model.asked]
-
-
-@pytest.mark.parametrize("kind", ["instruct", "base"])
-@pytest.mark.parametrize("suite", SUITES)
-async def test_a_suite_asks_as_its_entry_says(suite: str, kind: ModelKind, grader: Grader) -> None:
-    stated, asked = await first_unit(suite, kind, grader)
-    assert asked == [stated]
-
-
-@pytest.mark.parametrize("setting", ["", "@cot", "@sampled"])
-async def test_questions_are_asked_as_their_entry_says(setting: str, grader: Grader, tmp_path: Path) -> None:
-    """Likewise all questions of a unit of the runtime discipline, of a file of the user's own."""
-    write_questions(await source().build(grader.sandbox), tmp_path / "own.json")
-    stated, asked = await first_unit(f"{tmp_path / 'own.json'}{setting}", "instruct", grader)
-    assert len(asked) > 1 and set(asked) == {stated}
+    asked = [sampling for _, sampling, _ in model.asked]
+    assert set(asked) == {entry.sampling_of(kind)}
+    assert (len(asked) > 1) is suite.startswith("own.json")
 
 
 def test_the_catalogue_is_that_of_the_table() -> None:

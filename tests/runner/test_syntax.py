@@ -1,10 +1,8 @@
 """Reading Python source that others wrote."""
 
-import ast
-
 import pytest
 
-from triathlon_runner.syntax import argument_tuple, call_text, is_literal, literal_tuple, top_functions
+from triathlon_runner.syntax import argument_tuple, call_text, literal_tuple, top_functions
 
 
 def test_a_call_is_written_as_a_reader_would() -> None:
@@ -22,13 +20,6 @@ def test_a_call_is_written_as_a_reader_would() -> None:
 def test_a_tuple_is_read_from_literals_alone(source: str, value: object) -> None:
     """Nothing is evaluated: a call, another kind of value and broken text give no tuple."""
     assert literal_tuple(source) == value
-
-
-def test_a_literal_is_known_as_text_and_as_syntax_tree() -> None:
-    assert is_literal("{1: [2.5]}")
-    assert not is_literal("x")
-    assert is_literal(ast.parse("-1", mode="eval").body)
-    assert not is_literal(ast.parse("int()", mode="eval").body)
 
 
 def test_only_functions_at_the_top_level_are_listed() -> None:

@@ -56,14 +56,9 @@ def write_problems(path: Path, *problems: dict[str, Any]) -> None:
 
 
 def answer(asked: Asked) -> str:
-    """What a model says that knows them; the model `worse` is right about `slug` alone."""
+    """Rewords a problem that is to be evolved, else says a reference; `worse` says that of `slug` alone."""
+    if "Rules for the problem:" in asked.prompt:
+        problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
+        return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
     is_right = asked.body["model"] != "worse" or name_in(asked.prompt, PROGRAMS) == "slug"
     return f"{MARKER}\n{said(asked.prompt, PROGRAMS, RIGHT if is_right else WRONG)}"
-
-
-def evolve(asked: Asked) -> str:
-    """Rewords the problem that is to be evolved, and solves a reworded one by its reference."""
-    if "Rules for the problem:" not in asked.prompt:
-        return answer(asked)
-    problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
-    return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))

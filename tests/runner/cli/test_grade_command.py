@@ -63,24 +63,8 @@ def grading(place: SmallRun, tmp_path: Path) -> Grading:
     return Grading(place, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"canonical_solution": "    return 0\n"},
-        {"plus_input": [[5]]},
-        {"prompt": "import math\n" + PROMPT},
-        {"atol": 0.5},
-    ],
-    ids=lambda change: next(iter(change)),
-)
-def test_verdicts_of_another_problem_are_not_kept(grading: Grading, change: Line) -> None:
-    """Equal ids do not make equal problems."""
-    for changes in ({}, change):
-        assert grading.graded(grading.command([(1, RIGHT)], [problem(1, **changes)]))["kept"] == 0
-
-
-def test_verdicts_of_another_grader_or_other_inputs_are_not_kept(grading: Grading) -> None:
-    """Base inputs first, then all with the same --out; lines of another version, or of none."""
+def test_verdicts_of_another_problem_grader_or_inputs_are_not_kept(grading: Grading) -> None:
+    """Base inputs first, then all with the same --out; lines of another version, or of none; equal ids."""
     call = grading.command([(1, ONLY_BASE)])
     assert grading.graded(f"{call} --base-only")["pass_at_k"] == {"base": {"1": 1.0}}
     full = grading.graded(call)
@@ -91,6 +75,8 @@ def test_verdicts_of_another_grader_or_other_inputs_are_not_kept(grading: Gradin
     for other in (line | {"graded_on": "0"}, {name: line[name] for name in line.keys() - {"graded_on"}}):
         grading.out.write_text(json.dumps(other) + "\n")
         assert grading.graded(call)["kept"] == 0
+    changed = grading.command([(1, ONLY_BASE)], [problem(1, plus_input=[[5]])])
+    assert grading.graded(changed)["kept"] == 0
 
 
 def test_a_torn_line_is_moved_aside(grading: Grading) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C once and twice, on the real command."""
+"""Ctrl-C once and twice, and other ends, on the real command."""
 
 import asyncio
 import contextlib
@@ -15,9 +15,10 @@ import pytest
 
 from support.core_model import answer
 from support.model_server import ModelServer
-from support.small_run import COMMAND, ROWS, started
+from support.small_run import COMMAND, ROWS, SmallRun, started
 
 TASKS = 24
+SUITE = "evolved/core-seeds"
 
 
 async def start(
@@ -25,7 +26,7 @@ async def start(
 ) -> asyncio.subprocess.Process:
     """Starts a run whose output goes to a pipe, where the options do not say otherwise."""
     (root / "models.yaml").write_text(ROWS.format(url=server.base_url) + "defaults: {concurrency: 2}\n")
-    return await started(root, "run", "--suites", "evolved/core-seeds", "--limit", f"{tasks}", **options)
+    return await started(root, "run", "--suites", SUITE, "--limit", f"{tasks}", **options)
 
 
 @asynccontextmanager
@@ -48,7 +49,7 @@ async def said_by(process: asyncio.subprocess.Process) -> str:
 
 
 def count_lines(root: Path) -> int:
-    path = root / "results/runs/m/evolved/core-seeds.jsonl"
+    path = SmallRun(root).lines(SUITE)
     return path.read_text().count("}\n") if path.exists() else 0
 
 
@@ -124,6 +125,22 @@ async def test_sighup_under_nohup(tmp_path: Path) -> None:
         said = await said_by(process)
         assert process.returncode == 0, said
     assert count_lines(tmp_path) == TASKS
+
+
+@pytest.mark.slow
+async def test_a_killed_run(tmp_path: Path) -> None:
+    """Its lines follow, with exit code 0; the rest of the plan is open, and no moment is under `ended`."""
+    async with running(tmp_path, 0.3) as (_, process):
+        while count_lines(tmp_path) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        process.kill()
+        await process.wait()
+    place, count = SmallRun(tmp_path), count_lines(tmp_path)
+    said = (f"unfinished run, {count} lines whole", f"{count} units in 1 file")
+    await asyncio.to_thread(place.expect, "verify", 0, *said)
+    row = (await asyncio.to_thread(place.listed))[SUITE]
+    assert (row["units"], row["open"], row["ended"]) == (count, TASKS - count, "")
+    assert row["state"].startswith("current") and said[0] in row["state"]
 
 
 async def test_ctrl_c_behind_the_summary(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """suites.yaml: data sets of the user's own in every command."""
 
+import base64
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +10,55 @@ from typing import Any
 import pytest
 
 from support.model_server import model_server_process
-from support.user_place import UserPlace
-from support.user_problems import MARKER, PRIVATE, ROW, RUNS, SLUG, SUITES, TOTAL, write_problems
+from support.small_run import SmallRun
+from support.user_problems import (
+    MARKER,
+    PRIVATE,
+    PROGRAMS,
+    ROW,
+    RUNS,
+    SLUG,
+    SUITES,
+    TOTAL,
+    write_problems,
+)
+from triathlon_runner.runtime import read_questions
 from triathlon_runner.schedule import _checks
+
+MODELS = """
+models:
+  - {{id: good, api: {{base_url: "{url}", model: good}}}}
+  - {{id: worse, api: {{base_url: "{url}", model: worse}}}}
+"""
+
+
+class UserPlace(SmallRun):
+    """A folder with models.yaml, suites.yaml and problems."""
+
+    def run(self, options: str = "", code: int = 0, *texts: str) -> str:
+        return self.expect(f"run --suites {SUITES} --profile standard {options}", code, *texts)
+
+    def site(self) -> dict[str, str]:
+        self.expect("build", 0)
+        files = [path for path in (self.root / "_site").rglob("*") if path.is_file()]
+        return {path.relative_to(self.root / "_site").as_posix(): _text(path) for path in files}
+
+
+def _text(path: Path) -> str:
+    """The file's text; of a packed one what is in it."""
+    content = path.read_bytes()
+    if content.startswith(b"triathlonPack("):
+        content = gzip.decompress(base64.b64decode(content.split(b'"')[1]))
+    elif path.suffix == ".gz":
+        content = gzip.decompress(content)
+    return content.decode("utf-8", "replace")
+
+
+def made(root: Path, url: str) -> UserPlace:
+    (root / "models.yaml").write_text(MODELS.format(url=url))
+    (root / "suites.yaml").write_text(ROW)
+    write_problems(root / "mine.jsonl")
+    return UserPlace(root)
 
 
 @pytest.fixture(scope="module")
@@ -21,24 +69,25 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def place(tmp_path: Path, server: str) -> UserPlace:
-    return UserPlace.made(tmp_path, server)
+    return made(tmp_path, server)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> UserPlace:
     """A finished run of both models on all three suites; to be looked at."""
-    place = UserPlace.made(tmp_path_factory.mktemp("finished"), server)
+    place = made(tmp_path_factory.mktemp("finished"), server)
     place.run()
     return place
 
 
 @pytest.mark.slow
 def test_a_data_set_is_a_suite_in_three_disciplines(place: UserPlace) -> None:
-    """`suites` lists them with their variants; a dry run counts their tasks without asking."""
+    """`suites` lists them with their variants; a run that names none asks them beside its profile's."""
     listed = {row["id"]: row for row in place.json("suites --variants")}
     assert set(SUITES.split(",")) | {"loop/mine@attack-upper", "runtime/mine@cot"} <= set(listed)
     assert listed["loop/mine"]["title"] == "Loop on My functions"
-    place.run("--models good --dry-run", 0, "loop/mine 3 3", "evolved/mine 3 3")
+    counts = ("loop/mine 3 3", "evolved/mine 2 2", "runtime/mine", "loop/core")
+    place.expect("run --models good --dry-run", 0, *counts)
 
 
 def test_runs_are_graded_resumed_and_verified(finished: UserPlace) -> None:
@@ -170,7 +219,87 @@ def test_the_loop_wants_an_example(place: UserPlace) -> None:
     assert "assert slug(title='One') == 'one'" in json.dumps(line)
 
 
-@pytest.mark.slow
-def test_profiles_take_them(place: UserPlace) -> None:
-    """Without --suites a run asks the user's own data sets beside those of its profile."""
-    place.expect("run --models good --dry-run --limit 1", 0, *SUITES.split(","), "loop/core")
+WRONG = {**SLUG, "canonical_solution": "    return title\n"}
+NO_INPUTS = {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"}
+NAMES = {"slug": "mine/slug", "total": "mine/total", "runs": "Mbpp/17"}
+
+
+@pytest.mark.parametrize("row", [ROW, PRIVATE], ids=["public", "private"])
+def test_logs_are_imported_into_them(place: UserPlace, row: str) -> None:
+    """Judged by the user's problems; of a private data set no text of a task or program is on the site."""
+    (place.root / "suites.yaml").write_text(row)
+    programs = {**PROGRAMS, "total": f"def total(prices):\n    return '{MARKER}'\n"}
+    samples = ({"task_id": NAMES[name], "solution": text} for name, text in programs.items())
+    write_problems(place.root / "samples.jsonl", *samples)
+    place.expect("import evalplus samples.jsonl --suite evolved/mine --model theirs", 0)
+    lines = place.results / "imported/runs/theirs/evolved/mine.jsonl"
+    stored = map(json.loads, lines.read_text().splitlines())
+    outcomes = {line["task_id"]: line["outcome"] for line in stored}
+    assert outcomes == {"mine/slug": "passed", "mine/total": "failed", "Mbpp/17": "passed"}
+    assert place.json("verify")["follows"]
+    site = place.site()
+    assert "theirs" in site["imported.html"]
+    if row == PRIVATE:
+        assert json.loads(lines.with_suffix(".manifest.json").read_text())["private"] is True
+        assert leaks(site) == []
+
+
+def test_questions_are_built_of_them(place: UserPlace) -> None:
+    """References are checked first; results of the file are verified where it is named.
+
+    No file is written of private ones, which would hold their functions.
+    """
+    build = "questions build --dataset mine --out questions.json"
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    refusal = "suites.yaml, line 1: expected a data set whose texts may be handed on, got 'mine'"
+    place.expect(build, 2, refusal, "triathlon run --suites runtime/mine")
+    assert not (place.root / "questions.json").exists()
+    (place.root / "suites.yaml").write_text(ROW)
+    place.expect(build, 0)
+    written = read_questions(place.root / "questions.json")
+    assert {program.task_id for program in written.programs} == set(NAMES.values())
+    place.expect("run --models good --suites questions.json@cot", 0)
+    unknown = "unknown suite 'runtime/questions@cot': if its questions came from a file, name that"
+    place.expect("verify", 1, unknown)
+    place.expect("verify --suites questions.json@cot", 0, "units, follows")
+    write_problems(place.root / "mine.jsonl", WRONG)
+    place.expect(build, 2, "line 1, task 'mine/slug': expected a reference that passes its own tests")
+
+
+def test_what_was_evolved_from_them_shares_their_board(place: UserPlace) -> None:
+    """What is no function is left out; the mean over both sets ranks; private seeds make a private set."""
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    evolve = "evolve --model good --out new --seeds evolved/mine --transformations verbose"
+    left_out = "left out: Mbpp/17: a seed needs a prompt with a function that has parameters"
+    place.expect(f"{evolve} --dry-run", 0, left_out, "2 problems to evolve")
+    said = place.expect(evolve, 0, "2/2 evolved, 0 dropped, 0 open")
+    (row,) = (line for line in said.splitlines() if line.startswith("- {"))
+    assert row.endswith('private: true, seeds: "evolved/mine", transformation: "verbose"}')
+    file = place.root / "new" / "verbose.jsonl"
+    file.write_text(file.read_text().replace('"accepted": null', '"accepted": true'))
+    (place.root / "suites.yaml").write_text(f"{ROW}{row}\n")
+    suites = "evolved/mine,evolved/mine-verbose"
+    place.expect(f"run --models good --suites {suites} --profile standard", 0)
+    page = place.site()["evolved-mine.html"]
+    assert "Mean pass@1" in page and "mine verbose" in page
+    assert "What other words and helpers change" in page
+    parents = [line["parents"] for line in place.records("evolved/mine-verbose", "good")]
+    assert sorted(map(str, parents)) == ["['mine/slug']", "['mine/total']"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (RUNS, "expected problems in 'evolved/mine' that can be evolved, got none left out: Mbpp/17"),
+        (WRONG, "line 1, task 'mine/slug': expected a reference that passes its own tests"),
+        (NO_INPUTS, "mine/slug: a seed needs a prompt with a function"),
+    ],
+)
+def test_what_cannot_be_evolved_is_refused(
+    place: UserPlace, problem: dict[str, object], message: str
+) -> None:
+    """Before a model is asked: exit code 2, naming the problem, or what suites.yaml takes as no `seeds:`."""
+    write_problems(place.root / "mine.jsonl", problem)
+    evolve = "evolve --model good --out new --dry-run --seeds"
+    place.expect(f"{evolve} evolved/mine", 2, message)
+    place.expect(f"{evolve} loop/mine", 2, "at --seeds, got 'loop/mine'")
