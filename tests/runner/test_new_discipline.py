@@ -92,7 +92,8 @@ def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
     models.write_text(head + "".join(f"  - id: {name}\n{row}" for name in names))
     place.expect(RUN, 0)
     fakes = [FakeModel(name) for name in (*names, "alone")]
-    write_results(place.results, fakes, [FakeSuite(*catalogue.select(["loop/core"]), tasks=6)])
+    (loop,) = catalogue.select(["loop/core"])
+    write_results(place.results, fakes, [FakeSuite(loop, tasks=6)])
     out = place.root / "_site"
     place.expect(f"build --strict --out {out}", 0)
     ranking = json.loads((out / "data/overall-core.json").read_text())
