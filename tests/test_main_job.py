@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.model_server import model_server_process
-from support.small_run import COMMAND, SmallRun
+from support.small_run import COMMAND, SmallRun, served
 
 MODELS = """\
 models:
@@ -18,24 +17,12 @@ models:
     name: Scripted <b>Model</b> & Co
     organization: Nobody
     parameters: 1B
-    api: {{base_url: "{base_url}", model: scripted, concurrency: 16}}
+    api: {{base_url: "{url}", model: scripted, concurrency: 16}}
   - id: keyless
     name: Keyless
-    api: {{base_url: "{base_url}", model: scripted, key_env: TRIATHLON_TEST_KEY_THAT_NOBODY_SETS}}
+    api: {{base_url: "{url}", model: scripted, key_env: TRIATHLON_TEST_KEY_THAT_NOBODY_SETS}}
 """
 RUN = "run --limit 3"
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("server") / "requests.jsonl"
-
-
-@pytest.fixture(scope="module")
-def base_url(log: Path) -> Iterator[str]:
-    script = "support.core_model:answer"
-    with model_server_process(script, "--latency", "0.05", "--log", str(log)) as url:
-        yield url
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -45,17 +32,12 @@ def _without_official_data() -> Iterator[None]:
         yield
 
 
-def place_at(root: Path, base_url: str) -> SmallRun:
-    (root / "models.yaml").write_text(MODELS.format(base_url=base_url))
-    return SmallRun(root)
-
-
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory: pytest.TempPathFactory, base_url: str) -> SmallRun:
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallRun]:
     """A place where an undisturbed run has finished."""
-    place = place_at(tmp_path_factory.mktemp("calm"), base_url)
-    place.expect(RUN, 0)
-    return place
+    with served(tmp_path_factory.mktemp("calm"), rows=MODELS, latency=0.05) as place:
+        place.expect(RUN, 0)
+        yield place
 
 
 def test_what_a_run_leaves(calm: SmallRun) -> None:
@@ -68,12 +50,12 @@ def test_what_a_run_leaves(calm: SmallRun) -> None:
     assert "TRIATHLON_TEST_KEY_THAT_NOBODY_SETS" in skipped
 
 
-def test_a_second_run_asks_nothing(calm: SmallRun, log: Path) -> None:
-    asked = log.read_text().count("\n")
+def test_a_second_run_asks_nothing(calm: SmallRun) -> None:
+    asked = len(calm.requests)
     before = _file_states(calm.root / "results/runs")
     prune = "cache prune --model"  # results put aside alone would come from the cache again
     calm.expect(RUN, 0, "all units had been measured before", "0 units finished, 0 open", prune)
-    assert log.read_text().count("\n") == asked
+    assert len(calm.requests) == asked
     assert _file_states(calm.root / "results/runs") == before
 
 
@@ -91,21 +73,21 @@ def test_the_site_is_built_from_the_results(calm: SmallRun) -> None:
 
 
 @pytest.mark.slow
-def test_kills_lose_and_double_nothing(tmp_path: Path, base_url: str, calm: SmallRun) -> None:
+def test_kills_lose_and_double_nothing(tmp_path: Path, calm: SmallRun) -> None:
     """Ten times SIGKILL in the middle; what is there in the end equals an undisturbed run, timing aside."""
-    place = place_at(tmp_path, base_url)
     dice = random.Random(7)  # the moments differ with the machine's load anyway
     environment = {**os.environ, "TRIATHLON_CACHE": str(tmp_path / "cache")}
-    for _ in range(10):
-        with suppress(subprocess.TimeoutExpired):  # at which it is killed
-            subprocess.run(
-                [*COMMAND, *RUN.split()],
-                cwd=tmp_path,
-                env=environment,
-                check=False,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.STDOUT,
-                timeout=2.0 + dice.random() * 3.0,
-            )
-    place.expect(RUN, 0)
+    with served(tmp_path, rows=MODELS, latency=0.05) as place:
+        for _ in range(10):
+            with suppress(subprocess.TimeoutExpired):  # at which it is killed
+                subprocess.run(
+                    [*COMMAND, *RUN.split()],
+                    cwd=tmp_path,
+                    env=environment,
+                    check=False,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.STDOUT,
+                    timeout=2.0 + dice.random() * 3.0,
+                )
+        place.expect(RUN, 0)
     assert place.timeless() == calm.timeless()

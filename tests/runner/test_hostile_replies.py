@@ -2,15 +2,15 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from support import hostile_replies
-from support.case_files import listed
+from support.case_files import listed, sections
 from support.fake_model import FakeModel
 from support.hashes import hashes
 from support.loop_fakes import FakeGrader, loop_suite
@@ -58,8 +58,53 @@ ABOUT, INPUT = output_question(CruxevalTask("t", PROGRAM, "3", "[3]"))
 KINDS: tuple[ModelKind, ...] = ("instruct", "base")
 QUICK = 6_000
 """Characters of a reply, or of a value that a program returns, up to which it is short."""
+PARTS = {
+    heading: tuple(map(eval, text.split("\n")))
+    for heading, text in sections(Path(__file__).with_name("hostile_replies.txt")).items()
+}
+VALUES = tuple(
+    value
+    for group in ("numbers", "constructed", "collections", "texts", "code", "words")
+    for value in PARTS[group]
+)
+"""Texts of values, programs and words, each hostile to some step of reading it."""
+SHAPES = PARTS["shapes"]
+"""Ways to write a text into a reply; each `{}` stands for the text."""
+WHOLE = PARTS["whole"]
+"""Whole replies of about a megabyte, most of them one line: extraction must not take time that grows faster
+than the reply."""
 Way = Callable[[Reply], Awaitable[object]]
 """One way of a reply through a discipline."""
+
+
+def shaped(shape: str, text: str) -> str:
+    """A text in one shape."""
+    return shape.replace("{}", "\1").replace("{{", "{").replace("}}", "}").replace("\1", text)
+
+
+def replies() -> Iterator[str]:
+    """Every value in every shape, then the whole replies: more than 11,000."""
+    for value, shape in itertools.product(VALUES, SHAPES):
+        yield shaped(shape, value)
+    yield from WHOLE
+
+
+def generated() -> st.SearchStrategy[str]:
+    """Parts of the corpus and random text, joined and wrapped at random."""
+    characters = st.characters(exclude_categories=["Cs"])
+    part = st.one_of(
+        st.sampled_from([value for value in VALUES if len(value) < 200]),
+        st.text(characters, max_size=12),
+        st.text("()[]{}<>'\"`\\#;:,.=-+*/ \n\t019aejnxANSWER?", max_size=24),
+        st.integers().map(str),
+        st.floats().map(repr),
+        st.binary(max_size=6).map(repr),
+    )
+    joined = st.lists(part, min_size=1, max_size=4).flatmap(
+        lambda parts: st.sampled_from(["", " ", "\n", ", ", "; ", ": "]).map(lambda mark: mark.join(parts))
+    )
+    shapes = st.lists(st.sampled_from(SHAPES), max_size=3)
+    return st.builds(partial(reduce, lambda text, shape: shaped(shape, text)), shapes, joined)
 
 
 async def feed(
@@ -140,8 +185,7 @@ async def feed_all(replies: Iterable[str], ways: Sequence[Way]) -> int:
 @disciplines
 async def test_the_whole_corpus(ways: Sequence[Way]) -> None:
     """Each short reply, and one in seven of the long ones, ends as an outcome of the model."""
-    replies = enumerate(hostile_replies.replies())
-    fed = [text for place, text in replies if len(text) < QUICK or place % 7 == 0]
+    fed = [text for place, text in enumerate(replies()) if len(text) < QUICK or place % 7 == 0]
     assert await feed_all(fed, ways) > 10_000
 
 
@@ -154,7 +198,7 @@ def test_generated_replies(ways: Sequence[Way], examples: int) -> None:
             await way(Reply(text=text))
 
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    @given(hostile_replies.generated())
+    @given(generated())
     def check(text: str) -> None:
         asyncio.run(feed_each(text))
 
@@ -164,7 +208,7 @@ def test_generated_replies(ways: Sequence[Way], examples: int) -> None:
 @pytest.mark.parametrize(("suite", "function"), [(EVOLVED, "f(x)"), (LOOPS[0], "add(a, b)")])
 async def test_hostile_programs_are_graded(suite: EvolvedSuite | LoopSuite, function: str) -> None:
     """Values of the corpus, returned by a program in the real sandbox, are this program's failure."""
-    values = [value for value in hostile_replies.VALUES if "\n" not in value and len(value) < QUICK]
+    values = [value for value in VALUES if "\n" not in value and len(value) < QUICK]
     async with open_sandbox(jobs=2) as sandbox:
         grader = ProgramGrader(sandbox, min_cpu_seconds=1.0)
         for number, value in enumerate(values[1::4]):
@@ -177,7 +221,7 @@ async def test_hostile_programs_are_graded(suite: EvolvedSuite | LoopSuite, func
 async def test_hostile_answers_are_executed(sandbox: Sandbox) -> None:
     """Those that complete the assertion, each way of it once; some use up all their time."""
     answers: dict[str, str] = {}
-    for text in hostile_replies.replies():
+    for text in replies():
         await answer("direct", Reply(text=text))
         found = extract_answer(Reply(text=text), "direct")
         answers |= dict.fromkeys(stated(found), found) if isinstance(found, str) else {}

@@ -19,6 +19,14 @@ pytestmark = pytest.mark.official
 ROOT = Path(__file__).parents[2]
 SECONDS = 600
 ONE = ("--models", "gpt-4-turbo")
+COMMAND = """
+from triathlon_runner.datasets import official
+from triathlon_runner.runtime import _programs
+from triathlon_site.__main__ import main
+vars(_programs)["dreval"] = lambda store: official.dreval(store)[:2]
+main()
+"""
+"""`triathlon` with two of DREval's programs, as building the questions of all takes minutes."""
 NOBODY = "http://127.0.0.1:9/v1"
 ROWS = """
 models:
@@ -33,7 +41,7 @@ models:
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     official_store()
-    with model_server_process("support.papers_model:answer") as url:
+    with model_server_process("support.core_model:official_answer") as url:
         yield url
 
 
@@ -51,11 +59,10 @@ def call(root: Path, *arguments: str, data: Path | None = None) -> subprocess.Co
         **os.environ,
         "TRIATHLON_CACHE": str(root / "cache"),
         "TRIATHLON_DATA": str(folder),
-        "PYTHONPATH": str(ROOT / "tests"),
         "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing is fetched
         "NO_PROXY": "127.0.0.1",
     }
-    command = [sys.executable, "-m", "support.papers_command", "reproduce", *arguments]
+    command = [sys.executable, "-c", COMMAND, "reproduce", *arguments]
     return subprocess.run(
         command, cwd=root, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )

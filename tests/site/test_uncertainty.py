@@ -2,7 +2,7 @@
 
 import math
 import runpy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,12 +13,12 @@ import pytest
 from scipy.stats import beta, binomtest, kstest, norm, rankdata
 from scipy.stats import t as student
 
-from support.statistics import sample_of
 from triathlon_site import ranking
 from triathlon_site.agreement import correlate
 from triathlon_site.uncertainty import (
     LEVEL,
     Interval,
+    Sample,
     differences,
     draw,
     mean_scores,
@@ -28,6 +28,24 @@ from triathlon_site.uncertainty import (
     share_interval,
     task_weights,
 )
+
+
+def sample_of(
+    results: Mapping[str, Sequence[float]],
+    *,
+    suite: str = "evolved/core-seeds",
+    maximum: float = 1.0,
+    seeds: tuple[tuple[str, ...], ...] = (),
+) -> Sample:
+    """One score a task and model; nan where a model has no result.
+
+    Without seeds, each task of each suite is a problem of its own.
+    """
+    values = np.array(list(results.values()), dtype=float)
+    known = ~np.isnan(values)
+    clusters = tuple(f"{suite}/{index:03d}" for index in range(values.shape[1]))
+    numerators = np.where(known, values, 0.0)
+    return Sample(suite, tuple(results), clusters, numerators, known.astype(float), 1.0, maximum, seeds)
 
 
 @pytest.mark.parametrize(("passed", "tasks"), [(0, 2), (0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])

@@ -20,7 +20,7 @@ from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.pages import Gathered, Rendering
 from triathlon_site.pages.board import view_of
 from triathlon_site.published import Published, PublishedTable, published_tables
-from triathlon_site.render import Page, Section, installed_environment
+from triathlon_site.render import Section, installed_environment
 from triathlon_site.scores import Board
 
 SUITES = (
@@ -136,15 +136,11 @@ def build_small(root: Path, *, strict: bool = False, tasks: int = 12) -> BuildRe
     return build(results, root / "_site", None, Options(strict), cache=root / "cache")
 
 
-def rendered_pages(site: Gathered) -> list[Page]:
-    """Every page and data file of a site, in the order of its sections."""
-    rendering = Rendering(site, installed_environment())
-    return [page for number in range(len(rendering)) for page in rendering.section(number)]
-
-
 def rendered_texts(site: Gathered) -> dict[str, str]:
     """The text of every page and data file of a site, by its path."""
-    return {page.path: page.content for page in rendered_pages(site)}
+    rendering = Rendering(site, installed_environment())
+    pages = (page for number in range(len(rendering)) for page in rendering.section(number))
+    return {page.path: page.content for page in pages}
 
 
 def published_boards(published: Published) -> list[PublishedTable]:

@@ -82,9 +82,7 @@ class SmallRun:
         """
         ended, said = self.says(*shlex.split(line))
         assert ended == code, said
-        shown = " ".join(said.split())
-        for text in texts:
-            assert (text.removeprefix("!") in shown) is not text.startswith("!"), f"{line}: {text}: {shown}"
+        _compare(said, texts, line)
         return said
 
     def json(self, line: str, code: int = 0) -> Any:
@@ -147,9 +145,7 @@ class SmallRun:
         """
         for step in re.split(r"\n(?=> |\d \$ )", transcript.strip()):
             line, *texts = step.split("\n")
-            said = " ".join(self._step(line).split())
-            for text in texts:
-                assert (text.removeprefix("!") in said) is not text.startswith("!"), f"{line}: {text}: {said}"
+            _compare(self._step(line), texts, line)
 
     def _step(self, line: str) -> str:
         begin, command = line[:2], line[2:]
@@ -176,6 +172,12 @@ class SmallRun:
         path.symlink_to(self.root / "elsewhere")
 
 
+def _compare(said: str, texts: Iterable[str], line: str) -> None:
+    shown = " ".join(said.split())
+    for text in texts:
+        assert (text.removeprefix("!") in shown) is not text.startswith("!"), f"{line}: {text}: {shown}"
+
+
 def transcripts(path: Path) -> pytest.MarkDecorator:
     """Gives a test the `steps` of each transcript of a file, for `play`; a heading may end in (slow)."""
     cases = [
@@ -186,10 +188,12 @@ def transcripts(path: Path) -> pytest.MarkDecorator:
 
 
 @contextmanager
-def served(root: Path, script: str = "support.core_model:answer", rows: str = ROWS) -> Iterator[SmallRun]:
+def served(
+    root: Path, script: str = "support.core_model:answer", rows: str = ROWS, latency: float = 0.0
+) -> Iterator[SmallRun]:
     """A folder whose models are behind a server of their own while the block runs."""
     small = SmallRun(root)
-    with model_server_process(script, "--log", str(small.log)) as url:
+    with model_server_process(script, "--log", str(small.log), "--latency", str(latency)) as url:
         (root / "models.yaml").write_text(rows.format(url=url))
         yield small
 

@@ -44,3 +44,9 @@ class Place:
             found = terminal.finish()
             assert found == code, terminal.text
         return terminal
+
+
+def assert_in_order(terminal: Terminal) -> None:
+    """No traceback and no Markdown, nothing is cut, the panel is erased, and the cursor is shown."""
+    assert not any(sign in terminal.text for sign in ("Traceback", "| ", "…", "time left")), terminal.text
+    assert terminal.output.rfind(b"\x1b[?25h") >= terminal.output.rfind(b"\x1b[?25l")

@@ -1,10 +1,10 @@
 """Three problems of a user's own, in three formats, and a scripted model that knows them."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any, Final
 
+from support.core_model import RIGHT, WRONG, name_in, said
 from support.scripted_evolver import fenced
 from support.server_replies import Asked
 
@@ -56,20 +56,9 @@ def write_problems(path: Path, *problems: dict[str, Any]) -> None:
 
 
 def answer(asked: Asked) -> str:
-    """Says the reference of the function that is asked for; the model `worse` says it of `slug` alone.
-
-    A problem that is to be evolved is reworded.
-    """
+    """Rewords a problem that is to be evolved, else says a reference; `worse` says that of `slug` alone."""
     if "Rules for the problem:" in asked.prompt:
         problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
         return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
-    if "[ANSWER]" in asked.prompt:
-        return f"[ANSWER]YES[/ANSWER] {MARKER}"
-    known = [name for name in re.findall(r"\w+", asked.prompt) if name in PROGRAMS]
-    if not known:
-        return f"I do not know that function, {MARKER}."
-    if "sentence" in asked.prompt.lower():
-        return f"A function that does what {known[-1]} does, {MARKER}."
-    if asked.body["model"] == "worse" and known[-1] != "slug":
-        return f"```python\ndef {known[-1]}(*arguments):\n    return '{MARKER}'\n```"
-    return f"{MARKER}\n```python\n{PROGRAMS[known[-1]]}\n```"
+    is_right = asked.body["model"] != "worse" or name_in(asked.prompt, PROGRAMS) == "slug"
+    return f"{MARKER}\n{said(asked.prompt, PROGRAMS, RIGHT if is_right else WRONG)}"

@@ -1,12 +1,13 @@
-"""A model server without a network, for `virtual_time`: what it allows, and by which chance it fails."""
+"""A model server without a network, on an event loop whose clock jumps: hours of waiting pass in no time."""
 
 import asyncio
 import json
 import random
+import selectors
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from triathlon_runner.llm import ApiConfig, Chat, EndpointStats, Limits, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import Lost, TimedOut
@@ -14,6 +15,7 @@ from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm.provider import HttpReply, Secrets, Send
 
+T = TypeVar("T")
 CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
 FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type")
 
@@ -134,3 +136,32 @@ async def ask(
         for number in range(chains):
             group.create_task(chain(number))
     return model.stats
+
+
+class _Jumping(selectors.SelectSelector):
+    """Does not wait: moves the clock instead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        assert timeout is not None, "everybody waits for something that no timer brings"
+        self.now += max(0.0, timeout)
+        return []
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._jumping = _Jumping()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        return self._jumping.now
+
+
+def run_virtually(main: Coroutine[Any, Any, T]) -> tuple[T, float]:
+    """What the coroutine returns, and the seconds that it took on the loop's clock."""
+    with asyncio.Runner(loop_factory=_Loop) as runner:
+        result = runner.run(main)
+        return result, runner.get_loop().time()

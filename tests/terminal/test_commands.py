@@ -1,6 +1,5 @@
 """The other commands in a terminal of 80 × 24: they end as they should and leave it in order."""
 
-import json
 import re
 import shutil
 from itertools import pairwise
@@ -8,19 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from support.terminal import Terminal
-from support.terminal_place import Place
+from support.site import json_lines, write_lines
+from support.terminal_place import Place, assert_in_order
 from triathlon_runner import models_yaml
 
 ROOT = Path(__file__).parents[2]
-
-
-def assert_in_order(terminal: Terminal) -> None:
-    """No traceback; the cursor is shown; no line is longer than the window by a table's doing."""
-    assert "Traceback" not in terminal.text
-    assert terminal.output.rfind(b"\x1b[?25h") >= terminal.output.rfind(b"\x1b[?25l")
-    assert "…" not in terminal.text, "nothing is cut"
-    assert "| " not in terminal.text, "no Markdown"
 
 
 @pytest.mark.parametrize(
@@ -40,9 +31,8 @@ def assert_in_order(terminal: Terminal) -> None:
 def test_what_is_printed_fits_the_window(measured: Place, arguments: str, code: int, said: str) -> None:
     """Tables continue long cells in the next line, sentences are broken between words."""
     stored = measured.root / "results/runs/good-model-instruct/evolved/core-seeds.jsonl"
-    records = [json.loads(line) for line in stored.read_text().splitlines()]
-    samples = [{"task_id": record["task_id"], "solution": record["program"]} for record in records]
-    (measured.root / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples))
+    samples = [{"task_id": unit["task_id"], "solution": unit["program"]} for unit in json_lines(stored)]
+    write_lines(measured.root / "samples.jsonl", samples)
     terminal = measured.see(*arguments.split(), code=code)
     assert_in_order(terminal)
     assert said in " ".join(terminal.text.split())

@@ -1,6 +1,5 @@
 """What servers, files and models say reaches the terminal as text: it moves, colours and hides nothing."""
 
-import json
 import re
 import shutil
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.server_scripts import HOSTILE
+from support.site import json_lines, write_lines
 from support.terminal import Terminal
 from support.terminal_place import Place
 
@@ -57,9 +57,8 @@ def edited(tmp_path: Path, url: str, measured: Place) -> Place:
     shutil.copytree(measured.root / "results", tmp_path / "before")
     runs = tmp_path / "results/runs"
     lines = runs / "good-model-instruct/evolved/core-seeds.jsonl"
-    records = [json.loads(line) for line in lines.read_text().splitlines()]
-    records[0]["task_id"] = HOSTILE
-    lines.write_text("".join(json.dumps(record) + "\n" for record in records))
+    first, *rest = json_lines(lines)
+    write_lines(lines, [first | {"task_id": HOSTILE}, *rest])
     folder = HOSTILE.replace("/", "")
     shutil.copytree(runs / "good-model-instruct", runs / folder)
     return place

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.virtual_server import VirtualServer, ask, model_behind
-from support.virtual_time import run_virtually
+from support.virtual_server import VirtualServer, ask, model_behind, run_virtually
 from triathlon_runner.llm import Completion, Limits, ModelUnavailableError, Sampling, ServerUnreachableError
 from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
 from triathlon_runner.llm.provider import HttpReply

@@ -10,8 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.virtual_server import VirtualServer, model_behind
-from support.virtual_time import run_virtually
+from support.virtual_server import VirtualServer, model_behind, run_virtually
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import OtherModel, Retryable
 from triathlon_runner.llm.openai_chat import check_model, is_related

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from support.core_model import problem_in
+from support.core_model import name_in, programs
 from support.server_replies import Asked
 from support.small_run import SmallRun, served
 from triathlon_runner import loop
@@ -20,10 +20,9 @@ def asks_for_words(text: str) -> bool:
 
 def programmer(asked: Asked) -> str:
     """A model that knows `core`: its own sentence leads it back to the right program."""
-    problem = problem_in(asked.prompt)
-    assert problem is not None
-    words = "Write a Python function again."
-    return words if asks_for_words(asked.prompt) else f"```python\n{problem.reference}```"
+    if asks_for_words(asked.prompt):
+        return "Write a Python function again."
+    return f"```python\n{programs()[name_in(asked.prompt, programs())]}```"
 
 
 def forgetful(asked: Asked) -> str:
