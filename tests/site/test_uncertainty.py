@@ -30,22 +30,13 @@ from triathlon_site.uncertainty import (
 )
 
 
-def sample_of(
-    results: Mapping[str, Sequence[float]],
-    *,
-    suite: str = "evolved/core-seeds",
-    maximum: float = 1.0,
-    seeds: tuple[tuple[str, ...], ...] = (),
-) -> Sample:
-    """One score a task and model; nan where a model has no result.
-
-    Without seeds, each task of each suite is a problem of its own.
-    """
+def sample_of(results: Mapping[str, Sequence[float]], suite: str = "evolved/core-seeds") -> Sample:
+    """One score a task and model; nan where a model has no result. Each task is a problem of its own."""
     values = np.array(list(results.values()), dtype=float)
     known = ~np.isnan(values)
     clusters = tuple(f"{suite}/{index:03d}" for index in range(values.shape[1]))
-    numerators = np.where(known, values, 0.0)
-    return Sample(suite, tuple(results), clusters, numerators, known.astype(float), 1.0, maximum, seeds)
+    numerators, weights = np.where(known, values, 0.0), known.astype(float)
+    return Sample(suite, tuple(results), clusters, numerators, weights, 1.0, 1.0, ())
 
 
 @pytest.mark.parametrize(("passed", "tasks"), [(0, 2), (0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])
