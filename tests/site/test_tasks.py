@@ -37,14 +37,13 @@ FIVE = solved(m1="11110", m2="11100", m3="11000", m4="10010", m5="10011")
 def test_tasks_by_ease_and_separation() -> None:
     """The easiest first. Separation is Pearson’s r with the mean of the others, over five models or more."""
     assert [task.task for task in FIVE.tasks] == ["a", "b", "d", "c", "e"]
-    assert FIVE.tasks[0].solved == 5 and FIVE.tasks[0].mean == 1.0
+    assert (FIVE.tasks[0].solved, FIVE.tasks[0].mean) == (5, 1.0)
     scores = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 1, 0], [1, 0, 0, 1, 1]])
     by_task = {task.task: task for task in FIVE.tasks}
     assert math.isnan(by_task["a"].separation)
     for column, task in enumerate("bcde", start=1):
         rest = np.delete(scores, column, axis=1).mean(axis=1)
-        expected = pearsonr(scores[:, column], rest).statistic
-        assert math.isclose(by_task[task].separation, expected, abs_tol=1e-12)
+        assert by_task[task].separation == pytest.approx(pearsonr(scores[:, column], rest).statistic)
     (one_b,) = (one for one in solved(m1="1-", m2="11", m3="10").tasks if one.task == "b")
     assert (one_b.models, one_b.mean) == (2, 0.5) and math.isnan(one_b.separation)
     of_five = {"m1": "1111", "m2": "1110", "m3": "1100", "m4": "1000", "m5": "0010"}
@@ -108,19 +107,16 @@ def test_both_parts_are_recovered(sizes: tuple[int, ...]) -> None:
 def test_repeats_of_a_certain_model_say_nothing() -> None:
     """Where each task's samples end alike, sampling has no part; where tasks are alike, it has all."""
     certain = noise_budget([[1, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 0]])
-    assert certain is not None
-    assert (certain.within, certain.sampling_share) == (0, 0)
+    assert certain is not None and (certain.within, certain.sampling_share) == (0, 0)
     assert certain.half_width(4, 1) == certain.half_width(4, 9)
     alike = noise_budget([[1, 0]] * 50)
-    assert alike is not None
-    assert (alike.between, alike.sampling_share) == (0, 1)
+    assert alike is not None and (alike.between, alike.sampling_share) == (0, 1)
 
 
 def test_a_worked_example() -> None:
     """By hand: MSW 1/6, MSB 1/2, so W = 1/6 and B = 1/6; without repeats the two cannot be told apart."""
     budget = noise_budget([[1, 1], [1, 0], [0, 0]])
-    assert budget is not None
-    assert (budget.within, budget.between) == pytest.approx((1 / 6, 1 / 6))
+    assert budget is not None and (budget.within, budget.between) == pytest.approx((1 / 6, 1 / 6))
     assert [noise_budget(samples) for samples in ([[1], [0], [1]], [[1, 0, 1]], [])] == [None] * 3
     budget = NoiseBudget(tasks=100, samples=3, between=0.15, within=0.10)
     assert budget.sentence() == "3 repeats narrow ±9.8 to ±8.4; 100 more tasks to ±6.9"
