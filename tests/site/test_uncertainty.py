@@ -54,7 +54,7 @@ def test_interval_of_pass_at_1_is_of_two_beta_distributions(passed: int, tasks: 
 
 
 def test_an_interval_follows_the_spread_that_was_seen() -> None:
-    """Narrow of tasks that are all near 10 %, wider where the tasks of one seed end alike."""
+    """Narrow of tasks that are all near 10 %, wider where tasks end alike that have a seed in common."""
     shares = list(np.tile([0.06, 0.08, 0.1, 0.12, 0.14], 16))
     (near,) = score_intervals([sample_of({"m": shares})])
     passes = share_interval(8, 80)
@@ -63,8 +63,11 @@ def test_an_interval_follows_the_spread_that_was_seen() -> None:
     values = [float(place < 16) for place in range(40)]
     alone = sample_of({"m": values})
     related = replace(alone, seeds=tuple((f"seed {place // 4}",) for place in range(40)))
-    (one,), (other,) = score_intervals([alone]), score_intervals([related])
-    assert other.low < one.low and other.high > one.high
+    ends = [(f"seed {place // 4}", f"own {place}")[:: (1, -1)[place % 2]] for place in range(40)]
+    two = replace(alone, seeds=tuple(ends))  # in the whole as much in common as those of one seed
+    (one,), (other,), (either,) = map(score_intervals, ([alone], [related], [two]))
+    assert either.low < one.low and either.high > one.high
+    assert other.high - other.low == pytest.approx(either.high - either.low, rel=0.15)
 
 
 def test_an_interval_of_uneven_tasks_has_every_correction() -> None:
@@ -88,13 +91,13 @@ def test_ranges_differ_by_their_middles() -> None:
 
 def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
     """Each is standard exponential; tasks of one seed share it, one of two seeds shares half with each."""
-    weights = task_weights((("a",), ("b",), ("a",), ("a", "b"), ("c",)), 20_000)
+    weights = task_weights((("a",), ("b",), ("a",), ("a", "b"), ("c",), ("d", "a")), 20_000)
     elsewhere = task_weights((("b",),), 20_000)
     assert np.array_equal(weights[:, 0], weights[:, 2]) and np.array_equal(weights[:, 1], elsewhere[:, 0])
     for column in weights.T:
         assert kstest(column, "expon").pvalue > 0.001
     correlations = np.atleast_2d(np.corrcoef(weights.T))
-    assert correlations[3, [0, 1]] == pytest.approx([0.5, 0.5], abs=0.03)
+    assert correlations[3, [0, 1, 5]] == pytest.approx([0.5, 0.5, 0.5], abs=0.03)
     assert correlations[4, :4] == pytest.approx([0] * 4, abs=0.03)
 
 

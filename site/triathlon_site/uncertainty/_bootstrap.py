@@ -16,6 +16,9 @@ that was seen, N = p (1 - p) / variance. So here: the ends are quantiles of Beta
 Beta(k + 3/4, N - k + 1/4) with k = p N, half way from Jeffreys' interval to the one of Clopper and Pearson,
 since a count of solved tasks can only be whole. Of tasks that pass or fail, N is their number.
 
+The variance counts whatever tasks with a seed in common have in common, also where each is made from two
+seeds (Aronow, Samii and Assenova, Political Analysis 23, 2015); weights can show but half of that.
+
 Other scores of tasks may have any spread, which is estimated, and may be skewed. So there
 
 - the variance has the factor of Student's t for the number of seed problems;
@@ -129,14 +132,15 @@ def task_weights(origins: tuple[tuple[str, ...], ...], draws: int = DRAWS) -> Ar
 
     The weight of a seed is the sum of two halves, each Gamma(1/2). A task made from one seed has both halves
     and so the seed's weight, in whatever suite it stands. A task made from several has the first half of its
-    first seed and the second half of its last: again standard exponential, correlated 1/2 with either seed.
+    first and of its last seed: again standard exponential, correlated 1/2 with either seed and with each task
+    that shares one of them.
     """
     names = dict.fromkeys(name for origin in origins for name in (origin[0], origin[-1]))
     # Two by draws for each; half the square of a standard normal number is Gamma(1/2).
     halves = {name: np.square(generator("seed", name).standard_normal((2, draws))) / 2 for name in names}
     weights = np.empty((len(origins), draws))
     for row, origin in zip(weights, origins, strict=True):
-        np.add(halves[origin[0]][0], halves[origin[-1]][1], out=row)
+        np.add(halves[origin[0]][0], halves[origin[-1]][int(origin[0] == origin[-1])], out=row)
     weights.flags.writeable = False
     return weights.T
 
@@ -260,8 +264,10 @@ def _shape(samples: Sequence[Sample]) -> tuple[Array, Array, Array]:
     with np.errstate(invalid="ignore", divide="ignore"):
         shares, binomial = zip(*map(_share, samples), strict=True)
         share, of_pass_or_fail = np.mean(shares, axis=0), np.sum(binomial, axis=0) / len(samples) ** 2
-        off, seeds = _by_seed(samples, shares)
-        variance, third, far = (off**2).sum(1) / 2, (off**3).sum(1) / 2, (off**2).max(1, initial=0)
+        off, twice, seeds = _by_seed(samples, shares)
+        third, far = (off**3).sum(1) - (twice**3).sum(1), (off**2).max(1, initial=0)
+        squares = (off**2).sum(1)
+        variance = np.maximum(squares - (twice**2).sum(1), squares / 2)
         plain = np.isclose(variance, of_pass_or_fail, rtol=1e-9, atol=0)
         students = np.where(seeds > 1, (stdtrit(np.maximum(seeds - 1, 1), 1 - _TAIL) / _Z) ** 2, 1)
         spread = variance * students * np.where(seeds > 1, seeds / (seeds - 1), 1) + FARTHEST * far
@@ -282,23 +288,26 @@ def _share(sample: Sample) -> tuple[Array, Array]:
     return share, share * (1 - share) * (sample.denominators**2).sum(axis=1) / whole**2
 
 
-def _by_seed(samples: Sequence[Sample], shares: Sequence[Array]) -> tuple[Array, NDArray[np.int64]]:
-    """What each half of a seed's weight moves each model's score by (models × halves); how many seeds it has.
-
-    The halves are those of `task_weights`: half the sum of their squares is the variance.
+def _by_seed(samples: Sequence[Sample], shares: Sequence[Array]) -> tuple[Array, Array, NDArray[np.int64]]:
+    """What the tasks of each seed move each model's score by (models × seeds); what each task made from two
+    seeds does, which is there twice (models × tasks); how many seeds a model has.
     """
     names = dict.fromkeys(name for s in samples for origin in s.origins for name in (origin[0], origin[-1]))
     place = {name: row for row, name in enumerate(names)}
-    off = np.zeros((2, len(place), len(shares[0])))
+    off = np.zeros((len(place), len(shares[0])))
     met = np.zeros((len(place), len(shares[0])), dtype=bool)
+    twice = []
     for sample, share in zip(samples, shares, strict=True):
         residuals = sample.numerators / sample.top - share[:, None] * sample.denominators
         moved = (residuals / sample.denominators.sum(axis=1)[:, None] / len(samples)).T
-        for half, side in enumerate((0, -1)):
-            rows = [place[origin[side]] for origin in sample.origins]
-            np.add.at(off[half], rows, moved)
-            np.logical_or.at(met, rows, (sample.denominators > 0).T)
-    return off.reshape(-1, off.shape[2]).T, met.sum(axis=0)
+        ends = [[place[origin[0]], place[origin[-1]]] for origin in sample.origins]
+        first, last = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+        two = first != last
+        for seeds, tasks in ((first, slice(None)), (last[two], two)):
+            np.add.at(off, seeds, moved[tasks])
+            np.logical_or.at(met, seeds, (sample.denominators > 0).T[tasks])
+        twice.append(moved[two].T)
+    return off.T, np.concatenate(twice, axis=1), met.sum(axis=0)
 
 
 def _off_the_end(samples: Sequence[Sample]) -> Array:
