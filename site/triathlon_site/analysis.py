@@ -7,7 +7,7 @@ object with all analyses over measured results.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 from typing import Final, TypeVar
@@ -112,6 +112,8 @@ class InTwoParts:
     solved: tuple[int, ...]
     """Those that it solves whole."""
     failed: tuple[int, ...]
+    of_both: Sequence[tuple[str, ...]] = field(default=(), compare=False)
+    """The two parts of each problem whose parts are both solved; of those that are solved whole first."""
 
     @property
     def every(self) -> tuple[int, ...]:
@@ -129,7 +131,10 @@ def _in_two_parts(
         if len(own) == 2
     )
     solved, failed = (tuple(counts[whole, missing] for missing in range(3)) for whole in (True, False))
-    return InTwoParts(solved, failed) if counts else None
+    best_first = sorted(parts_of, key=lambda whole: whole not in wholes.solved)
+    in_two = [tuple(sorted(parts_of[whole])) for whole in best_first if len(parts_of[whole]) == 2]
+    of_both = [own for own in in_two if parts.solved.issuperset(own)]
+    return InTwoParts(solved, failed, of_both) if counts else None
 
 
 def composition(seeds: Outcomes, combined: Outcomes) -> InTwoParts | None:

@@ -1,6 +1,6 @@
 """The evolved discipline on the pages: the analyses of its sets (EvoEval, section 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -26,7 +26,7 @@ from triathlon_site.pages.board._parts import (
 )
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, sample_of, set_title, variants_of
-from triathlon_site.uncertainty import central, draw, share_interval
+from triathlon_site.uncertainty import Sample, central, draw, score_intervals
 
 SIGNIFICANCE: Final = 0.05
 OVER_SETS: Final = ("mean of the five", "to the average")
@@ -256,7 +256,9 @@ def _compositions(board: Board, analyses: analysis.Measured, models: Models) -> 
         ):
             for place, how in enumerate(analysis.HOW_MANY):
                 columns[f"{start} {how}"] = {m: count_cell(of[place]) for m, of in counts.items()}
-        columns["composition, %"] = {m: share(one.solved[0], one.every[0]) for m, one in found.items()}
+        columns["composition, %"] = {
+            m: share(one.solved[0], one.every[0], one.of_both) for m, one in found.items()
+        }
         if found:
             title = "Composition" if name == "combine" else f"Composition, {set_title(name)}"
             yield model_table(title, text, models, found, columns)
@@ -287,11 +289,13 @@ def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -
             yield model_table(title, text, models, found, columns)
 
 
-def share(part: int, whole: int) -> Value:
-    """A share in per cent with its counts and its interval."""
+def share(part: int, whole: int, seeds: Sequence[tuple[str, ...]] = ()) -> Value:
+    """A share in per cent with its counts and its interval; `seeds`: of each one, the part first."""
     if not whole:
         return Value(formats.NONE, "none to count", details={"of": 0})
-    span = share_interval(part, whole)
+    names, solved = tuple(map(str, range(whole))), np.arange(whole)[None] < part
+    sample = Sample("", ("",), names, solved.astype(float), np.ones((1, whole)), 1.0, 1.0, tuple(seeds))
+    (span,) = score_intervals([sample])
     ends = f"{100 * span.low:.0f}–{100 * span.high:.0f}"
     details = {"count": part, "of": whole, "low": 100 * span.low, "high": 100 * span.high}
     return score_cell(100 * part / whole, 100, f"{part} of {whole}, {ends}", **details)
