@@ -61,13 +61,16 @@ def test_an_interval_follows_the_spread_that_was_seen() -> None:
     assert near.high - near.low < 0.2 * (passes.high - passes.low)
     assert 0.5 < (near.high - 0.1) / (0.1 - near.low) < 2
     values = [float(place < 16) for place in range(40)]
-    alone = sample_of({"m": values})
+    alone = sample_of({"m": values, "none": [0.0] * 40})
     related = replace(alone, seeds=tuple((f"seed {place // 4}",) for place in range(40)))
     ends = [(f"seed {place // 4}", f"own {place}")[:: (1, -1)[place % 2]] for place in range(40)]
     two = replace(alone, seeds=tuple(ends))  # in the whole as much in common as those of one seed
-    (one,), (other,), (either,) = map(score_intervals, ([alone], [related], [two]))
-    assert either.low < one.low and either.high > one.high
-    assert other.high - other.low == pytest.approx(either.high - either.low, rel=0.15)
+    samples = alone, related, two
+    scores = [(found.low, found.high) for sample in samples for found in score_intervals([sample])[:1]]
+    pairs = [(found.low[0, 1], found.high[0, 1]) for found in (differences((sample,)) for sample in samples)]
+    for one, other, either in (scores, pairs):
+        assert either[0] < one[0] and either[1] > one[1]
+        assert other[1] - other[0] == pytest.approx(either[1] - either[0], rel=0.15)
 
 
 def test_an_interval_of_uneven_tasks_has_every_correction() -> None:

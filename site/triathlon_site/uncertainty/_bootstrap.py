@@ -264,7 +264,8 @@ def _shape(samples: Sequence[Sample]) -> tuple[Array, Array, Array]:
     with np.errstate(invalid="ignore", divide="ignore"):
         shares, binomial = zip(*map(_share, samples), strict=True)
         share, of_pass_or_fail = np.mean(shares, axis=0), np.sum(binomial, axis=0) / len(samples) ** 2
-        off, twice, seeds = _by_seed(samples, shares)
+        alone, related, twice, seeds = _by_seed(samples, shares)
+        off = alone + related
         third, far = (off**3).sum(1) - (twice**3).sum(1), (off**2).max(1, initial=0)
         squares = (off**2).sum(1)
         variance = np.maximum(squares - (twice**2).sum(1), squares / 2)
@@ -288,13 +289,16 @@ def _share(sample: Sample) -> tuple[Array, Array]:
     return share, share * (1 - share) * (sample.denominators**2).sum(axis=1) / whole**2
 
 
-def _by_seed(samples: Sequence[Sample], shares: Sequence[Array]) -> tuple[Array, Array, NDArray[np.int64]]:
-    """What the tasks of each seed move each model's score by (models × seeds); what each task made from two
-    seeds does, which is there twice (models × tasks); how many seeds a model has.
+def _by_seed(
+    samples: Sequence[Sample], shares: Sequence[Array]
+) -> tuple[Array, Array, Array, NDArray[np.int64]]:
+    """What the tasks of each seed alone move each model's score by, and what those of it and another do
+    (models × seeds); what each of the latter does, which is there twice (models × tasks); how many seeds a
+    model has.
     """
     names = dict.fromkeys(name for s in samples for origin in s.origins for name in (origin[0], origin[-1]))
     place = {name: row for row, name in enumerate(names)}
-    off = np.zeros((len(place), len(shares[0])))
+    alone, related = np.zeros((2, len(place), len(shares[0])))
     met = np.zeros((len(place), len(shares[0])), dtype=bool)
     twice = []
     for sample, share in zip(samples, shares, strict=True):
@@ -303,11 +307,22 @@ def _by_seed(samples: Sequence[Sample], shares: Sequence[Array]) -> tuple[Array,
         ends = [[place[origin[0]], place[origin[-1]]] for origin in sample.origins]
         first, last = np.array(ends, dtype=np.int64).reshape(-1, 2).T
         two = first != last
-        for seeds, tasks in ((first, slice(None)), (last[two], two)):
-            np.add.at(off, seeds, moved[tasks])
-            np.logical_or.at(met, seeds, (sample.denominators > 0).T[tasks])
+        for off, seeds, tasks in ((alone, first, ~two), (related, first, two), (related, last, two)):
+            np.add.at(off, seeds[tasks], moved[tasks])
+            np.logical_or.at(met, seeds[tasks], (sample.denominators > 0).T[tasks])
         twice.append(moved[two].T)
-    return off.T, np.concatenate(twice, axis=1), met.sum(axis=0)
+    return alone.T, related.T, np.concatenate(twice, axis=1), met.sum(axis=0)
+
+
+def covariance_beyond_weights(samples: Sequence[Sample]) -> Array | None:
+    """Models × models: what the covariance of mean scores, as shares of their maximum, has beyond that under
+    `task_weights`; None without tasks made from two seeds. All models have a result of each task.
+    """
+    if all(origin[0] == origin[-1] for sample in samples for origin in sample.origins):
+        return None
+    alone, related, twice, _ = _by_seed(samples, [_share(sample)[0] for sample in samples])
+    half = (alone + related / 2) @ related.T / 2
+    return np.asarray(half + half.T - twice @ twice.T)
 
 
 def _off_the_end(samples: Sequence[Sample]) -> Array:

@@ -26,6 +26,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Array,
     Interval,
     Sample,
+    covariance_beyond_weights,
     generator,
     mean_denominator,
     mean_scores,
@@ -229,6 +230,10 @@ def _block(
     products = won[first] @ lost[second].T + lost[first] @ won[second].T
     middle = (means[0] + means[1]) / 2
     variance = np.maximum((squares[first][:, None] + squares[second]) / 2 - products / draws, 0)
+    if (beyond := covariance_beyond_weights(parts)) is not None:
+        own = np.diag(beyond)
+        added = own[first][:, None] + own[second] - 2 * beyond[np.ix_(first, second)]
+        variance += np.maximum(added, 0)
     return (
         rounded(scores[first][:, None] - scores[second]),
         middle[first][:, None] - middle[second],
