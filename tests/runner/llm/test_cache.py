@@ -1,18 +1,14 @@
 """Replies are paid for once: what the cache keeps, also of runs that are killed or share it."""
 
-import asyncio
-import random
 import sqlite3
+import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from support.model_server import ModelServer
 from support.opened import opened
 from support.server_replies import Response, Said, Status
-from support.server_scripts import echo
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, CacheError, Completion, ReplyCache, Sampling
 from triathlon_runner.llm._cache import reply_key
@@ -130,55 +126,41 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
                 look()
 
 
-ASKER = Path(__file__).with_name("asker.py")
-QUESTIONS, SLOTS = 200, 8
+WRITER = """
+import sys
+from runner.llm.test_cache import Path, ReplyCache, answer, key
+with ReplyCache(Path(sys.argv[1])) as cache:
+    for number in range(int(sys.argv[2])):
+        cache.put(key(number), "m", answer("x"))
+        print(number, flush=True)
+"""
 
 
-async def run_asker(server: ModelServer, cache: Path, kill_after: int | None = None) -> set[int]:
-    """The numbers of the questions whose answers arrived, to the end or to a kill after so many requests."""
-    command = [sys.executable, str(ASKER), server.base_url, str(cache), str(QUESTIONS), str(SLOTS)]
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    before = server.count
-    reading = asyncio.create_task(process.stdout.read())
-    if kill_after is not None:
-        while server.count - before < kill_after:  # noqa: ASYNC110  the server knows no events
-            await asyncio.sleep(0.001)
-        await asyncio.sleep(random.random() * 0.01)
-        process.kill()
-    output = await reading
-    assert await process.wait() == (0 if kill_after is None else -9)
-    return {int(line) for line in output.splitlines(keepends=True) if line.endswith(b"\n")}
+def writer(cache: Path, count: int) -> "subprocess.Popen[str]":
+    """A process of its own that stores so many replies, and prints the number of each that is stored."""
+    command = [sys.executable, "-c", WRITER, str(cache), str(count)]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize(
-    ("seed", "kills"), [(1, 1), *(pytest.param(seed, 4, marks=pytest.mark.slow) for seed in range(2, 7))]
-)
-async def test_kill(tmp_path: Path, seed: int, kills: int) -> None:
-    """No answer that had arrived is asked for again, and what is asked twice was in flight."""
-    rng = random.Random(seed)
-    cache = tmp_path / "replies.sqlite"
-    arrived: set[int] = set()
-    async with ModelServer(echo, latency=0.01) as server:
-        for _ in range(kills):
-            start = server.count
-            here = await run_asker(server, cache, kill_after=rng.randrange(1, 30))
-            assert not {int(request.prompt) for request in server.requests[start:]} & arrived
-            arrived |= here
-        start = server.count
-        assert await run_asker(server, cache) == set(range(QUESTIONS))
-        assert not {int(request.prompt) for request in server.requests[start:]} & arrived
-    times = Counter(int(request.prompt) for request in server.requests)
-    assert set(times) == set(range(QUESTIONS))
-    assert server.count <= QUESTIONS + kills * 2 * SLOTS
+@pytest.mark.parametrize("lines", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (20, 60, 150))])
+def test_kill(tmp_path: Path, lines: int) -> None:
+    """Whatever was stored before a kill is there: what is asked again was in flight."""
+    path = tmp_path / "replies.sqlite"
+    with writer(path, 1_000_000) as killed:
+        assert killed.stdout is not None
+        stored = [killed.stdout.readline() for _ in range(lines)]
+        killed.kill()
+        stored += killed.stdout.readlines()
+    with ReplyCache(path) as cache:
+        assert all(cache.get(key(int(number))) for number in stored)
+    assert len(stored) < 1_000_000
 
 
-async def test_two_at_once(tmp_path: Path) -> None:
-    """Two runs may open a new cache at once and write to it: nothing is lost."""
-    cache = tmp_path / "replies.sqlite"
-    async with ModelServer(echo) as server:
-        both = await asyncio.gather(*(run_asker(server, cache) for _ in range(2)))
-        assert both == 2 * [set(range(QUESTIONS))]
-        before = server.count
-        assert await run_asker(server, cache) == set(range(QUESTIONS))
-        assert server.count == before
+def test_two_at_once(tmp_path: Path) -> None:
+    """Two processes may open a new cache at once and write to it: nothing is lost."""
+    path = tmp_path / "replies.sqlite"
+    processes = [writer(path, 200) for _ in range(2)]
+    for process in processes:
+        assert process.communicate()[0].split() == [str(number) for number in range(200)]
+    with ReplyCache(path) as cache:
+        assert cache.replies_by_model() == {"m": 200}
