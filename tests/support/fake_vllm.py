@@ -75,8 +75,9 @@ async def _serve(port: int, model: str, behaviour: str) -> None:
         counted = f'vllm:generation_tokens_total{{model_name="m"}} {next(tokens)}.0\n'
         return counted + os.environ.get("FAKE_VLLM_METRICS", "")
 
-    paths = {"GET /health": {}, "GET /metrics": metrics}
-    async with ModelServer(say, model=model, port=port, paths=paths):
+    models = {"data": [{"id": model}]}
+    paths = {"GET /health": {}, "GET /metrics": metrics, "GET /v1/models": models}
+    async with ModelServer(say, port=port, paths=paths):
         await asyncio.Event().wait()
 
 

@@ -42,8 +42,6 @@ class ModelServer:
 
     script: Script
     _: KW_ONLY
-    model: str | None = None
-    """The name in `/v1/models`; None: there is no list."""
     latency: float = 0.0
     """Seconds that every answer takes at least; time in the queue for a slot comes on top."""
     slots: int | None = None
@@ -82,8 +80,6 @@ class ModelServer:
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
         if (name := f"{http.method} {http.path_qs}") in (self.paths or {}):
             return await self._say(name, http)
-        if http.path == "/v1/models" and self.model is not None:
-            return web.json_response({"object": "list", "data": [{"id": self.model, "object": "model"}]})
         if http.path not in PATHS:
             return web.json_response({"error": {"message": f"no such path {http.path}"}}, status=404)
         asked = self._note(http, await http.read())
@@ -166,7 +162,6 @@ def model_server_process(script: str, *arguments: str) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("script", help="module:function")
-    parser.add_argument("--model")
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--slots", type=int)
     parser.add_argument("--log", type=Path)

@@ -59,7 +59,7 @@ FAULTS: tuple[Response, ...] = (
     Raw(b"<html>busy</html>", "text/html"),
     Raw(b""),
     Said(None),
-    Said("not for you", choices=0),
+    Said("not for you", changes={"choices": []}),
     Said("not for you", model="another-model"),
     Reset(1.0),
 )
