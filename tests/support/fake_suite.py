@@ -70,9 +70,8 @@ def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
 class FakeOpener:
     """Reaches one fake model, whatever the row; counts how often."""
 
-    def __init__(self, model: FakeModel, slots: int = 2) -> None:
+    def __init__(self, model: FakeModel) -> None:
         self.model = model
-        self.slots = slots
         self.opened = 0
         self.served_by = "a test"
         self.weights = ""
@@ -84,6 +83,6 @@ class FakeOpener:
             cast(Model, self.model),
             served_by=self.served_by,
             served_model="fake",
-            slots=self.slots,
+            slots=2,
             weights=self.weights,
         )

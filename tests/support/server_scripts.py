@@ -27,17 +27,11 @@ def bad_replies(asked: Asked) -> str | Response:
         "cut": Said("def f", finish="length"),
         "leaking": "<think>hm</think>def f(): pass",
         "uncounted": Said(f"echo: {asked.prompt}", changes={"usage": None}),
+        "broken": Status(401, "Incorrect API key provided", "invalid_api_key"),
+        "hostile": Status(401, HOSTILE, "invalid_api_key"),
+        "liar": Said(answer(asked), model=HOSTILE),
     }
     return replies.get(asked.body["model"], answer(asked))
-
-
-def good_and_broken(asked: Asked) -> str | Response:
-    """Answers our problems; `broken` and `hostile` refuse the key, `liar` gives a hostile name as its own."""
-    model = asked.body["model"]
-    if model in ("broken", "hostile"):
-        text = HOSTILE if model == "hostile" else "Incorrect API key provided"
-        return Status(401, text, "invalid_api_key")
-    return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:

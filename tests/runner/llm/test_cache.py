@@ -3,6 +3,8 @@
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,23 +82,21 @@ async def test_which_replies_are_kept(tmp_path: Path, said: Response, requests: 
     assert len(server.requests) == requests
 
 
-@pytest.mark.parametrize("kind", ["folder", "no cache", "other format"])
-def test_unusable_file(tmp_path: Path, kind: str) -> None:
+def of_another_format(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version=99")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.write_text("a\n" * 999), of_another_format])
+def test_unusable_file(tmp_path: Path, make: Callable[[Path], object]) -> None:
     """A file that is no cache of ours is a user's error that names it; it is left as it was."""
     path = tmp_path / "replies.sqlite"
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "no cache":
-        path.write_text("these are notes, and no data base\n" * 100)
-    else:
-        db = sqlite3.connect(path)
-        db.execute("PRAGMA user_version=99")
-        db.close()
+    make(path)
+    before = path.is_file() and path.read_bytes()
     with pytest.raises(CacheError, match=r"replies\.sqlite") as caught:
         ReplyCache(path)
     assert isinstance(caught.value, UserError)
-    if kind == "no cache":
-        assert path.read_text().startswith("these are notes")
+    assert (path.is_file() and path.read_bytes()) == before
 
 
 def test_full_disk(tmp_path: Path) -> None:

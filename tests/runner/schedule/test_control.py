@@ -94,10 +94,8 @@ async def test_a_deadline_ends_a_wait(tmp_path: Path, units: int) -> None:
     def say(asked: Asked) -> Response:
         return Status(503) if asked.number % 2 and units > 2 else too_many(600)
 
-    run, control = (
-        LongRun(tmp_path, LongSuite(units), concurrency=8),
-        Control(deadline=NOW.replace(year=9999)),
-    )
+    run = LongRun(tmp_path, LongSuite(units), concurrency=8)
+    control = Control(deadline=NOW.replace(year=9999))
     async with ModelServer(say) as server, asyncio.timeout(60):
         task = await begun(run, server, min(units, 4), control)
         at, control.deadline = time.monotonic(), datetime.now(UTC)

@@ -4,19 +4,17 @@ import asyncio
 import json
 import re
 import resource
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
+from unittest.mock import Mock
 
 import pytest
 
 from support.fake_model import FakeModel
 from support.fake_suite import FakeSuite
-from support.long_units import LongRun
-from support.model_server import ModelServer
 from support.schedule import ROW, Bench
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, EndpointError
@@ -152,14 +150,8 @@ async def test_a_failure_leaves_its_unit_open(
     bench: Bench, error: Exception, reason: str, broken: int
 ) -> None:
     """No answer is no result, nor is a bug of ours: no line, a short reason, and the others are finished."""
-
-    def reply(text: str) -> str:
-        if text == "b":
-            raise error
-        return text
-
     bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
-    bench.model.say = reply
+    bench.model.say = lambda text: error if text == "b" else text
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, broken, 1)
     assert [record.task_id for record in bench.records()] == ["a", "c"]
@@ -174,11 +166,7 @@ async def test_a_failure_leaves_its_unit_open(
 
 async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:
     """What no reply brought about is ours to see: it ends the run as it is."""
-
-    def broken(kind: str) -> dict[str, object]:
-        raise ZeroDivisionError
-
-    bench.opener.open = broken  # type: ignore[assignment, method-assign]
+    bench.opener.open = Mock(side_effect=ZeroDivisionError)  # type: ignore[method-assign]
     with pytest.raises(ExceptionGroup) as caught:
         await bench.run()
     assert caught.group_contains(ZeroDivisionError)
@@ -258,21 +246,19 @@ async def test_progress_is_told_whether_the_cache_had_all_replies(bench: Bench) 
     assert [each.kwargs["from_earlier_run"] for each in told] == [True, False]
 
 
-async def test_a_full_disk(tmp_path: Path) -> None:
+async def test_a_full_disk(bench: Bench) -> None:
     """When no more fits, the run ends with 2 and says so; what is there is whole, and room lets it go on."""
-    run = LongRun(tmp_path, FakeSuite(tasks=[Task(f"task {number}") for number in range(120)]), concurrency=8)
-    before, ignored = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    async with ModelServer(lambda asked: asked.prompt) as server:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (160_000, before[1]))
-        try:
-            summary = await run(server.base_url)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-            signal.signal(signal.SIGXFSZ, ignored)
-        assert summary.exit_code == 2 and "make room" in summary.errors[0]
-        assert 0 < len(run.records()) < 120
-        assert (await run(server.base_url)).exit_code == 0
-    assert [record.task_id for record in run.records()] == [f"task {number}" for number in range(120)]
+    bench.suite = FakeSuite(tasks=[Task(f"task {number}") for number in range(120)])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        summary = await bench.run()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert summary.exit_code == 2 and "make room" in summary.errors[0]
+    assert 0 < len(bench.records()) < 120
+    assert (await bench.run()).exit_code == 0
+    assert [record.task_id for record in bench.records()] == [f"task {number}" for number in range(120)]
 
 
 HASH = "1d" * 32
