@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from support.fake_model import FakeModel
-from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Message, Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
@@ -60,11 +59,8 @@ class FakeSuite:
 
 
 def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
-    def build(data: DataStore) -> FakeSuite:
-        return suite
-
     fields = {"metrics": (), "record": UnitRecord, "core": True, **more}
-    return SuiteEntry(suite.id, "Fake", "evolved", build=build, sampling=SAMPLING, **fields)
+    return SuiteEntry(suite.id, "Fake", "evolved", build=lambda _: suite, sampling=SAMPLING, **fields)
 
 
 class FakeOpener:

@@ -66,20 +66,9 @@ def answer_at_times(asked: Asked) -> str | Response:
 
 
 def echo_key(asked: Asked) -> Response:
-    """A fault with the key in it for every second question, else a program that returns it."""
+    """An error that names the key, in one of several encodings, or a program that returns it."""
     key = asked.headers["Authorization"].removeprefix("Bearer ")
-    if _DICE.random() < 0.5:
-        return _DICE.choice(faults_with(key))
-    changes = {"system_fingerprint": key, "id": key}
-    text = answer(asked)
-    if name := re.search(r"def (\w+)\(", text):  # a program that returns it, and does not contain it
-        text = f"def {name[1]}(*_, **__):\n    return {key[:9]!r} + {key[9:]!r}"
-    return Said(text, model="scripted", headers={"X-Echo": key}, changes=changes)
-
-
-def faults_with(key: str) -> list[Response]:
-    """Errors of all kinds that name a key, in several encodings."""
-    return [
+    faults: list[Response] = [
         Status(500, f"Authorization: Bearer {key}"),
         Status(503, urllib.parse.quote(key, safe=""), key),
         Status(429, f"slow down, {key}", headers={"Retry-After": "0.01"}),
@@ -89,3 +78,10 @@ def faults_with(key: str) -> list[Response]:
         Raw(json.dumps({"error": {"message": key.encode().hex()}}).encode()),
         Raw(f'{{"{key}": 1}}'.encode()),
     ]
+    if _DICE.random() < 0.5:
+        return _DICE.choice(faults)
+    changes = {"system_fingerprint": key, "id": key}
+    text = answer(asked)
+    if name := re.search(r"def (\w+)\(", text):  # a program that returns it, and does not contain it
+        text = f"def {name[1]}(*_, **__):\n    return {key[:9]!r} + {key[9:]!r}"
+    return Said(text, model="scripted", headers={"X-Echo": key}, changes=changes)

@@ -153,7 +153,6 @@ def test_kill(tmp_path: Path, lines: int) -> None:
         stored += killed.stdout.readlines()
     with ReplyCache(path) as cache:
         assert all(cache.get(key(int(number))) for number in stored)
-    assert len(stored) < 1_000_000
 
 
 def test_two_at_once(tmp_path: Path) -> None:

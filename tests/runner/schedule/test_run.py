@@ -146,9 +146,7 @@ LONG = OverflowError("int too large\x1b[2J" + "9" * 4000)
     ],
     ids=["server", "ours", "several"],
 )
-async def test_a_failure_leaves_its_unit_open(
-    bench: Bench, error: Exception, reason: str, broken: int
-) -> None:
+async def test_a_failure_leaves_a_unit_open(bench: Bench, error: Exception, reason: str, broken: int) -> None:
     """No answer is no result, nor is a bug of ours: no line, a short reason, and the others are finished."""
     bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
     bench.model.say = lambda text: error if text == "b" else text

@@ -101,12 +101,7 @@ async def test_the_port_is_kept_for_one_restart(tmp_path: Path) -> None:
     ],
 )
 async def test_questions_at_once_follow_from_the_device(
-    tmp_path: Path,
-    device: str,
-    blocks: int | None,
-    block: dict[str, Any],
-    at_once: int,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, device: str, blocks: int | None, block: Any, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The memory for keys and values says how many it gets; a CPU gets more than 32 where it has bfloat16."""
     is_fast = not device.startswith("slow")
