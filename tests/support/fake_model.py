@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.records import Reply, Usage
 
 
@@ -12,7 +12,7 @@ from triathlon_runner.records import Reply, Usage
 class FakeModel:
     """Answers by a function of the question's text; an exception in its place is raised."""
 
-    say: Callable[[str], str | Reply | EndpointError]
+    say: Callable[[str], str | Reply | Exception]
     kind: Literal["instruct", "base"] = "instruct"
     id: str = "fake"
     asked: list[tuple[Chat | Completion, Sampling, int]] = field(default_factory=list)
@@ -20,7 +20,7 @@ class FakeModel:
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         self.asked.append((prompt, sampling, sample))
         said = self.say(text_of(prompt))
-        if isinstance(said, EndpointError):
+        if isinstance(said, Exception):
             raise said
         reply = Reply(text=said) if isinstance(said, str) else said
         return Answer(reply, Usage(requests=1, input_tokens=10, output_tokens=5), 0.0, "fake")

@@ -5,7 +5,6 @@ set in the row's `env`, tells it how to behave:
 
 - `answers`: serves until it is stopped
 - `dies`: writes a traceback and ends before it is ready
-- `dies_second_time`: answers when first started (in FAKE_VLLM_FOLDER), afterwards ends before it is ready
 - `hangs`: never opens its port
 - `late`: is ready after a second
 - `nonsense`: is healthy and answers questions with something else
@@ -49,8 +48,8 @@ def fake_row(folder: Path, behaviour: str = "answers", **block: Any) -> dict[str
         "weights": {"path": str(weights)},
         "python": str(fake_interpreter(folder)),
         "device": "cpu",
-        "env": {"FAKE_VLLM": behaviour, "FAKE_VLLM_FOLDER": str(folder)},
         **block,
+        "env": {"FAKE_VLLM": behaviour, **block.get("env", {})},
     }
     return {"id": "m", "name": "M", "kind": "base", "serve": serve}
 
@@ -58,19 +57,6 @@ def fake_row(folder: Path, behaviour: str = "answers", **block: Any) -> dict[str
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
-
-
-def _prepare(behaviour: str) -> None:
-    if behaviour == "dies_second_time":
-        started = Path(os.environ["FAKE_VLLM_FOLDER"]) / "started"
-        behaviour = "dies" if started.exists() else "answers"
-        started.touch()
-    if behaviour == "dies":
-        _say("Traceback (most recent call last):\n  somewhere")
-        _say("RuntimeError: Engine core initialization failed. See root cause above.")
-        sys.exit(1)
-    if behaviour in {"hangs", "late"}:
-        time.sleep(600 if behaviour == "hangs" else 1)
 
 
 async def _serve(port: int, model: str, behaviour: str) -> None:
@@ -89,8 +75,9 @@ async def _serve(port: int, model: str, behaviour: str) -> None:
         counted = f'vllm:generation_tokens_total{{model_name="m"}} {next(tokens)}.0\n'
         return counted + os.environ.get("FAKE_VLLM_METRICS", "")
 
-    paths = {"GET /health": {}, "GET /metrics": metrics}
-    async with ModelServer(say, model=model, port=port, paths=paths):
+    models = {"data": [{"id": model}]}
+    paths = {"GET /health": {}, "GET /metrics": metrics, "GET /v1/models": models}
+    async with ModelServer(say, port=port, paths=paths):
         await asyncio.Event().wait()
 
 
@@ -98,9 +85,13 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "-c":
         _say('{"vllm": "0.0.fake"}')
         return
-    behaviour = os.environ.get("FAKE_VLLM", "answers")
+    behaviour = os.environ["FAKE_VLLM"]
     _say(f"arguments {json.dumps(arguments)} config: dtype=torch.bfloat16")
-    _prepare(behaviour)
+    if behaviour == "dies":
+        _say("Traceback (most recent call last):\n  somewhere")
+        _say("RuntimeError: Engine core initialization failed. See root cause above.")
+        sys.exit(1)
+    time.sleep({"hangs": 600, "late": 1}.get(behaviour, 0))
     port, model = (arguments[arguments.index(name) + 1] for name in ("--port", "--served-model-name"))
     asyncio.run(_serve(int(port), model, behaviour))
 

@@ -42,17 +42,16 @@ class LongSuite(FakeSuite):
 class LongRun(Bench):
     """One results folder; each call runs what is open, as the command does."""
 
-    def __init__(self, root: Path, suite: FakeSuite, concurrency: int = 32, price: float = 1.0) -> None:
-        """`price` is in USD per million tokens, either way."""
+    def __init__(self, root: Path, suite: FakeSuite, concurrency: int = 32) -> None:
         super().__init__(root / "results", suite, FakeModel(str, id="m"))
-        self._root, self._concurrency, self._price = root, concurrency, price
+        self._root, self._concurrency = root, concurrency
 
     async def __call__(self, base_url: str, control: Control | None = None) -> Summary:
         self.row = ModelRow.model_validate(
             {
                 "id": "m",
                 "api": {"base_url": base_url, "model": "scripted", "concurrency": self._concurrency},
-                "price": {"input": self._price, "output": self._price},
+                "price": {"input": 1.0, "output": 1.0},
             }
         )
         registry, self.control = Registry(models=(self.row,)), control or Control()

@@ -2,14 +2,13 @@
 
 In a test: ``async with ModelServer(lambda asked: f"echo {asked.prompt}") as server: ... server.base_url``.
 As a process of its own: ``python -m support.model_server support.server_scripts:echo --latency 0.1``, which
-prints its base URL as its first line; `model_server_process` starts and stops that.
+prints its base URL as its first line; `model_server_process` starts and kills that.
 """
 
 import argparse
 import asyncio
 import importlib
 import json
-import signal
 import subprocess
 import sys
 import threading
@@ -42,8 +41,6 @@ class ModelServer:
 
     script: Script
     _: KW_ONLY
-    model: str | None = None
-    """The name in `/v1/models`; None: there is no list."""
     latency: float = 0.0
     """Seconds that every answer takes at least; time in the queue for a slot comes on top."""
     slots: int | None = None
@@ -82,8 +79,6 @@ class ModelServer:
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
         if (name := f"{http.method} {http.path_qs}") in (self.paths or {}):
             return await self._say(name, http)
-        if http.path == "/v1/models" and self.model is not None:
-            return web.json_response({"object": "list", "data": [{"id": self.model, "object": "model"}]})
         if http.path not in PATHS:
             return web.json_response({"error": {"message": f"no such path {http.path}"}}, status=404)
         asked = self._note(http, await http.read())
@@ -142,31 +137,22 @@ def model_server_process(script: str, *arguments: str) -> Iterator[str]:
     """
     tests = str(Path(__file__).resolve().parents[1])
     command = [sys.executable, "-m", "support.model_server", script, *arguments]
-    process = subprocess.Popen(command, cwd=tests, stdout=subprocess.PIPE, text=True)
-    too_late = threading.Timer(START_SECONDS, process.kill)  # else a server that says nothing is waited for
-    try:
+    with subprocess.Popen(command, cwd=tests, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
+        too_late = threading.Timer(START_SECONDS, process.kill)  # else one that says nothing is waited for
         too_late.start()
-        base_url = process.stdout.readline().strip()
-        too_late.cancel()
-        assert base_url, f"the server did not start: {command}"
-        yield base_url
-    finally:
-        too_late.cancel()
-        process.terminate()
         try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:  # on a busy machine its last connections may keep it
+            base_url = process.stdout.readline().strip()
+            too_late.cancel()
+            assert base_url, f"the server did not start: {command}"
+            yield base_url
+        finally:
             process.kill()
-            process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("script", help="module:function")
-    parser.add_argument("--model")
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--slots", type=int)
     parser.add_argument("--log", type=Path)
@@ -176,13 +162,10 @@ def main() -> None:
 async def _serve(script: str, **options: Any) -> None:
     module, _, name = script.partition(":")
     server = ModelServer(getattr(importlib.import_module(module), name), **options)
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with server:
         sys.stdout.write(server.base_url + "\n")
         sys.stdout.flush()
-        await stop.wait()
+        await asyncio.Event().wait()
 
 
 if __name__ == "__main__":

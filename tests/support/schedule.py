@@ -39,8 +39,6 @@ class Bench:
         """Where given, these models run in place of the one row."""
         self.opener = FakeOpener(model)
         self.said: list[str] = []
-        self.from_earlier_run: list[bool] = []
-        """Of each finished unit."""
         self.control = Control()
 
     def plan(self, limit: int | None = None) -> RunPlan:
@@ -56,9 +54,6 @@ class Bench:
         progress.say.side_effect = self.said.append
         progress.failed.side_effect = lambda _model, _suite, reason: self.said.append(reason)
         progress.broke.side_effect = lambda unit, _error: self.said.append(unit)
-        progress.finished.side_effect = lambda _model, from_earlier_run: self.from_earlier_run.append(
-            from_earlier_run
-        )
         self.runner = Runner(self.folder, GRADER, cast(Any, self.opener), progress, plan, self.control)
         return await self.runner.run()
 

@@ -45,7 +45,6 @@ class Said:
     reasoning: str | None = None
     input_tokens: int = 10
     output_tokens: int = 5
-    choices: int = 1
     model: str | None = None
     """The name that the server gives; by default the one that was asked for."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -53,28 +52,19 @@ class Said:
     """Top-level fields of the body to set; the value None takes the field away."""
 
     def body(self, asked: Asked) -> dict[str, Any]:
-        choice = self._message() if asked.endpoint == "chat" else {"text": self.text}
-        choices = [{"index": i, "finish_reason": self.finish, **choice} for i in range(self.choices)]
+        message = {"role": "assistant", "content": self.text, "reasoning_content": self.reasoning}
+        said = {"message": message} if asked.endpoint == "chat" else {"text": self.text}
         usage = {
             "prompt_tokens": self.input_tokens,
             "completion_tokens": self.output_tokens,
             "total_tokens": self.input_tokens + self.output_tokens,
         }
         body = {
-            "id": f"scripted-{asked.number}",
-            "object": "chat.completion" if asked.endpoint == "chat" else "text_completion",
-            "created": 0,
             "model": self.model or asked.body.get("model"),
-            "choices": choices,
+            "choices": [{"index": 0, "finish_reason": self.finish, **said}],
             "usage": usage,
         }
         return {name: value for name, value in {**body, **self.changes}.items() if value is not None}
-
-    def _message(self) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": self.text}
-        if self.reasoning is not None:
-            message["reasoning_content"] = self.reasoning
-        return {"message": message}
 
     async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
         body = json.dumps(self.body(asked)).encode()

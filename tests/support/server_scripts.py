@@ -27,17 +27,11 @@ def bad_replies(asked: Asked) -> str | Response:
         "cut": Said("def f", finish="length"),
         "leaking": "<think>hm</think>def f(): pass",
         "uncounted": Said(f"echo: {asked.prompt}", changes={"usage": None}),
+        "broken": Status(401, "Incorrect API key provided", "invalid_api_key"),
+        "hostile": Status(401, HOSTILE, "invalid_api_key"),
+        "liar": Said(answer(asked), model=HOSTILE),
     }
     return replies.get(asked.body["model"], answer(asked))
-
-
-def good_and_broken(asked: Asked) -> str | Response:
-    """Answers our problems; `broken` and `hostile` refuse the key, `liar` gives a hostile name as its own."""
-    model = asked.body["model"]
-    if model in ("broken", "hostile"):
-        text = HOSTILE if model == "hostile" else "Incorrect API key provided"
-        return Status(401, text, "invalid_api_key")
-    return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:
@@ -59,7 +53,7 @@ FAULTS: tuple[Response, ...] = (
     Raw(b"<html>busy</html>", "text/html"),
     Raw(b""),
     Said(None),
-    Said("not for you", choices=0),
+    Said("not for you", changes={"choices": []}),
     Said("not for you", model="another-model"),
     Reset(1.0),
 )
@@ -72,20 +66,9 @@ def answer_at_times(asked: Asked) -> str | Response:
 
 
 def echo_key(asked: Asked) -> Response:
-    """A fault with the key in it for every second question, else a program that returns it."""
+    """An error that names the key, in one of several encodings, or a program that returns it."""
     key = asked.headers["Authorization"].removeprefix("Bearer ")
-    if _DICE.random() < 0.5:
-        return _DICE.choice(faults_with(key))
-    changes = {"system_fingerprint": key, "id": key}
-    text = answer(asked)
-    if name := re.search(r"def (\w+)\(", text):  # a program that returns it, and does not contain it
-        text = f"def {name[1]}(*_, **__):\n    return {key[:9]!r} + {key[9:]!r}"
-    return Said(text, model="scripted", headers={"X-Echo": key}, changes=changes)
-
-
-def faults_with(key: str) -> list[Response]:
-    """Errors of all kinds that name a key, in several encodings."""
-    return [
+    faults: list[Response] = [
         Status(500, f"Authorization: Bearer {key}"),
         Status(503, urllib.parse.quote(key, safe=""), key),
         Status(429, f"slow down, {key}", headers={"Retry-After": "0.01"}),
@@ -95,3 +78,10 @@ def faults_with(key: str) -> list[Response]:
         Raw(json.dumps({"error": {"message": key.encode().hex()}}).encode()),
         Raw(f'{{"{key}": 1}}'.encode()),
     ]
+    if _DICE.random() < 0.5:
+        return _DICE.choice(faults)
+    changes = {"system_fingerprint": key, "id": key}
+    text = answer(asked)
+    if name := re.search(r"def (\w+)\(", text):  # a program that returns it, and does not contain it
+        text = f"def {name[1]}(*_, **__):\n    return {key[:9]!r} + {key[9:]!r}"
+    return Said(text, model="scripted", headers={"X-Echo": key}, changes=changes)

@@ -168,8 +168,7 @@ class SmallRun:
         return subprocess.run(shell, cwd=self.root, check=True, capture_output=True, text=True).stdout
 
     def link(self, path: Path) -> None:
-        path.rename(self.root / "elsewhere")
-        path.symlink_to(self.root / "elsewhere")
+        path.symlink_to(path.rename(self.root / "elsewhere"))
 
 
 def _compare(said: str, texts: Iterable[str], line: str) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import random
 import selectors
 from collections import deque
@@ -45,8 +46,8 @@ class VirtualServer:
     """Moment and status of each reply to a request that was refused or answered."""
     busy: int = 0
     _recent: deque[float] = field(default_factory=deque)
-    _tokens: float = 0.0
-    _filled_at: float | None = None
+    _empty_at: float = -math.inf
+    """When the burst was used up."""
 
     async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
         loop = asyncio.get_running_loop()
@@ -87,13 +88,11 @@ class VirtualServer:
                 return False
             self._recent.append(now)
             return True
-        filled_at = now if self._filled_at is None else self._filled_at
-        full = float(self.burst) if self._filled_at is None else self._tokens
-        self._tokens = min(self.burst, full + (now - filled_at) * self.a_minute / 60)
-        self._filled_at = now
-        if self._tokens < 1:
+        seconds_each = 60 / self.a_minute
+        self._empty_at = max(self._empty_at, now - self.burst * seconds_each)
+        if now - self._empty_at < seconds_each:
             return False
-        self._tokens -= 1
+        self._empty_at += seconds_each
         return True
 
     def refused(self, since: float) -> float:

@@ -11,7 +11,7 @@ from support.terminal_place import Place
 
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
-    script = "support.server_scripts:good_and_broken"
+    script = "support.server_scripts:bad_replies"
     with model_server_process(script, "--latency", "0.3", "--slots", "2") as url:
         yield url
 

@@ -146,19 +146,19 @@ def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, isolation_level=None, timeout=_LOCK_SECONDS)
     try:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, _VERSION):
+            raise CacheError(
+                f"expected the cache of replies {str(path)!r} to have format {_VERSION}, got {version}: "
+                "it was made by another version of Triathlon; move it away, or use that version"
+            )
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute("PRAGMA journal_size_limit=67108864")
-        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        if version == 0:
             db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version != _VERSION:
-            raise CacheError(
-                f"expected the cache of replies {str(path)!r} to have format {_VERSION}, got {version}: "
-                "it was made by another version of Triathlon; move it away, or use that version"
-            )
     except BaseException:
         db.close()
         raise

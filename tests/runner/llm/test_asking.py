@@ -106,13 +106,7 @@ ODD = {"max_completion_tokens": 1009, "reasoning_effort": "high", "top_k": 1}
     ("kind", "prompt", "row", "merges", "sent"),
     [
         ("instruct", SYSTEM, {}, False, {"messages": TURNS, **WHOLE}),
-        (
-            "base",
-            Completion("def f():\n"),
-            {},
-            False,
-            {"prompt": "def f():\n", **WHOLE, "stop": ["END", "#"]},
-        ),
+        ("base", Completion("f\n"), {}, False, {"prompt": "f\n", **WHOLE, "stop": ["END", "#"]}),
         ("base", Completion("x"), {"unsupported": ("stop",)}, False, {"prompt": "x", **WHOLE}),
         ("instruct", SYSTEM, ODD_ROW, True, {"messages": MERGED, **ODD}),
     ],

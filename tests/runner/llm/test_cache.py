@@ -1,18 +1,16 @@
 """Replies are paid for once: what the cache keeps, also of runs that are killed or share it."""
 
-import asyncio
-import random
 import sqlite3
+import subprocess
 import sys
-from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from support.model_server import ModelServer
 from support.opened import opened
 from support.server_replies import Response, Said, Status
-from support.server_scripts import echo
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, CacheError, Completion, ReplyCache, Sampling
 from triathlon_runner.llm._cache import reply_key
@@ -84,23 +82,21 @@ async def test_which_replies_are_kept(tmp_path: Path, said: Response, requests: 
     assert len(server.requests) == requests
 
 
-@pytest.mark.parametrize("kind", ["folder", "no cache", "other format"])
-def test_unusable_file(tmp_path: Path, kind: str) -> None:
+def of_another_format(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version=99")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.write_text("a\n" * 999), of_another_format])
+def test_unusable_file(tmp_path: Path, make: Callable[[Path], object]) -> None:
     """A file that is no cache of ours is a user's error that names it; it is left as it was."""
     path = tmp_path / "replies.sqlite"
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "no cache":
-        path.write_text("these are notes, and no data base\n" * 100)
-    else:
-        db = sqlite3.connect(path)
-        db.execute("PRAGMA user_version=99")
-        db.close()
+    make(path)
+    before = path.is_file() and path.read_bytes()
     with pytest.raises(CacheError, match=r"replies\.sqlite") as caught:
         ReplyCache(path)
     assert isinstance(caught.value, UserError)
-    if kind == "no cache":
-        assert path.read_text().startswith("these are notes")
+    assert (path.is_file() and path.read_bytes()) == before
 
 
 def test_full_disk(tmp_path: Path) -> None:
@@ -130,55 +126,40 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
                 look()
 
 
-ASKER = Path(__file__).with_name("asker.py")
-QUESTIONS, SLOTS = 200, 8
+WRITER = """
+import sys
+from runner.llm.test_cache import Path, ReplyCache, answer, key
+with ReplyCache(Path(sys.argv[1])) as cache:
+    for number in range(int(sys.argv[2])):
+        cache.put(key(number), "m", answer("x"))
+        print(number, flush=True)
+"""
 
 
-async def run_asker(server: ModelServer, cache: Path, kill_after: int | None = None) -> set[int]:
-    """The numbers of the questions whose answers arrived, to the end or to a kill after so many requests."""
-    command = [sys.executable, str(ASKER), server.base_url, str(cache), str(QUESTIONS), str(SLOTS)]
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    before = server.count
-    reading = asyncio.create_task(process.stdout.read())
-    if kill_after is not None:
-        while server.count - before < kill_after:  # noqa: ASYNC110  the server knows no events
-            await asyncio.sleep(0.001)
-        await asyncio.sleep(random.random() * 0.01)
-        process.kill()
-    output = await reading
-    assert await process.wait() == (0 if kill_after is None else -9)
-    return {int(line) for line in output.splitlines(keepends=True) if line.endswith(b"\n")}
+def writer(cache: Path, count: int) -> "subprocess.Popen[str]":
+    """A process of its own that stores so many replies, and prints the number of each that is stored."""
+    command = [sys.executable, "-c", WRITER, str(cache), str(count)]
+    return subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize(
-    ("seed", "kills"), [(1, 1), *(pytest.param(seed, 4, marks=pytest.mark.slow) for seed in range(2, 7))]
-)
-async def test_kill(tmp_path: Path, seed: int, kills: int) -> None:
-    """No answer that had arrived is asked for again, and what is asked twice was in flight."""
-    rng = random.Random(seed)
-    cache = tmp_path / "replies.sqlite"
-    arrived: set[int] = set()
-    async with ModelServer(echo, latency=0.01) as server:
-        for _ in range(kills):
-            start = server.count
-            here = await run_asker(server, cache, kill_after=rng.randrange(1, 30))
-            assert not {int(request.prompt) for request in server.requests[start:]} & arrived
-            arrived |= here
-        start = server.count
-        assert await run_asker(server, cache) == set(range(QUESTIONS))
-        assert not {int(request.prompt) for request in server.requests[start:]} & arrived
-    times = Counter(int(request.prompt) for request in server.requests)
-    assert set(times) == set(range(QUESTIONS))
-    assert server.count <= QUESTIONS + kills * 2 * SLOTS
+@pytest.mark.parametrize("lines", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (20, 60, 150))])
+def test_kill(tmp_path: Path, lines: int) -> None:
+    """Whatever was stored before a kill is there: what is asked again was in flight."""
+    path = tmp_path / "replies.sqlite"
+    with writer(path, 1_000_000) as killed:
+        assert killed.stdout is not None
+        stored = [killed.stdout.readline() for _ in range(lines)]
+        killed.kill()
+        stored += killed.stdout.readlines()
+    with ReplyCache(path) as cache:
+        assert all(cache.get(key(int(number))) for number in stored)
 
 
-async def test_two_at_once(tmp_path: Path) -> None:
-    """Two runs may open a new cache at once and write to it: nothing is lost."""
-    cache = tmp_path / "replies.sqlite"
-    async with ModelServer(echo) as server:
-        both = await asyncio.gather(*(run_asker(server, cache) for _ in range(2)))
-        assert both == 2 * [set(range(QUESTIONS))]
-        before = server.count
-        assert await run_asker(server, cache) == set(range(QUESTIONS))
-        assert server.count == before
+def test_two_at_once(tmp_path: Path) -> None:
+    """Two processes may open a new cache at once and write to it: nothing is lost."""
+    path = tmp_path / "replies.sqlite"
+    processes = [writer(path, 200) for _ in range(2)]
+    for process in processes:
+        assert process.communicate()[0].split() == [str(number) for number in range(200)]
+    with ReplyCache(path) as cache:
+        assert cache.replies_by_model() == {"m": 200}

@@ -56,11 +56,9 @@ def no_system(asked: Asked) -> Response:
     return Status(400, "System role not supported") if has_system(asked) else good(asked)
 
 
-def with_default_system(tokens: int) -> Script:
-    """A server whose chat template has a system prompt of its own, which another one replaces."""
-    return lambda asked: replace(
-        good(asked), input_tokens=good(asked).input_tokens + (not has_system(asked)) * tokens
-    )
+def with_default_system(asked: Asked) -> Said:
+    """A server whose chat template has a long system prompt of its own, which another one replaces."""
+    return replace(good(asked), input_tokens=good(asked).input_tokens + (not has_system(asked)) * 300)
 
 
 def counting(asked: Asked) -> Said:
@@ -103,6 +101,11 @@ FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
     ("who answers", with_reply(model="other-7b"), {}, "answered by 'other-7b'", "served_as"),
     ("who answers", good, {"paths": OTHER_LIST}, "answers to any name", "served_as"),
 ]
+SAID = {"type": "message", "model": MODEL, "content": [{"type": "text", "text": "42"}]}
+FEW, MANY = (
+    {**SAID, "stop_reason": "max_tokens", "usage": {"input_tokens": count, "output_tokens": 1}}
+    for count in (20, 30)
+)
 WELL: list[tuple[Script, dict[str, Any]]] = [
     (good, {}),
     (good, {"kind": "base"}),
@@ -110,15 +113,15 @@ WELL: list[tuple[Script, dict[str, Any]]] = [
     (refusing("seed"), {"unsupported": ("seed",)}),
     (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
     (no_system, {"settings": ModelSettings(merges_system=True)}),
-    (with_default_system(100), {}),
     (with_reply(changes={"usage": None}), VLLM),
     (with_reply(reasoning="hm"), {"settings": ModelSettings("vllm", max_tokens=8192)}),
     (with_reply(text="[ANSWER]\nYES\n[/ANSWER]"), {}),
     (with_reply(text="<answer>YES</answer>"), {}),
     (with_reply(text="[YES]"), {}),
-    (with_default_system(300), {}),
+    (with_default_system, {}),
     (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
     (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),
+    (good, {"of": Anthropic, "paths": LISTED | {"POST /v1/messages": [FEW, MANY, FEW]}}),
 ]
 
 
@@ -164,11 +167,7 @@ async def test_every_fault_at_once() -> None:
         ("instruct", lambda _: Status(404, "model not found"), "does not know the model"),
         ("base", lambda _: Status(404, "model not found"), "does not know the model"),
         ("instruct", refusing("max_tokens"), "`max_tokens_field: max_completion_tokens`"),
-        (
-            "instruct",
-            lambda _: Raw(b"<html>hello</html>"),
-            "look at base_url and provider in the model's row",
-        ),
+        ("instruct", lambda _: Raw(b"<html>hello</html>"), "base_url and provider in the model's row"),
         ("instruct", lambda _: Raw(b'{"error": "overloaded"}'), "said 'overloaded'; probe again later"),
         ("instruct", lambda _: Status(400, "odd"), "look at the model's row, or ask who runs the server$"),
         ("instruct", lambda _: too_many(7200.0), "asks us to wait 2 h 0 min"),
@@ -213,20 +212,6 @@ async def test_lost_replies_count() -> None:
         await probe(model)
         assert (model.stats.answered, model.stats.lost) == (6, 2)
         assert model.stats.estimated_input_tokens > 0
-
-
-async def test_another_provider() -> None:
-    """Questions go through the provider's own protocol."""
-    said = {"type": "message", "model": MODEL, "content": [{"type": "text", "text": "42"}]}
-    few, many = (
-        {**said, "stop_reason": "max_tokens", "usage": {"input_tokens": count, "output_tokens": 1}}
-        for count in (20, 30)
-    )
-    checks, _, server = await probed(
-        good, of=Anthropic, paths=LISTED | {"POST /v1/messages": [few, many, few]}
-    )
-    assert not findings(checks), checks
-    assert len(server.asked) == 6
 
 
 def test_exit_codes_and_output(tmp_path: Path) -> None:

@@ -120,10 +120,8 @@ async def test_anthropic_does_not_complete() -> None:
     [
         {"provider": "antropic"},
         {"provider": "anthropic", "unsupported": ["seed"]},
-        {"temprature": 1},
         {"base_url": "ftp://example.org"},
         {"base_url": "https://example.org/v1?key=a1b2c3"},
-        {"headers": {"api-key": "a1b2c3"}},
         {"base_url": "https://example.org/v1/chat/completions"},
         {"model": ""},
         {"unsupported": ["temperture"]},

@@ -76,13 +76,13 @@ async def test_a_budget_counts_lost_replies(tmp_path: Path) -> None:
 
 async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None:
     """The length of the texts stands in for the tokens; the speed is unknown."""
-    run = LongRun(tmp_path, LongSuite(UNITS), price=10_000.0)
-    reply = Said("x" * 35, changes={"usage": None})  # ten tokens, and some seven of the question: 0.17 USD
+    run = LongRun(tmp_path, LongSuite(UNITS))
+    reply = Said("x" * 35, changes={"usage": None})  # ten tokens, and some seven of the question
     async with ModelServer(lambda asked: reply, latency=0.02) as server:
-        summary = await run(server.base_url, Control(budget_usd=20.0))
+        summary = await run(server.base_url, Control(budget_usd=0.002))
         assert "budget" in summary.stopped
-        assert 0.14 * server.count < run.control.spent < 0.20 * server.count
-        assert run.control.spent < 20.0 + 0.20 * server.most_in_flight
+        assert 14e-6 * server.count < run.control.spent < 20e-6 * server.count
+        assert run.control.spent < 0.002 + 20e-6 * server.most_in_flight
         (account,) = run.control.accounts
         assert account.usd_estimated == account.usd and not account.stats.tokens_per_second
 
@@ -94,10 +94,8 @@ async def test_a_deadline_ends_a_wait(tmp_path: Path, units: int) -> None:
     def say(asked: Asked) -> Response:
         return Status(503) if asked.number % 2 and units > 2 else too_many(600)
 
-    run, control = (
-        LongRun(tmp_path, LongSuite(units), concurrency=8),
-        Control(deadline=NOW.replace(year=9999)),
-    )
+    run = LongRun(tmp_path, LongSuite(units), concurrency=8)
+    control = Control(deadline=NOW.replace(year=9999))
     async with ModelServer(say) as server, asyncio.timeout(60):
         task = await begun(run, server, min(units, 4), control)
         at, control.deadline = time.monotonic(), datetime.now(UTC)

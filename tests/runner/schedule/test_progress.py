@@ -16,17 +16,6 @@ from triathlon_runner.schedule import Account, ConsoleProgress
 PRICE = Price(input=2.5, output=1.0)
 
 
-def tell(progress: ConsoleProgress) -> None:
-    stats = EndpointStats(in_flight=3, limit=16, answered=9, retries=2, truncated=1, last_error="429, slow")
-    stats.input_tokens = 1_000_000
-    progress.plan("m", planned=3, done=1)
-    progress.plan("m", planned=1, done=0)
-    progress.attach(Account("m", stats, PRICE))
-    progress.finished("m", from_earlier_run=False)
-    progress.failed("m", "evolved/x", "no answer")
-    progress.say("something")
-
-
 def shown(progress: ConsoleProgress, screen: Console) -> list[list[str]]:
     with screen.capture() as capture:
         screen.print(progress.panel())
@@ -50,7 +39,14 @@ async def test_panel() -> None:
     with ConsoleProgress(screen) as progress:
         progress.status("preparing")
         progress.status("")
-        tell(progress)
+        stats = EndpointStats(in_flight=3, limit=16, answered=9, retries=2, truncated=1)
+        stats.input_tokens = 1_000_000
+        progress.plan("m", planned=3, done=1)
+        progress.plan("m", planned=1, done=0)
+        progress.attach(Account("m", stats, PRICE))
+        progress.finished("m", from_earlier_run=False)
+        progress.failed("m", "evolved/x", "no answer")
+        progress.say("something")
     heading, row = shown(progress, screen)
     assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
     assert {"m", "2/4", "16", "2.5000"} <= set(row)
@@ -113,7 +109,7 @@ async def test_a_line_while_no_unit_ends(screen: Console, monkeypatch: pytest.Mo
 async def test_errors(screen: Console) -> None:
     """Each error of a model is printed once, whatever its numbers and whoever tells it; ten of a model."""
     progress = ConsoleProgress(screen)
-    tell(progress)
+    progress.plan("m", planned=3, done=0)
     with screen.capture() as capture:
         progress.attach(Account("m", EndpointStats(stopped="gone after 3 s"), None))
         for number in (20, 21):
@@ -135,6 +131,6 @@ async def test_errors(screen: Console) -> None:
         "m: stopped",
     ]
     assert lines[-2:] == [
-        "m evolved/x: stays open: it said 'g'",
+        "m evolved/x: stays open: it said 'h'",
         "m: and other errors, which are not printed",
     ]

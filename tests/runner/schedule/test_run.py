@@ -4,26 +4,23 @@ import asyncio
 import json
 import re
 import resource
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
+from unittest.mock import Mock
 
 import pytest
 
 from support.fake_model import FakeModel
-from support.fake_suite import FakeOpener, FakeSuite
-from support.long_units import LongRun
-from support.model_server import ModelServer
+from support.fake_suite import FakeSuite
 from support.schedule import ROW, Bench
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, EndpointError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import Control, OpenModel
 from triathlon_runner.schedule._manifest import WEIGHTS, difference
-from triathlon_runner.store import archive
 from triathlon_runner.store._lines import rewrite_file
 from triathlon_runner.suites import Task
 
@@ -36,19 +33,6 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path, FakeSuite(), FakeModel(lambda text: text, id="m"))
 
 
-async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> None:
-    """A larger run goes on from a smaller one."""
-    bench.suite = FakeSuite(tasks=[Task(name) for name in "dcba"])
-    await bench.run(limit=2)
-    summary = await bench.run()
-    assert (summary.finished, summary.open, summary.exit_code) == (2, 0, 0)
-    assert sorted(bench.model.texts) == list("abcd")
-    assert [record.task_id for record in bench.records()] == list("dcba")
-    manifest = bench.manifest()
-    assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake")
-    assert manifest.usage.output_tokens == 20
-
-
 async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None:
     """All that lines came from, and none of another suite's: a finished file stays as it is."""
     await bench.run()
@@ -58,7 +42,9 @@ async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None
     bench.opener.served_by = "another"
     await bench.run()
     await bench.run()
-    assert bench.manifest().served_by == "a test and another"
+    found = bench.manifest()
+    assert (found.served_by, found.served_model) == ("a test and another", "fake")
+    assert (found.outcomes, found.usage.output_tokens) == ({"passed": 4}, 20)
     bench.suite = bench.finished_suites[0]
     assert bench.manifest().served_by == "a test"
 
@@ -138,13 +124,14 @@ async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
 
     def reply(text: str) -> str:
         orders = [json.loads(line)["task_id"] for line in path.read_text().splitlines()]
-        seen.append((fresh.exists(), orders, json.loads(manifest.read_text())["open_units"]))
+        of_done = json.loads(manifest.read_text())["open_units"]
+        seen.append((fresh.exists(), bench.manifest().open_units, orders, of_done))
         return text
 
     bench.opener.open = starting  # type: ignore[method-assign]
     bench.model.say = reply
     await bench.run()
-    assert seen[:2] == [False, (True, ["d", "c"], 0)]
+    assert seen[:2] == [False, (True, 2, ["d", "c"], 0)]
 
 
 LONG = OverflowError("int too large\x1b[2J" + "9" * 4000)
@@ -159,18 +146,10 @@ LONG = OverflowError("int too large\x1b[2J" + "9" * 4000)
     ],
     ids=["server", "ours", "several"],
 )
-async def test_a_failure_leaves_its_unit_open(
-    bench: Bench, error: Exception, reason: str, broken: int
-) -> None:
+async def test_a_failure_leaves_a_unit_open(bench: Bench, error: Exception, reason: str, broken: int) -> None:
     """No answer is no result, nor is a bug of ours: no line, a short reason, and the others are finished."""
-
-    def reply(text: str) -> str:
-        if text == "b":
-            raise error
-        return text
-
     bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
-    bench.model.say = reply
+    bench.model.say = lambda text: error if text == "b" else text
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, broken, 1)
     assert [record.task_id for record in bench.records()] == ["a", "c"]
@@ -185,33 +164,20 @@ async def test_a_failure_leaves_its_unit_open(
 
 async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:
     """What no reply brought about is ours to see: it ends the run as it is."""
-
-    def broken(kind: str) -> dict[str, object]:
-        raise ZeroDivisionError
-
-    bench.opener.open = broken  # type: ignore[assignment, method-assign]
+    bench.opener.open = Mock(side_effect=ZeroDivisionError)  # type: ignore[method-assign]
     with pytest.raises(ExceptionGroup) as caught:
         await bench.run()
     assert caught.group_contains(ZeroDivisionError)
 
 
-async def test_results_of_another_protocol(bench: Bench) -> None:
-    """Neither mixed with new lines nor asked again; an edited manifest that names another is said."""
+async def test_a_manifest_of_another_protocol(bench: Bench) -> None:
+    """An edited manifest that names another protocol than its lines is said, and left as it is."""
     await bench.run()
-    lines, path = bench.folder.lines("m", "evolved/fake"), bench.folder.manifest("m", "evolved/fake")
-    whole, before = path.read_text(), lines.read_bytes()
-    edited = json.dumps(json.loads(whole) | {"protocol": "0" * 12})
+    path = bench.folder.manifest("m", "evolved/fake")
+    edited = json.dumps(json.loads(path.read_text()) | {"protocol": "0" * 12})
     path.write_text(edited)
     (why,) = (await bench.run()).other_protocol.values()
     assert "it names '000000000000-000000000000': restore it" in why and path.read_text() == edited
-    path.write_text(whole)
-    bench.suite.version = 2
-    summary = await bench.run()
-    assert (list(summary.other_protocol), lines.read_bytes()) == (["m evolved/fake"], before)
-    assert "asked.version was 1, is 2" in summary.other_protocol["m evolved/fake"]
-    archive(bench.folder, "m", "evolved/fake")
-    summary = await bench.run()
-    assert (summary.finished, summary.open, summary.other_protocol) == (2, 0, {})
 
 
 @pytest.mark.parametrize(
@@ -224,6 +190,7 @@ async def test_results_of_another_protocol(bench: Bench) -> None:
         ({"headers": {"X-Weights": "other"}}, True),
         ({"temperature": 0.5}, True),
         ({"weights": "hub x@2"}, True),
+        ({"version": 2}, True),
         ({"concurrency": 3}, False),
         ({"timeout_seconds": 9.0}, False),
         ({"base_url": "http://127.0.0.1:2/v1"}, False),
@@ -236,7 +203,9 @@ async def test_which_settings_make_another_model(bench: Bench, changes: Line, is
     bench.opener.weights = "hub x@1"
     await bench.run(limit=1)
     bench.opener.weights = changes.get("weights", bench.opener.weights)
-    of_api = {name: value for name, value in changes.items() if name not in {"weights", "temperature"}}
+    bench.suite.version = changes.get("version", 1)
+    elsewhere = {"weights", "version", "temperature"}
+    of_api = {name: value for name, value in changes.items() if name not in elsewhere}
     assert ROW.api is not None
     bench.row = ROW.model_copy(
         update={"api": ROW.api.model_copy(update=of_api), "temperature": changes.get("temperature")}
@@ -251,50 +220,43 @@ async def test_which_settings_make_another_model(bench: Bench, changes: Line, is
 
 
 async def test_stop_while_a_server_is_waited_for(bench: Bench) -> None:
-    class Starting:
-        @asynccontextmanager
-        async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
-            bench.runner.control.stop("Ctrl-C")
-            await asyncio.sleep(600)
-            yield cast(OpenModel, None)
+    @asynccontextmanager
+    async def starting(row: ModelRow) -> AsyncIterator[OpenModel]:
+        bench.runner.control.stop("Ctrl-C")
+        await asyncio.sleep(600)
+        yield cast(OpenModel, None)
 
-    bench.opener = cast(FakeOpener, Starting())
+    bench.opener.open = starting  # type: ignore[method-assign]
     async with asyncio.timeout(10):
         summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
 
 
-async def test_what_is_known_while_units_are_asked(bench: Bench) -> None:
-    """The manifest is there before the first line; progress is told whether the cache had all replies."""
-    seen = []
-
+async def test_progress_is_told_whether_the_cache_had_all_replies(bench: Bench) -> None:
     class HalfCached(FakeModel):
         async def ask(self, *question: Any, **options: Any) -> Answer:
-            seen.append(bench.manifest().protocol)
             answer = await super().ask(*question, **options)
             return replace(answer, from_earlier_run=answer.reply.text == "a")
 
     bench.opener.model = HalfCached(lambda text: text, id="m")
     await bench.run()
-    assert bench.from_earlier_run == [True, False]
-    assert seen == [bench.records()[0].protocol] * 2
+    told = bench.runner.progress.finished.call_args_list  # type: ignore[attr-defined]
+    assert [each.kwargs["from_earlier_run"] for each in told] == [True, False]
 
 
-async def test_a_full_disk(tmp_path: Path) -> None:
+async def test_a_full_disk(bench: Bench) -> None:
     """When no more fits, the run ends with 2 and says so; what is there is whole, and room lets it go on."""
-    run = LongRun(tmp_path, FakeSuite(tasks=[Task(f"task {number}") for number in range(120)]), concurrency=8)
-    before, ignored = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    async with ModelServer(lambda asked: asked.prompt) as server:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (160_000, before[1]))
-        try:
-            summary = await run(server.base_url)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-            signal.signal(signal.SIGXFSZ, ignored)
-        assert summary.exit_code == 2 and "make room" in summary.errors[0]
-        assert 0 < len(run.records()) < 120
-        assert (await run(server.base_url)).exit_code == 0
-    assert [record.task_id for record in run.records()] == [f"task {number}" for number in range(120)]
+    bench.suite = FakeSuite(tasks=[Task(f"task {number}") for number in range(120)])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    try:
+        summary = await bench.run()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert summary.exit_code == 2 and "make room" in summary.errors[0]
+    assert 0 < len(bench.records()) < 120
+    assert (await bench.run()).exit_code == 0
+    assert [record.task_id for record in bench.records()] == [f"task {number}" for number in range(120)]
 
 
 HASH = "1d" * 32

@@ -15,16 +15,11 @@ from triathlon_runner.serving._children import inherited_variables, run, spawn
 
 # A parent with a child in a session of its own; both write their process ids, ignore SIGTERM and stay.
 _STUBBORN = """
-import os, signal, subprocess, sys, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-code = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);" \\
-       "open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
-subprocess.Popen([sys.executable, "-c", code, sys.argv[1] + "/child"], start_new_session=True)
-open(sys.argv[1] + "/parent", "w").write(str(os.getpid()))
-if sys.argv[2] == "stay":
-    time.sleep(600)
-while not os.path.exists(sys.argv[1] + "/child"):
-    time.sleep(0.01)
+trap '' TERM
+setsid bash -c 'echo $$ > "$0/child"; exec sleep 600' "$0" &
+echo $$ > "$0/parent"
+[ "$1" = leave ] || sleep 600
+until [ -s "$0/child" ]; do sleep 0.01; done
 """
 
 # A runner that starts the above and waits for its own end.
@@ -33,7 +28,7 @@ import asyncio, pathlib, sys
 from triathlon_runner.serving import _children
 _children._GRACE_SECONDS = 0.2
 folder = pathlib.Path(sys.argv[1])
-command = [sys.executable, "-c", sys.argv[2], str(folder), "stay"]
+command = ["bash", "-c", sys.argv[2], str(folder), "stay"]
 asyncio.run(_children.run(command, folder / "log", "failed"))
 """
 
@@ -65,8 +60,7 @@ def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("how", ["leave", "stay"])
 async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
     """Also what ignores SIGTERM or moved to another session; at its end, or where its caller is cancelled."""
-    command = [sys.executable, "-c", _STUBBORN, str(tmp_path), how]
-    task = asyncio.create_task(run(command, tmp_path / "log", "failed"))
+    task = asyncio.create_task(run(["bash", "-c", _STUBBORN, str(tmp_path), how], tmp_path / "log", "failed"))
     if how == "stay":
         await asyncio.to_thread(_until, "alive", tmp_path)
         task.cancel()
@@ -95,16 +89,15 @@ def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: signal.Signals
 @pytest.mark.parametrize(
     ("command", "shown"),
     [
-        (["sys.stdout.write('out'); sys.exit(7)"], "failed (exit status 7):\n    out"),
-        (["import os; print('more', flush=True); os.kill(os.getpid(), 9)"], "(exit status 137):\n    more"),
-        (None, "(exit status 127):\n    error: could not start '/missing'"),
+        (["bash", "-c", "printf out; exit 7"], "failed (exit status 7):\n    out"),
+        (["bash", "-c", "echo more; kill -9 $$"], "(exit status 137):\n    more"),
+        (["/missing"], "(exit status 127):\n    error: could not start '/missing'"),
     ],
 )
-async def test_a_command_that_fails(tmp_path: Path, command: list[str] | None, shown: str) -> None:
+async def test_a_command_that_fails(tmp_path: Path, command: list[str], shown: str) -> None:
     """The error has its status, 128 + n where signal n ended it, and the end of its log."""
-    words = [sys.executable, "-c", f"import sys; {command[0]}"] if command else ["/missing"]
     with pytest.raises(ServingError) as caught:
-        await run(words, tmp_path / "logs" / "log", "failed")
+        await run(command, tmp_path / "logs" / "log", "failed")
     assert shown in str(caught.value)
 
 

@@ -182,11 +182,7 @@ async def test_who_is_served_beside_whom(
 
 @pytest.mark.parametrize(
     ("count", "block"),
-    [
-        (0, {"device": "cuda"}),
-        (1, {"args": {"tensor-parallel-size": 2}}),
-        (1, {"gpu_memory_gib": 90}),
-    ],
+    [(0, {"device": "cuda"}), (1, {"args": {"tensor-parallel-size": 2}}), (1, {"gpu_memory_gib": 90})],
 )
 async def test_what_never_fits_is_refused(
     count: int, block: dict[str, Any], monkeypatch: pytest.MonkeyPatch

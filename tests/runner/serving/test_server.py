@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import re
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import AsyncMock, MagicMock
@@ -17,33 +16,19 @@ from triathlon_runner.serving import Gpu, Machine, ServeConfig, Server, ServerLo
 from triathlon_runner.serving._launch import ServerPlan
 
 
-class _Stand:
-    """Serves stand-ins in one folder and keeps what was reported."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.log = folder, folder / "logs" / "m.log"
-        self.reported: list[str] = []
-
-    def config(self, behaviour: str, **block: Any) -> ServeConfig:
-        row: dict[str, Any] = fake_row(self.folder, behaviour, start_timeout=20)["serve"]
-        return ServeConfig.model_validate({**row, **block, "env": {**row["env"], **block.get("env", {})}})
-
-    @asynccontextmanager
-    async def serve(
-        self, behaviour: str, machine: Machine | None = None, **block: Any
-    ) -> AsyncIterator[Server]:
-        config = self.config(behaviour, **block)
-        made: Any = {"cache": self.folder, "log": self.log, "report": self.reported.append}
-        async with serve(config, model_id="m", machine=machine, **made) as server:
-            yield server
+def _config(folder: Path, behaviour: str, **block: Any) -> ServeConfig:
+    return ServeConfig.model_validate(fake_row(folder, behaviour, **{"start_timeout": 20, **block})["serve"])
 
 
-@pytest.fixture
-def stand(tmp_path: Path) -> _Stand:
-    return _Stand(tmp_path)
+def _served(
+    folder: Path, behaviour: str, machine: Machine | None = None, **block: Any
+) -> AbstractAsyncContextManager[Server]:
+    """A stand-in that lives in this folder, as its log does."""
+    config, log = _config(folder, behaviour, **block), folder / "logs" / "m.log"
+    return serve(config, model_id="m", cache=folder, log=log, report=print, machine=machine)
 
 
-async def test_answers_while_the_block_runs(stand: _Stand) -> None:
+async def test_answers_while_the_block_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A server that takes its time is waited for; it answers as the row's id until a stop ends the block.
 
     Weights of the hub are served at their commit.
@@ -51,16 +36,16 @@ async def test_answers_while_the_block_runs(stand: _Stand) -> None:
     commit = "0123456789abcdef" * 2 + "01234567"
     hub = {"huggingface": {"repo": "org/name", "revision": commit}}
     with pytest.raises(asyncio.CancelledError):
-        async with stand.serve("late", weights=hub) as server:
+        async with _served(tmp_path, "late", weights=hub) as server:
             assert server.base_url.startswith("http://127.0.0.1:") and server.base_url.endswith("/v1")
             assert (server.model, await server.fault()) == ("m", None)
             assert server.weights == f"huggingface org/name@{commit}"
             how = "bfloat16, cpu; greedy output may change with the load"
             assert server.served_by == f"vllm 0.0.fake ({how})"
             raise asyncio.CancelledError
-    assert not _processes_mentioning(str(stand.folder))
-    assert any("m answers after" in line for line in stand.reported)
-    assert f'"--revision", "{commit}"' in stand.log.read_text()
+    assert not _processes_mentioning(str(tmp_path))
+    assert "m answers after" in capsys.readouterr().out
+    assert f'"--revision", "{commit}"' in (tmp_path / "logs/m.log").read_text()
 
 
 _NO_VLLM = "expected an interpreter with vLLM as python: "
@@ -79,19 +64,19 @@ _NO_VLLM = "expected an interpreter with vLLM as python: "
     ],
     ids=str,
 )
-async def test_a_start_that_fails(stand: _Stand, behaviour: str, block: dict[str, Any], problem: str) -> None:
+async def test_a_start_that_fails(tmp_path: Path, behaviour: str, block: Any, problem: str) -> None:
     """A user's error says what the row names and is not there, or what came of the server."""
     with pytest.raises(ServingError) as caught:
-        async with stand.serve(behaviour, **block):
+        async with _served(tmp_path, behaviour, **block):
             pass
     assert re.search(problem, str(caught.value), re.DOTALL)
-    assert stand.log.exists() is bool(behaviour)
-    assert not _processes_mentioning(str(stand.folder))
+    assert (tmp_path / "logs/m.log").exists() is bool(behaviour)
+    assert not _processes_mentioning(str(tmp_path))
 
 
-async def test_the_port_is_kept_for_one_restart(stand: _Stand) -> None:
+async def test_the_port_is_kept_for_one_restart(tmp_path: Path) -> None:
     """The system gives it to no other program meanwhile; all who notice a death get the same restart."""
-    async with stand.serve("answers") as server:
+    async with _served(tmp_path, "answers") as server:
         port = int(server.base_url.rpartition(":")[2].removesuffix("/v1"))
         await server.stop()
         with socket.socket() as other, pytest.raises(OSError, match="in use"):
@@ -116,12 +101,7 @@ async def test_the_port_is_kept_for_one_restart(stand: _Stand) -> None:
     ],
 )
 async def test_questions_at_once_follow_from_the_device(
-    stand: _Stand,
-    device: str,
-    blocks: int | None,
-    block: dict[str, Any],
-    at_once: int,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, device: str, blocks: int | None, block: Any, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The memory for keys and values says how many it gets; a CPU gets more than 32 where it has bfloat16."""
     is_fast = not device.startswith("slow")
@@ -130,7 +110,7 @@ async def test_questions_at_once_follow_from_the_device(
     size = f'vllm:cache_config_info{{block_size="16",engine="0",num_gpu_blocks="{blocks}"}} 1.0\n'
     env = {"FAKE_VLLM_METRICS": "" if blocks is None else size}
     machine = Machine([Gpu(0, "GPU-a", "H100", 81559, 80000)])
-    async with stand.serve("answers", machine, device=device, env=env, **block) as server:
+    async with _served(tmp_path, "answers", machine, device=device, env=env, **block) as server:
         assert await server.at_once() == at_once
 
 
@@ -143,23 +123,23 @@ async def test_questions_at_once_follow_from_the_device(
         ("answers", ""),
     ],
 )
-async def test_dead_or_stalled_server_is_restarted(stand: _Stand, behaviour: str, fault: str) -> None:
+async def test_dead_or_stalled_server_is_restarted(tmp_path: Path, behaviour: str, fault: str) -> None:
     """A server that died or stalled is restarted under the same URL; one that writes new tokens is not."""
-    async with stand.serve(behaviour) as server:
+    async with _served(tmp_path, behaviour) as server:
         url = server.base_url
         assert (await server.fault(seconds=0.5) or "").startswith(fault)
         await server.ensure(seconds=0.5)
         assert (server.base_url, server.starts) == (url, 2 if fault else 1)
 
 
-async def test_restarts_are_counted(stand: _Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_restarts_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many within any hour: one more is an infrastructure failure; what is older does not count."""
-    stand.log.parent.mkdir()
-    stand.log.write_text("EngineDeadError: EngineCore encountered an issue.")
+    log = tmp_path / "m.log"
+    log.write_text("EngineDeadError: EngineCore encountered an issue.")
     now = [0.0]
     monkeypatch.setattr("triathlon_runner.serving._server.time.monotonic", lambda: now[0])
-    plan = cast(ServerPlan, MagicMock(config=stand.config("answers", max_restarts=2)))
-    server = Server(plan, 1, stand.log, stand.reported.append, asyncio.Lock())
+    plan = cast(ServerPlan, MagicMock(config=_config(tmp_path, "answers", max_restarts=2)))
+    server = Server(plan, 1, log, lambda _: None, asyncio.Lock())
     monkeypatch.setattr(server, "start", AsyncMock())
     await server.ensure()
     now[0] = 3000.0
@@ -170,9 +150,10 @@ async def test_restarts_are_counted(stand: _Stand, monkeypatch: pytest.MonkeyPat
     await server.ensure()
 
 
-async def test_restart_that_fails(stand: _Stand) -> None:
-    async with stand.serve("dies_second_time") as server:
+async def test_restart_that_fails(tmp_path: Path) -> None:
+    async with _served(tmp_path, "answers") as server:
         await server.stop()
+        (tmp_path / "python-with-vllm").write_text("#!/bin/sh\nexit 1\n")
         with pytest.raises(ServerLostError, match="while starting"):
             await server.ensure()
 
@@ -185,20 +166,20 @@ def _processes_mentioning(text: str) -> list[str]:
     return found
 
 
-async def test_a_cache_that_cannot_be_written(stand: _Stand) -> None:
+async def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     """Where weights cannot be stored, the model cannot be served: a user's error that names the place."""
-    weights = stand.folder / "m.gguf"
+    weights = tmp_path / "m.gguf"
     weights.touch()
-    (stand.folder / "converted").touch()
+    (tmp_path / "converted").touch()
     with pytest.raises(ServingError, match=r"could not prepare vLLM and weights.*/converted"):
-        async with stand.serve("answers", weights={"path": str(weights)}):
+        async with _served(tmp_path, "answers", weights={"path": str(weights)}):
             pass
 
 
-async def test_the_interpreter_gets_the_variables_of_the_row(stand: _Stand) -> None:
+async def test_the_interpreter_gets_the_variables_of_the_row(tmp_path: Path) -> None:
     """Also when it is asked for its version: a variable may say where it finds vLLM."""
-    python = stand.folder / "python-with-a-variable"
-    python.write_text(f'#!/bin/sh\n[ "$PLACE" ] && exec {fake_interpreter(stand.folder)} "$@"\n')
+    python = tmp_path / "python-with-a-variable"
+    python.write_text(f'#!/bin/sh\n[ "$PLACE" ] && exec {fake_interpreter(tmp_path)} "$@"\n')
     python.chmod(0o755)
-    async with stand.serve("answers", python=str(python), env={"PLACE": "x"}) as server:
+    async with _served(tmp_path, "answers", python=str(python), env={"PLACE": "x"}) as server:
         assert server.starts == 1
