@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations
+from pathlib import Path
 from typing import Literal, cast
 
 import pytest
@@ -10,6 +11,7 @@ from support.fake_model import FakeModel
 from support.hashes import hashes
 from support.loop_fakes import FakeGrader
 from support.official_data import official_store
+from support.small_run import ROWS, served
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem, TestedProblem
 from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite, pass_at_k
@@ -126,6 +128,15 @@ async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     assert isinstance(asked, Completion) and asked.text.endswith("\n\n```python\n")
     assert sampling.stop == STOP_SELF_INVOKING
     assert record.outcome is Outcome.PASSED
+
+
+def test_a_base_model_samples_by_the_command(tmp_path: Path) -> None:
+    """What its row says of its kind decides the endpoint; each sample is asked for and is a unit."""
+    with served(tmp_path, rows=ROWS.replace("name: M", "kind: base")) as place:
+        place.expect("run --suites evolved/core-seeds --limit 2 --samples 3 --temperature 0.8", 0)
+    assert [set(body) & {"prompt", "messages"} for body in place.requests] == 6 * [{"prompt"}]
+    samples = place.records("evolved/core-seeds@temperature-0.8")
+    assert [sample["sample"] for sample in samples] == 2 * [0, 1, 2]
 
 
 @pytest.mark.official
