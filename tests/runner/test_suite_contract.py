@@ -1,6 +1,7 @@
 """What an entry of the catalogue states of its suite is what the suite does."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from support.suites import TABLE, row_of
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import ModelKind
+from triathlon_runner.llm import EndpointError, ModelKind
 from triathlon_runner.schedule import Wanted, build_suite
 from triathlon_runner.suites import UnitRun
 
@@ -42,16 +43,19 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def test_a_suite_asks_as_its_entry_says(
     suite: str, kind: ModelKind, grader: Grader, questions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All questions of a unit, which are several in the runtime discipline."""
+    """All questions of a unit, which are several in runtime; without an answer there is no record."""
     monkeypatch.chdir(questions)
     (entry,) = catalogue.select([suite])
     model = FakeModel(lambda _: "", kind)
     data = DataStore(cache=Path("nowhere"), fetch=False)
     built = await build_suite(entry, data, grader, Wanted(limit=1))
-    await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
+    unit = UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash"))
+    await built.suite.run(unit)
     asked = [sampling for _, sampling, _ in model.asked]
     assert set(asked) == {entry.sampling_of(kind)}
     assert (len(asked) > 1) is suite.startswith("own.json")
+    with pytest.raises(EndpointError, match="503"):
+        await built.suite.run(replace(unit, model=FakeModel(lambda _: EndpointError("503"), kind)))
 
 
 def test_the_catalogue_is_that_of_the_table() -> None:
