@@ -10,7 +10,6 @@ from typing import cast
 
 import pytest
 
-from support import built_questions
 from support.built_questions import STOCK, source
 from support.fake_model import FakeModel
 from support.hashes import hashes
@@ -124,24 +123,18 @@ async def test_questions_are_built_once_and_kept(
 # Question files: built from the command line, the same bytes everywhere, asked by whoever has one
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A question file of two small programs."""
-    path = tmp_path_factory.mktemp("questions") / "mine.json"
-    asyncio.run(built_questions.build(path))
-    return path
-
-
-def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> None:
+def test_the_same_bytes_whatever_the_hash_seed(question_file: Path, tmp_path: Path) -> None:
     """Two runs in processes with other hash seeds write the same file: sets of text and chance included."""
     for seed in ("1", "2"):
         path = tmp_path / f"{seed}.json"
         command = [sys.executable, "-m", "support.built_questions", str(path)]
         subprocess.run(command, cwd=TESTS, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
-        assert path.read_bytes() == file.read_bytes()
+        assert path.read_bytes() == question_file.read_bytes()
 
 
-def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_from_the_command_line(
+    question_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`triathlon questions build` writes the file and says how much there is and what was left out."""
     monkeypatch.setattr("triathlon_runner.cli._groups.question_source", lambda *_: source())
     place, out = SmallRun(tmp_path), tmp_path / "new" / "mine.json"
@@ -150,18 +143,18 @@ def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: py
     assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in said
     for rule, count in report.left_out_statements.items():
         assert f"left out: {count} statements: {rule}" in said
-    assert out.read_bytes() == file.read_bytes()
+    assert out.read_bytes() == question_file.read_bytes()
     wrong = "questions build --dataset humanevil --out x.json"
     place.expect(wrong, 2, "'humanevil'; did you mean humaneval")
 
 
-def test_a_question_file_is_asked_by_its_name(file: Path) -> None:
+def test_a_question_file_is_asked_by_its_name(question_file: Path) -> None:
     """`--suites mine.json@cot` asks its questions; the results are those of a suite called after it."""
-    plain, cot = suites.select([str(file), f"{file}@cot"])
+    plain, cot = suites.select([str(question_file), f"{question_file}@cot"])
     assert [entry.id for entry in (plain, cot)] == ["runtime/mine", "runtime/mine@cot"]
     assert (cot.variant_of, cot.variant_kind) == ("runtime/mine", "style")
     built = cast(RuntimeSuite, plain.build(NO_STORE))
-    assert (built.id, built.questions) == ("runtime/mine", read_questions(file))
+    assert (built.id, built.questions) == ("runtime/mine", read_questions(question_file))
     # A site reads them without the file; running them again asks for it.
     for name in ("runtime/mine", "runtime/mine@cot-sampled"):
         entry = suites.find(name)
@@ -181,15 +174,17 @@ def test_a_question_file_is_asked_by_its_name(file: Path) -> None:
         (r'"task_id": "\S+"', '"task_id": "same"', "another one has its task_id"),
     ],
 )
-def test_a_changed_file_is_refused(file: Path, tmp_path: Path, old: str, new: str, fault: str) -> None:
+def test_a_changed_file_is_refused(
+    question_file: Path, tmp_path: Path, old: str, new: str, fault: str
+) -> None:
     """With the program that cannot be asked about, before a model is asked."""
     changed = tmp_path / "changed.json"
-    changed.write_text(re.sub(old, new, file.read_text()))
+    changed.write_text(re.sub(old, new, question_file.read_text()))
     with pytest.raises(UserError, match=rf"changed\.json', program '.*{fault}"):
         read_questions(changed)
 
 
-def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
+def test_files_that_are_refused(question_file: Path, tmp_path: Path) -> None:
     """Files that are none, that are not there, or whose results would lie in one file."""
     path = tmp_path / "x.json"
     with pytest.raises(UserError, match="can't be read"):
@@ -201,9 +196,9 @@ def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none\.json"):
         entry.build(NO_STORE)
     other = tmp_path / "mine.json"
-    other.write_bytes(file.read_bytes())
+    other.write_bytes(question_file.read_bytes())
     with pytest.raises(UserError, match="two suites are called 'runtime/mine'"):
-        suites.select([str(file), str(other)])
+        suites.select([str(question_file), str(other)])
     with pytest.raises(UserError, match="two suites are called 'runtime/core'"):
         suites.select(["core.json"])
     with pytest.raises(UserError, match=r"file's name of letters, .* got 'My questions\.json'"):
