@@ -24,8 +24,6 @@ CARELESS = fenced("def add_even(numbers):\n    return sum(n for n in numbers if 
 VERBOSE, HALVES = (f"{text}\n" for text in sections(Path(__file__).with_name("problems.txt")).values())
 COUNTS = fenced("def add_up(numbers):\n    return len(numbers)\n")
 JOIN = "def add_up(numbers):\n    return head(numbers) + (add_up(tail(numbers)) if numbers else 0)\n"
-
-
 HEAD = fenced("def head(numbers):\n    return numbers[0] if numbers else 0\n")
 TAIL = fenced("def tail(numbers):\n    return numbers[1:]\n")
 
