@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
 from support.fake_model import FakeModel
-from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Message, Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
@@ -60,22 +60,18 @@ class FakeSuite:
 
 
 def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
-    def build(data: DataStore) -> FakeSuite:
-        return suite
-
     fields = {"metrics": (), "record": UnitRecord, "core": True, **more}
-    return SuiteEntry(suite.id, "Fake", "evolved", build=build, sampling=SAMPLING, **fields)
+    return SuiteEntry(suite.id, "Fake", "evolved", build=lambda _: suite, sampling=SAMPLING, **fields)
 
 
+@dataclass
 class FakeOpener:
     """Reaches one fake model, whatever the row; counts how often."""
 
-    def __init__(self, model: FakeModel, slots: int = 2) -> None:
-        self.model = model
-        self.slots = slots
-        self.opened = 0
-        self.served_by = "a test"
-        self.weights = ""
+    model: FakeModel
+    opened: int = 0
+    served_by: str = "a test"
+    weights: str = ""
 
     @asynccontextmanager
     async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
@@ -84,6 +80,6 @@ class FakeOpener:
             cast(Model, self.model),
             served_by=self.served_by,
             served_model="fake",
-            slots=self.slots,
+            slots=2,
             weights=self.weights,
         )
