@@ -76,10 +76,5 @@ class FakeOpener:
     @asynccontextmanager
     async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
         self.opened += 1
-        yield OpenModel(
-            cast(Model, self.model),
-            served_by=self.served_by,
-            served_model="fake",
-            slots=2,
-            weights=self.weights,
-        )
+        model = cast(Model, self.model)
+        yield OpenModel(model, self.served_by, "fake", slots=2, weights=self.weights)

@@ -12,7 +12,6 @@ from support.model_server import model_server_process
 from support.official_data import official_store
 from support.small_run import SmallRun
 from triathlon_runner.catalogue import read_catalogue
-from triathlon_runner.errors import UserError
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "evolve.md"
 ADDRESS: Final = "http://127.0.0.1:11434/v1"
@@ -67,12 +66,3 @@ def test_from_seeds_to_a_board(tmp_path: Path, is_official: bool) -> None:
     assert "small 2 : 0 of 2, p 0.5 2 : 0 of 2, p 0.5 2 : 0 of 4, p 0.5" in text
     for row in (r"strong 2 [\d ]+ 100\.0 2 of 2", r"small 2 [\d ]+ 0\.0 0 of 2"):
         assert len(re.findall(row, text)) == 2, text  # of Composition and of Decomposition
-
-
-@pytest.mark.parametrize("seeds", ["evolved/nothing", "evolved/mine", "loop/core", "evolved/core-seeds@x"])
-def test_seeds_that_are_none_are_named(tmp_path: Path, seeds: str) -> None:
-    """They must be a set of the discipline that is built in or listed above, so never the set itself."""
-    row = f"- {{id: mine, title: Mine, problems: p.jsonl, seeds: {seeds}}}\n"
-    (tmp_path / "suites.yaml").write_text(row)
-    with pytest.raises(UserError, match=f"line 1: expected seeds: to name a set .*; got '{seeds}'"):
-        read_catalogue(tmp_path / "suites.yaml")
