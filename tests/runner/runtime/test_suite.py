@@ -22,7 +22,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.memo import python_version
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Outcome, RuntimeRecord
+from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import METRICS, RuntimeSuite, read_questions
 from triathlon_runner.runtime._questions import Asker
 from triathlon_runner.suites import UnitRun
@@ -41,10 +41,6 @@ async def built(grader: Grader) -> RuntimeSuite:
     asked = suite()
     await asked.prepare(grader)
     return asked
-
-
-async def ask(built: RuntimeSuite, model: FakeModel, grader: Grader, task: str) -> RuntimeRecord:
-    return await built.run(UnitRun(task, 0, model, grader, hashes("hash")))
 
 
 def test_questions_of_functions_and_classes(built: RuntimeSuite) -> None:
@@ -69,7 +65,7 @@ def test_questions_of_functions_and_classes(built: RuntimeSuite) -> None:
 
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
     model = FakeModel(answers(truths(built.questions), right_on("coverage")))
-    record = await ask(built, model, grader, "t/stock#0")
+    record = await built.run(UnitRun("t/stock#0", 0, model, grader, hashes("hash")))
     assert (record.program_id, record.style) == ("t/stock", "direct")
     assert record.setup == "self.stock = Stock()"
     assert record.input.startswith("assertFalse(self.stock.add('nut'))\n")
@@ -94,8 +90,9 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
             await waiting.wait()
             return await super().ask(prompt, sampling, sample=sample)
 
+    model = Meeting(answers(truths(built.questions), all_right))
     async with asyncio.timeout(30):
-        await ask(built, Meeting(answers(truths(built.questions), all_right)), grader, "t/words#0")
+        await built.run(UnitRun("t/words#0", 0, model, grader, hashes("hash")))
 
 
 async def test_questions_are_built_once_and_kept(
