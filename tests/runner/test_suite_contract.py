@@ -1,12 +1,11 @@
 """What an entry of the catalogue states of its suite is what the suite does."""
 
-import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from support.built_questions import build
 from support.case_files import rows
 from support.fake_model import FakeModel
 from support.hashes import hashes
@@ -14,7 +13,7 @@ from support.suites import TABLE, row_of
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import ModelKind
+from triathlon_runner.llm import EndpointError, ModelKind
 from triathlon_runner.schedule import Wanted, build_suite
 from triathlon_runner.suites import UnitRun
 
@@ -24,34 +23,29 @@ SUITES: Final = (
     "translation/core",
     "evolved/core-seeds",
     "evolved/core-seeds@temperature-0.8",
-    *("own.json", "own.json@cot", "own.json@sampled"),
+    *("mine.json", "mine.json@cot", "mine.json@sampled"),
 )
 """The last ones ask questions of a file of the user's own."""
-
-
-@pytest.fixture(scope="module")
-def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a file of questions."""
-    folder = tmp_path_factory.mktemp("questions")
-    asyncio.run(build(folder / "own.json"))
-    return folder
 
 
 @pytest.mark.parametrize("kind", ["instruct", "base"])
 @pytest.mark.parametrize("suite", SUITES)
 async def test_a_suite_asks_as_its_entry_says(
-    suite: str, kind: ModelKind, grader: Grader, questions: Path, monkeypatch: pytest.MonkeyPatch
+    suite: str, kind: ModelKind, grader: Grader, question_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All questions of a unit, which are several in the runtime discipline."""
-    monkeypatch.chdir(questions)
+    """All questions of a unit, which are several in runtime; without an answer there is no record."""
+    monkeypatch.chdir(question_file.parent)
     (entry,) = catalogue.select([suite])
     model = FakeModel(lambda _: "", kind)
     data = DataStore(cache=Path("nowhere"), fetch=False)
     built = await build_suite(entry, data, grader, Wanted(limit=1))
-    await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
+    unit = UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash"))
+    await built.suite.run(unit)
     asked = [sampling for _, sampling, _ in model.asked]
     assert set(asked) == {entry.sampling_of(kind)}
-    assert (len(asked) > 1) is suite.startswith("own.json")
+    assert (len(asked) > 1) is suite.startswith("mine.json")
+    with pytest.raises(EndpointError, match="503"):
+        await built.suite.run(replace(unit, model=FakeModel(lambda _: EndpointError("503"), kind)))
 
 
 def test_the_catalogue_is_that_of_the_table() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
@@ -24,43 +25,38 @@ def documented_path(begin: str, end: str) -> list[str]:
     return [file for step in documented_steps(begin, end) for file in step]
 
 
+@dataclass
 class Follower:
-    """A profile function: notes the files of the package with a function that takes or returns something."""
+    """A profile function: notes the files of the package with a function that takes or returns something.
 
-    def __init__(
-        self,
-        types: tuple[type, ...],
-        marks: tuple[str, ...] = (),
-        *,
-        look_into: tuple[type, ...] = (),
-        in_locals: bool = False,
-    ) -> None:
-        """Follows values of these types and texts with one of the marks.
+    That is a value of one of the types, or a text with one of the marks.
+    """
 
-        `look_into`: lists, tuples or bytes whose content counts, too. `in_locals`: all variables of a
-        function are looked at, in place of its arguments.
-        """
-        self.files: set[str] = set()
-        self._types, self._marks, self._look_into = types, marks, look_into
-        self._in_locals = in_locals
+    types: tuple[type, ...]
+    marks: tuple[str, ...] = ()
+    look_into: tuple[type, ...] = ()
+    """Lists, tuples or bytes whose content counts, too."""
+    in_locals: bool = False
+    """Whether all variables of a function are looked at, in place of its arguments."""
+    files: set[str] = field(default_factory=set)
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
         code, variables = frame.f_code, frame.f_locals
         if not code.co_filename.startswith(f"{PACKAGE}/"):
             return
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
-        if self._in_locals:
+        if self.in_locals:
             names = tuple(name for name in variables if name != "self")
         if any(map(self._is_followed, [value, *(variables.get(name) for name in names)])):
             self.files.add(Path(code.co_filename).relative_to(PACKAGE).as_posix())
 
     def _is_followed(self, value: object) -> bool:
-        if isinstance(value, self._look_into):
+        if isinstance(value, self.look_into):
             if isinstance(value, list | tuple):
                 return any(map(self._is_followed, value))
             value = bytes(value).decode("latin-1")  # type: ignore[call-overload]  # bytes or a view of some
-        has_mark = isinstance(value, str) and any(mark in value for mark in self._marks)
-        return has_mark or isinstance(value, self._types)
+        has_mark = isinstance(value, str) and any(mark in value for mark in self.marks)
+        return has_mark or isinstance(value, self.types)
 
     def __enter__(self) -> Self:
         """Begins to follow: what is executed in the block is looked at."""

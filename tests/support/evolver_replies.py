@@ -4,10 +4,9 @@ The model `small` solves seeds, and of what was evolved from them only the easy 
 """
 
 import re
-from collections.abc import Sequence
 from functools import cache
 
-from support.official_data import official_store
+from support.official_data import data_folder, official_store
 from support.scripted_evolver import fenced, kind_of, same_problem
 from support.server_replies import Asked
 from triathlon_runner.datasets import Problem, core, official
@@ -17,22 +16,15 @@ _MADE = re.compile(r"^(back|boxed|only)_")
 
 
 @cache
-def _humaneval() -> tuple[Problem, ...]:
-    return official.humaneval(official_store())
+def _seeds() -> dict[str, Problem]:
+    """Our own, and HumanEval where it is here, by the names of their functions."""
+    public = official.humaneval(official_store()) if data_folder().is_dir() else ()
+    return {seed.entry_point: seed for seed in (*core.problems("seeds"), *public)}
 
 
 def answer(asked: Asked) -> str:
-    """Evolves and solves our own seeds."""
-    return _answer(asked, core.problems("seeds"))
-
-
-def humaneval(asked: Asked) -> str:
-    """The same on HumanEval."""
-    return _answer(asked, _humaneval())
-
-
-def _answer(asked: Asked, problems: Sequence[Problem]) -> str:
-    seeds = {seed.entry_point: seed for seed in problems}
+    """Evolves and solves a seed."""
+    seeds = _seeds()
     kind = kind_of(asked.prompt)
     names = re.findall(r"def (\w+)\(", asked.prompt)
     if kind == "solve":  # the function to be written stands behind those that it may call

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -63,22 +64,17 @@ def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
     return SuiteEntry(suite.id, "Fake", "evolved", build=lambda _: suite, sampling=SAMPLING, **fields)
 
 
+@dataclass
 class FakeOpener:
     """Reaches one fake model, whatever the row; counts how often."""
 
-    def __init__(self, model: FakeModel) -> None:
-        self.model = model
-        self.opened = 0
-        self.served_by = "a test"
-        self.weights = ""
+    model: FakeModel
+    opened: int = 0
+    served_by: str = "a test"
+    weights: str = ""
 
     @asynccontextmanager
     async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
         self.opened += 1
-        yield OpenModel(
-            cast(Model, self.model),
-            served_by=self.served_by,
-            served_model="fake",
-            slots=2,
-            weights=self.weights,
-        )
+        model = cast(Model, self.model)
+        yield OpenModel(model, self.served_by, "fake", slots=2, weights=self.weights)

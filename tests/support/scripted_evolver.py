@@ -7,7 +7,6 @@ from pathlib import Path
 from support.case_files import sections
 from support.fake_model import FakeModel
 from triathlon_runner.datasets import Problem
-from triathlon_runner.records import Finish, Reply
 
 Said = str | Callable[[str], str]
 """What is said to a question: a text, or something that makes one of the question."""
@@ -33,16 +32,16 @@ def kind_of(question: str) -> str:
 class ScriptedEvolver(FakeModel):
     """Says the next reply of its kind; the last one again once they are used up."""
 
-    def __init__(self, script: Mapping[str, Says], finish: Finish = Finish.STOP) -> None:
+    def __init__(self, script: Mapping[str, Says]) -> None:
         super().__init__(self._next, id="scripted-evolver")
-        self._script, self._finish = script, finish
+        self._script = script
 
-    def _next(self, question: str) -> Reply:
+    def _next(self, question: str) -> str:
         kind = kind_of(question)
         replies = self._script[kind]
         if isinstance(replies, list):
             replies = replies[min(self.kinds.count(kind), len(replies)) - 1]
-        return Reply(text=replies(question) if callable(replies) else replies, finish=self._finish)
+        return replies(question) if callable(replies) else replies
 
     @property
     def kinds(self) -> list[str]:

@@ -10,23 +10,16 @@ from triathlon_runner.suites import SuiteEntry
 TABLE: Final = Path(__file__).with_suffix(".csv")
 
 
+COLUMNS: Final = (
+    *("id", "discipline", "core", "quick_tasks", "in_quick", "variant_of", "variant_kind"),
+    *("default_samples", "seeds", "transformation", "averaged"),
+)
+
+
 def row_of(entry: SuiteEntry) -> dict[str, str]:
-    """What the catalogue states of a suite, but for its metrics."""
-    values = {
-        "id": entry.id,
-        "discipline": entry.discipline,
-        "record": entry.record.__name__,
-        "core": entry.core,
-        "quick_tasks": entry.quick_tasks if entry.in_quick else "",
-        "variant_of": entry.variant_of or "",
-        "variant_kind": entry.variant_kind or "",
-        "samples": entry.default_samples,
-        "temperature": entry.sampling.temperature,
-        "seeds": entry.seeds or "",
-        "transformation": entry.transformation,
-        "averaged": entry.averaged,
-    }
-    return {name: str(value) for name, value in values.items()}
+    """What the catalogue states of a suite, but for its metrics; empty where that is no or none."""
+    row = {name: str(getattr(entry, name) or "") for name in COLUMNS}
+    return row | {"record": entry.record.__name__, "temperature": str(entry.sampling.temperature)}
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ TASK: Final = CoreTask("t/tally", 3, TALLY[Language.PYTHON], "tally", ("words", 
 
 def target_of(text: str) -> Language:
     """The language that a question of our built-in prompts asks for."""
-    titles = {language.value.upper(): language for language in Language}
     asked = re.search(r"program below into (\w+)\.", text)
     assert asked is not None, text
-    return titles[asked[1].upper()]
+    return Language(asked[1].lower())

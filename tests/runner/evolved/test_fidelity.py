@@ -31,32 +31,26 @@ RECORDING = recordings() / "evolved-chatgpt.jsonl.gz"
 """GPT-3.5's greedy solutions with the official verdicts."""
 
 
-@pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    folder = official_store().folder
-    if not RECORDING.is_file():
-        pytest.skip(f"needs the recorded solutions: no file {str(RECORDING)!r}")
-    monkeypatch.setenv("TRIATHLON_DATA", str(folder))
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("name", "most"),
     [("combine", 12), *(pytest.param(name, None, marks=pytest.mark.slow) for name in PASSED)],
 )
-def test_graded_as_samples(place: Path, name: str, most: int | None) -> None:
+def test_graded_as_samples(tmp_path: Path, name: str, most: int | None) -> None:
     """`triathlon grade` passes as many as published, and the same ones, but for those named as slow.
 
     `most`: so many samples alone, which take less time.
     """
+    official_store()
+    if not RECORDING.is_file():
+        pytest.skip(f"needs the recorded solutions: no file {str(RECORDING)!r}")
     with gzip.open(RECORDING, "rt", encoding="utf-8") as lines:
         rows = [row for row in map(json.loads, lines) if row["subset"].removeprefix("EvoEval_") == name]
     rows = rows[:most]
     samples = "".join(json.dumps({key: row[key] for key in ("task_id", "solution")}) + "\n" for row in rows)
-    (place / "samples.jsonl").write_text(samples)
+    (tmp_path / "samples.jsonl").write_text(samples)
     partial = "--partial" if most else ""
-    SmallRun(place).expect(f"grade samples.jsonl --suite evolved/{name} --out graded.jsonl {partial}", 0)
-    graded = map(json.loads, (place / "graded.jsonl").read_text().splitlines())
+    SmallRun(tmp_path).expect(f"grade samples.jsonl --suite evolved/{name} --out graded.jsonl {partial}", 0)
+    graded = map(json.loads, (tmp_path / "graded.jsonl").read_text().splitlines())
     outcomes = {row["task_id"]: row["outcome"] == "passed" for row in graded}
     official = {row["task_id"]: row["published"]["base_status"] == "pass" for row in rows}
     different = {task for task in official if outcomes.get(task) != official[task]}

@@ -33,7 +33,10 @@ FIRST = Problem(
 
 
 def test_composed_problem() -> None:
-    """It works where both references define helpers of the same name."""
+    """It works where both references define helpers of the same name; its prompt has both docstrings.
+
+    Escapes stay intact, and what stands in front of a prompt's function.
+    """
     problem = composed(SORT, FIRST, frozenset({1}))
     assert (problem.task_id, problem.parents) == ("s/sort+s/first", ("s/sort", "s/first"))
     assert problem.inputs == ("([2, 1],)", "([3],)")
@@ -41,13 +44,9 @@ def test_composed_problem() -> None:
     assert (problem.level, problem.topics) == (3, ("lists",))
     namespace: dict[str, object] = {}
     exec(problem.reference, namespace)
-    function = namespace["sort_then_first"]
-    assert callable(function) and function([5, 2, 8]) == 2
-
-
-def test_prompt_is_a_program_with_both_docstrings() -> None:
-    """Escapes stay intact, and what stands in front of a prompt's function."""
-    prompt = composed(SORT, FIRST).prompt
+    called = namespace["sort_then_first"]
+    assert callable(called) and called([5, 2, 8]) == 2
+    prompt = problem.prompt
     function = ast.parse(prompt).body[-1]
     assert isinstance(function, ast.FunctionDef)
     assert (function.name, [a.arg for a in function.args.args]) == ("sort_then_first", ["xs"])

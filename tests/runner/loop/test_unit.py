@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -9,7 +10,8 @@ from support.asl import asl
 from support.fake_model import FakeModel
 from support.hashes import hashes
 from support.loop_fakes import ADD, RIGHT, FakeGrader, cut, failing_in, is_summary, loop_suite
-from triathlon_runner.datasets import Problem
+from triathlon_runner import catalogue
+from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.llm import Chat, Completion, EndpointError
 from triathlon_runner.loop import Setting
 from triathlon_runner.loop._judge import similarity_in
@@ -71,6 +73,17 @@ async def test_how_a_task_ends(say: Say, setting: Setting, sustained: int, outco
     else:
         assert len(record.loops) == sustained + 1 and last.summary_reply is None
         assert (last.verdict is None) == (not last.program) == (outcome is not Outcome.FAILED)
+
+
+async def test_each_variant_asks_in_its_own_way() -> None:
+    """Another summary prompt, temperature or first prompt; an attack asks for one program alone."""
+    asked = []
+    for entry in catalogue.select(["loop/core"], ["prompts", "temperatures", "attacks"]):
+        suite, model = entry.build(cast(DataStore, None)), FakeModel(lambda _: RIGHT)
+        await suite.run(UnitRun(suite.tasks()[0].task_id, 0, model, FakeGrader(), hashes("hash")))
+        asked.append(model.asked)
+    assert [len(questions) for questions in asked] == 10 * [2] + 3 * [1]
+    assert len(set(map(repr, asked))) == 13
 
 
 async def test_summaries_count_as_written() -> None:
@@ -209,10 +222,8 @@ async def test_a_bad_answer_is_asked_again_once(second: str, similarity: float |
         assert asl([record]) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
 
 
-async def test_a_failed_endpoint_leaves_the_unit_open() -> None:
-    """It is no answer, and a judge's failure is never taken for an unknown similarity."""
-    with pytest.raises(EndpointError):
-        await run(FakeModel(lambda text: EndpointError("refused") if is_summary(text) else RIGHT))
+async def test_a_judge_that_fails_leaves_the_unit_open() -> None:
+    """That is never taken for an unknown similarity."""
     with pytest.raises(EndpointError):
         await judged(FakeModel(lambda _: EndpointError("refused")))
 

@@ -90,14 +90,6 @@ def test_a_chat_begins_as_others_of_its_kind_and_program(kind: QuestionKind) -> 
     assert re.match(r"\[PYTHON\]\n(1\t)?def f\(x\):\n", prompt.messages[-1].content)
 
 
-def test_a_question_stands_behind_its_program() -> None:
-    asker = Asker(load_prompts("runtime"), "direct")
-    assert asker.question("coverage", PROGRAM, ASKED, STATEMENT) == (
-        "[PYTHON]\ndef f(x):\n    y = x\n    return y\n\nf(1)\n[/PYTHON]\n"
-        "[QUESTION]\nIs line 2 (`y = x`) executed when `f(1)` is called?\n[/QUESTION]"
-    )
-
-
 def test_a_base_model_goes_on_from_an_opened_tag() -> None:
     """Direct from [ANSWER], with a chain of thought from [THOUGHT]."""
     opened: dict[Style, str] = {"direct": "[/QUESTION]\n[ANSWER]\n", "cot": "[/QUESTION]\n[THOUGHT]\n"}
@@ -110,8 +102,12 @@ def test_a_base_model_goes_on_from_an_opened_tag() -> None:
 
 
 def test_what_a_question_shows() -> None:
-    """The path's lines have numbers, set-up is done before, and a long call is not repeated."""
+    """Program, input; the path's lines have numbers, set-up is done before, a long call is not repeated."""
     asker = Asker(load_prompts("runtime"), "direct")
+    assert asker.question("coverage", PROGRAM, ASKED, STATEMENT) == (
+        "[PYTHON]\ndef f(x):\n    y = x\n    return y\n\nf(1)\n[/PYTHON]\n"
+        "[QUESTION]\nIs line 2 (`y = x`) executed when `f(1)` is called?\n[/QUESTION]"
+    )
     path = asker.question("path", PROGRAM, ASKED, STATEMENT)
     assert "1\tdef f(x):\n2\t    y = x\n3\t    return y\n\nf(1)" in path
     assert "executed next after line 2 (`y = x`)" in path

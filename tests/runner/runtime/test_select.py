@@ -36,14 +36,6 @@ def test_blocks(body: str, expected: list[list[int]]) -> None:
     assert lines == expected
 
 
-def test_nested_functions_and_methods_have_blocks_of_their_own() -> None:
-    """A `def` inside is one statement of the outer function."""
-    tree = ast.parse(
-        "def f():\n    def g():\n        return 1\n    return g\nclass C:\n    def m(self): pass\n"
-    )
-    assert [function.name for function in functions(tree)] == ["f", "g", "m"]
-
-
 CHOSEN = programs(Path(__file__).with_name("chosen_pairs.txt"))
 
 

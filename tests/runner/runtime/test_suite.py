@@ -10,7 +10,6 @@ from typing import cast
 
 import pytest
 
-from support import built_questions
 from support.built_questions import STOCK, source
 from support.fake_model import FakeModel
 from support.hashes import hashes
@@ -20,10 +19,10 @@ from triathlon_runner import catalogue as suites
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.memo import python_version
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Outcome, RuntimeRecord
+from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import METRICS, RuntimeSuite, read_questions
 from triathlon_runner.runtime._questions import Asker
 from triathlon_runner.suites import UnitRun
@@ -44,10 +43,6 @@ async def built(grader: Grader) -> RuntimeSuite:
     return asked
 
 
-async def ask(built: RuntimeSuite, model: FakeModel, grader: Grader, task: str) -> RuntimeRecord:
-    return await built.run(UnitRun(task, 3, model, grader, hashes("hash")))
-
-
 def test_questions_of_functions_and_classes(built: RuntimeSuite) -> None:
     """Every input is a task, and those of a program follow each other; set-up came before the trace."""
     with pytest.raises(RuntimeError, match="prepare"):
@@ -60,10 +55,6 @@ def test_questions_of_functions_and_classes(built: RuntimeSuite) -> None:
     assert words.inputs[1].text == "words('')"
     assert words.inputs[1].masked == "assert words('') == ??"
     assert words.inputs[1].originals == ("('!', {})",)
-    assert stock.inputs[0].masked == (
-        "assertEqual(bool(self.stock.add('nut')), ??)\n"
-        "assertEqual(self.stock.add('nut', 2), ??)\nassertEqual(self.stock.names(), ??)"
-    )
     longest = next(one for one in words.inputs[0].statements if one.line == 10)
     assert (longest.variable, longest.executed, longest.next_lines) == ("longest", True, (11,))
     assert [str(value) for value in longest.states] == ["'apple!'; str"]
@@ -74,9 +65,8 @@ def test_questions_of_functions_and_classes(built: RuntimeSuite) -> None:
 
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
     model = FakeModel(answers(truths(built.questions), right_on("coverage")))
-    record = await ask(built, model, grader, "t/stock#0")
-    assert (record.program_id, record.style, record.sample) == ("t/stock", "direct", 3)
-    assert record.protocol == hashes("hash")
+    record = await built.run(UnitRun("t/stock#0", 0, model, grader, hashes("hash")))
+    assert (record.program_id, record.style) == ("t/stock", "direct")
     assert record.setup == "self.stock = Stock()"
     assert record.input.startswith("assertFalse(self.stock.add('nut'))\n")
     assert record.program == STOCK.reference
@@ -92,14 +82,6 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader
     assert record.usage.requests == 3 * len(record.statements) + 1
 
 
-async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader) -> None:
-    """That error comes out: no record, no made-up answer."""
-    truth = truths(built.questions)
-    model = FakeModel(lambda text: EndpointError("503") if truth[text][0] == "path" else truth[text][1])
-    with pytest.raises(EndpointError, match="503"):
-        await ask(built, model, grader, "t/words#0")
-
-
 async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:
     waiting = asyncio.Barrier(3 * len(built.questions.programs[0].inputs[0].statements) + 1)
 
@@ -108,8 +90,9 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
             await waiting.wait()
             return await super().ask(prompt, sampling, sample=sample)
 
+    model = Meeting(answers(truths(built.questions), all_right))
     async with asyncio.timeout(30):
-        await ask(built, Meeting(answers(truths(built.questions), all_right)), grader, "t/words#0")
+        await built.run(UnitRun("t/words#0", 0, model, grader, hashes("hash")))
 
 
 async def test_questions_are_built_once_and_kept(
@@ -137,24 +120,18 @@ async def test_questions_are_built_once_and_kept(
 # Question files: built from the command line, the same bytes everywhere, asked by whoever has one
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A question file of two small programs."""
-    path = tmp_path_factory.mktemp("questions") / "mine.json"
-    asyncio.run(built_questions.build(path))
-    return path
-
-
-def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> None:
+def test_the_same_bytes_whatever_the_hash_seed(question_file: Path, tmp_path: Path) -> None:
     """Two runs in processes with other hash seeds write the same file: sets of text and chance included."""
     for seed in ("1", "2"):
         path = tmp_path / f"{seed}.json"
         command = [sys.executable, "-m", "support.built_questions", str(path)]
         subprocess.run(command, cwd=TESTS, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
-        assert path.read_bytes() == file.read_bytes()
+        assert path.read_bytes() == question_file.read_bytes()
 
 
-def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_from_the_command_line(
+    question_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`triathlon questions build` writes the file and says how much there is and what was left out."""
     monkeypatch.setattr("triathlon_runner.cli._groups.question_source", lambda *_: source())
     place, out = SmallRun(tmp_path), tmp_path / "new" / "mine.json"
@@ -163,18 +140,18 @@ def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: py
     assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in said
     for rule, count in report.left_out_statements.items():
         assert f"left out: {count} statements: {rule}" in said
-    assert out.read_bytes() == file.read_bytes()
+    assert out.read_bytes() == question_file.read_bytes()
     wrong = "questions build --dataset humanevil --out x.json"
     place.expect(wrong, 2, "'humanevil'; did you mean humaneval")
 
 
-def test_a_question_file_is_asked_by_its_name(file: Path) -> None:
+def test_a_question_file_is_asked_by_its_name(question_file: Path) -> None:
     """`--suites mine.json@cot` asks its questions; the results are those of a suite called after it."""
-    plain, cot = suites.select([str(file), f"{file}@cot"])
+    plain, cot = suites.select([str(question_file), f"{question_file}@cot"])
     assert [entry.id for entry in (plain, cot)] == ["runtime/mine", "runtime/mine@cot"]
     assert (cot.variant_of, cot.variant_kind) == ("runtime/mine", "style")
     built = cast(RuntimeSuite, plain.build(NO_STORE))
-    assert (built.id, built.questions) == ("runtime/mine", read_questions(file))
+    assert (built.id, built.questions) == ("runtime/mine", read_questions(question_file))
     # A site reads them without the file; running them again asks for it.
     for name in ("runtime/mine", "runtime/mine@cot-sampled"):
         entry = suites.find(name)
@@ -194,15 +171,17 @@ def test_a_question_file_is_asked_by_its_name(file: Path) -> None:
         (r'"task_id": "\S+"', '"task_id": "same"', "another one has its task_id"),
     ],
 )
-def test_a_changed_file_is_refused(file: Path, tmp_path: Path, old: str, new: str, fault: str) -> None:
+def test_a_changed_file_is_refused(
+    question_file: Path, tmp_path: Path, old: str, new: str, fault: str
+) -> None:
     """With the program that cannot be asked about, before a model is asked."""
     changed = tmp_path / "changed.json"
-    changed.write_text(re.sub(old, new, file.read_text()))
+    changed.write_text(re.sub(old, new, question_file.read_text()))
     with pytest.raises(UserError, match=rf"changed\.json', program '.*{fault}"):
         read_questions(changed)
 
 
-def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
+def test_files_that_are_refused(question_file: Path, tmp_path: Path) -> None:
     """Files that are none, that are not there, or whose results would lie in one file."""
     path = tmp_path / "x.json"
     with pytest.raises(UserError, match="can't be read"):
@@ -214,9 +193,9 @@ def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none\.json"):
         entry.build(NO_STORE)
     other = tmp_path / "mine.json"
-    other.write_bytes(file.read_bytes())
+    other.write_bytes(question_file.read_bytes())
     with pytest.raises(UserError, match="two suites are called 'runtime/mine'"):
-        suites.select([str(file), str(other)])
+        suites.select([str(question_file), str(other)])
     with pytest.raises(UserError, match="two suites are called 'runtime/core'"):
         suites.select(["core.json"])
     with pytest.raises(UserError, match=r"file's name of letters, .* got 'My questions\.json'"):

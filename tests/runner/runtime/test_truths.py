@@ -13,6 +13,7 @@ from triathlon_runner.runtime._construct import construct, trace_runs, with_reva
 from triathlon_runner.runtime._grade import expected_answers, grade_state
 from triathlon_runner.runtime._outputs import by_authors_rule
 from triathlon_runner.runtime._programs import function_program
+from triathlon_runner.runtime._questions import QuestionKind
 from triathlon_runner.sandbox import Sandbox
 
 TEXTS = sections(Path(__file__).with_name("truths.txt"))
@@ -96,6 +97,12 @@ async def test_references_that_cannot_be_asked_about_are_reported(sandbox: Sandb
 # The truths of REval's own tracer: the next step of any function, and what its frame holds
 
 
+def expected(kind: QuestionKind, program: ProgramQuestions) -> dict[int, tuple[str, ...]]:
+    """The right answers by line."""
+    (asked,) = program.inputs
+    return {one.line: expected_answers(kind, program, asked, one) for one in asked.statements}
+
+
 async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: Sandbox) -> None:
     """Where line 7 calls, the next step is in `plus`, which has no `added`; elsewhere both agree."""
     statements = tuple(
@@ -106,25 +113,16 @@ async def test_after_a_call_the_tracer_looks_at_the_called_function(sandbox: San
     asked = program.inputs[0].model_copy(update={"statements": statements})
     (ours,), _ = await construct([program.model_copy(update={"inputs": (asked,)})], sandbox)
     theirs = await with_reval_truths(sandbox, ours)
-    states = {
-        name: {
-            one.line: expected_answers("state", program, program.inputs[0], one)
-            for one in program.inputs[0].statements
-        }
-        for name, program in (("ours", ours), ("theirs", theirs))
-    }
-    assert states["ours"] == {5: ("0; int",), 7: ("1; int", "3; int"), 8: ("4; int",), 9: ("4; int",)}
-    assert states["theirs"] == {**states["ours"], 7: ("1; int", "Nil")}
+    states = expected("state", ours)
+    assert states == {5: ("0; int",), 7: ("1; int", "3; int"), 8: ("4; int",), 9: ("4; int",)}
+    assert expected("state", theirs) == {**states, 7: ("1; int", "Nil")}
     # One execution showed a value, one showed none: either is right.
     line_7 = theirs.inputs[0].statements[1]
     right = {text: grade_state(line_7, text).correct for text in ("1; int", "Nil", "3; int")}
     assert right == {"1; int": True, "Nil": True, "3; int": False}
-    paths = [
-        [expected_answers("path", program, program.inputs[0], one) for one in program.inputs[0].statements]
-        for program in (ours, theirs)
-    ]
     after_7 = ("return number + 1", "for one in numbers:")
-    assert paths == [[("for one in numbers:",), after_7, ("return added",), ("-1",)]] * 2
+    paths = {5: ("for one in numbers:",), 7: after_7, 8: ("return added",), 9: ("-1",)}
+    assert expected("path", ours) == expected("path", theirs) == paths
 
 
 @pytest.mark.parametrize("right", [True, False])

@@ -34,13 +34,6 @@ def test_the_block_with_the_function_is_taken(language: Language) -> None:
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_unfenced_code_is_found_between_prose(language: Language) -> None:
-    """From the first definition to the last line that can end one."""
-    code = TALLY[language].removeprefix("use strict;\n")
-    assert taken(f"Here it is:\n\n{code}\nThat is all there is.", language) == (code.strip(), None)
-
-
-@pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("end", ["}" + " " * 50_000 + "x", "} " * 25_000 + "x", "}" + "\n" * 50_000 + "x"])
 def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
     """Blank space behind what may end a program, or begin one, is not read again from each of its places."""
@@ -72,6 +65,7 @@ def test_where_there_is_no_function(text: str, finish: Finish, expected: tuple[s
 @pytest.mark.parametrize(
     ("form", "finish"),
     [
+        ("Here it is:\n\n{code}\nThat is all there is.", Finish.STOP),
         ("<answer>{code}</answer>", Finish.STOP),
         ("<answer>\n```\n{code}```\n</answer>", Finish.STOP),
         ("[BEGIN]\n{code}[DONE]", Finish.STOP),
@@ -83,7 +77,7 @@ def test_where_there_is_no_function(text: str, finish: Finish, expected: tuple[s
     ],
 )
 def test_markup_and_a_late_cut_cost_no_program(language: Language, form: str, finish: Finish) -> None:
-    """Wrappers, a fence that opens nothing, and what the limit cut behind the whole program: as in Python."""
+    """Prose, wrappers, a fence that opens nothing, what the limit cut behind the program: as in Python."""
     code = TALLY[language].removeprefix("use strict;\n")
     assert taken(form.format(code=code), language, finish) == (code.strip(), None)
 

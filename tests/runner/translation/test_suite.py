@@ -11,7 +11,6 @@ from support.official_data import official_store
 from support.translations import TALLY, TASK, target_of
 from triathlon_runner import loop, translation
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.sandbox import Language, Sandbox
@@ -41,11 +40,6 @@ async def test_the_first_failure_ends_the_chain(sustained: int, grader: Grader) 
     programs = [TALLY[Language.PYTHON], *(step.program for step in record.loops)]
     assert [step.prompt for step in record.loops] == programs[:-1]
     assert asl([record]) == pytest.approx((sustained**2 / 5, sustained**2 / 5))
-
-
-async def test_a_failed_endpoint_is_no_translation(grader: Grader) -> None:
-    with pytest.raises(EndpointError):
-        await run(FakeModel(lambda _: EndpointError("refused")), grader)
 
 
 async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:

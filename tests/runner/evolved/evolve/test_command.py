@@ -5,35 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from support.model_server import model_server_process
-from support.small_run import SmallRun
+from support.small_run import ROWS, SmallRun, served
 
 pytestmark = pytest.mark.slow
 
-MODELS = """\
-models:
-  - id: evolver
-    name: Evolver
-    api: {{base_url: "{base_url}", model: evolver}}
-    price: {{input: 10, output: 30}}
-"""
+SCRIPT = "support.evolver_replies:answer"
+ROW = ROWS.replace("input: 1, output: 2", "input: 10, output: 30")
 UNREACHABLE = "http://127.0.0.1:9/v1"
-
-
-EVOLVE = "evolve --model evolver --out work"
+EVOLVE = "evolve --model m --out work"
 SOME = f"{EVOLVE} --transformations verbose,concise --limit 1"
-
-
-def place_at(root: Path, url: str) -> SmallRun:
-    """A folder with the evolving model's row."""
-    (root / "models.yaml").write_text(MODELS.format(base_url=url))
-    return SmallRun(root)
 
 
 def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
     """Costs before and during; at the end how many problems await a decision, and the row of suites.yaml."""
-    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as url:
-        place = place_at(tmp_path, url)
+    with served(tmp_path, SCRIPT, ROW) as place:
         said = place.expect(f"{SOME} --dry-run", 0)
         assert re.search(r"2 problems to evolve, about 4 requests, \d+ tokens, about 0\.\d\d USD", said)
         assert not (tmp_path / "work").exists()
@@ -50,21 +35,17 @@ def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
 
 
 def test_what_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
-    """A folder that can't be written, and a set that can't be read."""
-    place = place_at(tmp_path, UNREACHABLE)
+    """The folder is checked, here one that can't be written."""
+    place = SmallRun(tmp_path)
+    (tmp_path / "models.yaml").write_text(ROW.format(url=UNREACHABLE))
     (tmp_path / "work").write_text("a file")
     place.expect(f"{EVOLVE} --limit 1", 2, "--out expects a folder that can be written, got 'work'")
-    (tmp_path / "work").unlink()
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "subtle.jsonl").write_text("{bad")
-    place.expect(f"{EVOLVE} --limit 1", 2, "subtle.jsonl, line 1: expected JSON")
 
 
 def test_a_budget_is_kept(tmp_path: Path) -> None:
     """Nothing is sent once it is spent: jobs stay open, and the next call goes on. It needs a price."""
     jobs = f"{EVOLVE} --transformations verbose --limit 12 --budget"
-    with model_server_process("support.evolver_replies:answer", "--model", "evolver") as url:
-        place = place_at(tmp_path, url)
+    with served(tmp_path, SCRIPT, ROW) as place:
         place.expect(f"{jobs} 0", 1, "stopped: the budget of 0 USD")
         said = place.expect(f"{jobs} 0.003", 1, "stopped: the budget of 0.003 USD is used up")
         spent = re.search(r"(0\.\d+) USD spent in this run", said)
@@ -73,16 +54,18 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
         place.expect(f"{jobs} 100", 0, "12/12 evolved, 0 dropped, 0 open")
     models = tmp_path / "models.yaml"
     models.write_text(models.read_text().replace("price:", "#"))
-    place.expect(f"{jobs} 1", 2, "--budget needs the price of 'evolver'")
+    place.expect(f"{jobs} 1", 2, "--budget needs the price of 'm'")
 
 
-@pytest.mark.parametrize("model", ["locked", "away"])
-def test_a_model_that_cannot_be_asked_is_said_once(tmp_path: Path, model: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "wrong", "why"),
+    [
+        ("scripted", "locked", "open, 3 jobs: the key in $SMALL_RUN_KEY was not accepted"),
+        ("{url}", UNREACHABLE, "no answer from the server"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_said_once(tmp_path: Path, part: str, wrong: str, why: str) -> None:
     """Exit code 2, with what to do in one line, however many jobs stay open."""
-    with model_server_process("support.server_scripts:bad_replies") as url:
-        place = place_at(tmp_path, UNREACHABLE if model == "away" else url)
-        models = tmp_path / "models.yaml"
-        models.write_text(models.read_text().replace("model: evolver", f"model: {model}"))
-        why = "no answer from the server" if model == "away" else "open, 3 jobs: a request without a key"
+    with served(tmp_path, "support.server_scripts:bad_replies", ROW.replace(part, wrong)) as place:
         said = place.expect(f"{EVOLVE} --transformations verbose --limit 3", 2, why)
-    assert said.count("Unauthorized") == (model == "locked")
+    assert said.count("Unauthorized") == (wrong == "locked")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from support.case_files import sections
+from support.fake_model import FakeModel
 from support.scripted_evolver import EVEN, GOOD, SEED, SOLUTION, Says, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
@@ -15,7 +16,7 @@ from triathlon_runner.evolved.evolve import Job
 from triathlon_runner.evolved.evolve._draft import read_inputs
 from triathlon_runner.evolved.evolve._pipeline import DroppedError, Pipeline, Written
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish
+from triathlon_runner.records import Finish, Reply
 from triathlon_runner.sandbox import Sandbox
 
 OTHER = replace(SEED, prompt='def add_up(numbers: list[int]) -> int:\n    """Return what they come to."""\n')
@@ -24,8 +25,6 @@ CARELESS = fenced("def add_even(numbers):\n    return sum(n for n in numbers if 
 VERBOSE, HALVES = (f"{text}\n" for text in sections(Path(__file__).with_name("problems.txt")).values())
 COUNTS = fenced("def add_up(numbers):\n    return len(numbers)\n")
 JOIN = "def add_up(numbers):\n    return head(numbers) + (add_up(tail(numbers)) if numbers else 0)\n"
-
-
 HEAD = fenced("def head(numbers):\n    return numbers[0] if numbers else 0\n")
 TAIL = fenced("def tail(numbers):\n    return numbers[1:]\n")
 
@@ -49,10 +48,9 @@ async def _evolve(
     sandbox: Sandbox,
     transformation: Transformation = "difficult",
     parents: tuple[Problem, ...] = (SEED,),
-    finish: Finish = Finish.STOP,
 ) -> tuple[Written, ScriptedEvolver]:
     """The first problem, and the model that was asked."""
-    model = ScriptedEvolver(script, finish=finish)
+    model = ScriptedEvolver(script)
     written, *_ = await Pipeline(Job(transformation, parents), model, load_prompts("evolved"), sandbox).run()
     return written, model
 
@@ -157,9 +155,9 @@ async def test_broken_problem(sandbox: Sandbox, reply: str) -> None:
 
 async def test_a_cut_reply_is_named(sandbox: Sandbox) -> None:
     """Where the token limit is what broke a problem, the reason for dropping it says so."""
-    script = dict.fromkeys(("transform", "fix"), fenced("def add_even(numbers:\n    pass"))
+    model = FakeModel(lambda _: Reply(text="```python\ndef add_even(numbers:", finish=Finish.LENGTH))
     with pytest.raises(DroppedError, match=r"^no usable problem came: truncated: the code does not parse"):
-        await _evolve(script, sandbox, finish=Finish.LENGTH)
+        await Pipeline(Job("subtle", (SEED,)), model, load_prompts("evolved"), sandbox).run()
 
 
 SOLVED_BY = {
