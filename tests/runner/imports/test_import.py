@@ -20,7 +20,6 @@ from support.import_place import (
     write_lines,
 )
 from support.model_server import model_server_process
-from support.official_data import official_store, recording
 from triathlon_runner.datasets import core
 from triathlon_runner.records import LoopRecord, Outcome, RuntimeRecord
 from triathlon_runner.store import read_records
@@ -175,18 +174,3 @@ def test_reval(place: ImportPlace, tmp_path: Path) -> None:
     assert record.task_id == ours.task_id
     assert [one.coverage.answer for one in record.statements] == ["YES"] * count
     assert (record.output.reply.text, record.output.correct) == ("assert True", False)
-
-
-@pytest.mark.slow
-@pytest.mark.official
-def test_recorded_loops(place: ImportPlace, tmp_path: Path) -> None:
-    """Of a real model's stored run, a dozen tasks from every count of loops are imported with that count."""
-    chosen: dict[str, list[dict[str, Any]]] = {}
-    for task in recording("loop-gpt-3.5-turbo"):
-        if len(chosen.setdefault(str(task["successful_cycles"]), [])) < 2:
-            chosen[str(task["successful_cycles"])].append(task)
-    log, data = write_json(tmp_path / "recorded.json", chosen), official_store().folder
-    place.bring("evaloop", log, "--suite", "loop/mbpp-plus", "--data", str(data))
-    records = read_records(place.imported("recorded", "loop/mbpp-plus"), LoopRecord)
-    expected = {task["task_id"]: task["successful_cycles"] for found in chosen.values() for task in found}
-    assert {record.task_id: record.sustained_loops for record in records} == expected
