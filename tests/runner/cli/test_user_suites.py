@@ -297,7 +297,7 @@ def test_questions_are_built_of_them(place: UserPlace) -> None:
     assert {program.task_id for program in written.programs} == set(NAMES.values())
     place.expect("run --models good --suites questions.json@cot", 0)
     unknown = "unknown suite 'runtime/questions@cot': if its questions came from a file, name that"
-    place.expect("verify", 1, unknown)
+    place.expect("verify", 1, unknown, "could not be checked", "!NOT FOLLOW")
     place.expect("verify --suites questions.json@cot", 0, "units, follows")
     write_lines(place.root / "mine.jsonl", WRONG)
     place.expect(build, 2, "line 1, task 'mine/slug': expected a reference that passes its own tests")
