@@ -13,21 +13,17 @@ from triathlon_runner.schedule import Account
 
 
 @pytest.fixture(scope="module")
-def requests(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("server") / "requests"
-
-
-@pytest.fixture(scope="module")
-def url(requests: Path) -> Iterator[str]:
-    with model_server_process("support.server_scripts:bad_replies", "--log", str(requests)) as url:
-        yield url
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a server and the file with its requests."""
+    (log := tmp_path_factory.mktemp("server") / "requests").touch()
+    with model_server_process("support.server_scripts:bad_replies", "--log", str(log)) as url:
+        yield url, log
 
 
 @transcripts(Path(__file__).with_name("served.txt"))
-def test_what_a_run_says_of_its_server(tmp_path: Path, url: str, requests: Path, steps: str) -> None:
+def test_what_a_run_says_of_its_server(tmp_path: Path, server: tuple[str, Path], steps: str) -> None:
     """What cannot be asked, paid for or judged: said with its reason, its number and what to do."""
-    requests.touch()
-    SmallRun(tmp_path).play(steps.replace("{url}", url).replace("{log}", str(requests)))
+    SmallRun(tmp_path).play(steps.replace("{url}", server[0]).replace("{log}", str(server[1])))
 
 
 def test_the_last_error_of_a_server_that_answers_nothing() -> None:

@@ -47,8 +47,7 @@ def test_samples(place: ImportPlace, tmp_path: Path) -> None:
     assert place.outcomes("ep") == RIGHT
     assert (place.origin("ep")["format"], place.origin("ep")["file"]) == ("evalplus", "s.jsonl")
     assert not (place.results / "runs/ep").exists()
-    listed = json.loads(place.call("results", "list", "--no-check", "--json").output)
-    assert "imported: evalplus, s.jsonl" in [row["state"] for row in listed if row["model"] == "ep"]
+    place.expect("results list --no-check --json", 0, '"state": "imported: evalplus, s.jsonl"')
     assert "is an import already" in place.bring("evalplus", log, *TO_SUITE, "ep", code=1)
 
 
