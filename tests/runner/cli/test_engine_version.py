@@ -93,13 +93,12 @@ def test_what_follows_is_outcome_and_score(
     """Words are not compared; what another Python graded otherwise is listed apart, with both versions."""
     code, report = regraded(small, edit, **fields)
     assert code == (differing is not None)
-    places = {kind: [one["what"] for one in report[kind]] for kind in ("mismatches", "differing")}
-    for kind, whats in places.items():
-        assert bool(whats) is (kind == differing), places
+    assert [kind for kind in ("mismatches", "differing") if report[kind]] == [differing] * code
     if differing == "mismatches":
-        assert {("'failed'", "'passed'")} <= {(one["stored"], one["expected"]) for one in report[differing]}
+        assert ("'failed'", "'passed'") in [(one["stored"], one["expected"]) for one in report[differing]]
     if differing == "differing":
-        assert report["graded_under"] == "3.98" and "score pass@1" in places[differing]
+        assert report["graded_under"] == "3.98"
+        assert "score pass@1" in [one["what"] for one in report[differing]]
         said = " ".join(small.call("verify", "--suites", SEEDS).output.split())
         assert f"differs under Python {python_version()} (graded under 3.98)" in said
         assert "follows but for 1 unit" in said and "DO NOT FOLLOW" not in said

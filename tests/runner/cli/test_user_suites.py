@@ -58,6 +58,7 @@ PROGRAMS: Final = {
 ROW: Final = "- {id: mine, title: My functions, problems: mine.jsonl}\n"
 PRIVATE: Final = ROW.replace("}", ", private: true}")
 SUITES: Final = "loop/mine,runtime/mine,evolved/mine"
+RUN: Final = f"run --suites {SUITES} --profile standard"
 MODELS = """
 models:
   - {{id: good, api: {{base_url: "{url}", model: good}}}}
@@ -77,9 +78,6 @@ def answer(asked: Asked) -> str:
 
 class UserPlace(SmallRun):
     """A folder with models.yaml, suites.yaml and problems."""
-
-    def run(self, options: str = "", code: int = 0, *texts: str) -> str:
-        return self.expect(f"run --suites {SUITES} --profile standard {options}", code, *texts)
 
     def site(self) -> dict[str, str]:
         self.expect("build", 0)
@@ -119,7 +117,7 @@ def place(tmp_path: Path, server: str) -> UserPlace:
 def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> UserPlace:
     """A finished run of both models on all three suites; to be looked at."""
     place = made(tmp_path_factory.mktemp("finished"), server)
-    place.run()
+    place.expect(RUN, 0)
     return place
 
 
@@ -145,7 +143,7 @@ def test_runs_are_graded_resumed_and_verified(finished: UserPlace) -> None:
     questions = {str(line["task_id"]).partition("#")[0] for line in finished.records("runtime/mine", "good")}
     assert questions == {"mine/slug", "mine/total", "Mbpp/17"}
     before = finished.records("loop/mine", "good")
-    finished.run()
+    finished.expect(RUN, 0)
     assert finished.records("loop/mine", "good") == before
     verified = finished.json("verify")
     assert verified["follows"] and len(verified["files"]) == 6
@@ -157,7 +155,7 @@ def test_a_changed_file_is_another_data_set(finished: UserPlace) -> None:
     assert len(sha256) == 64
     write_lines(finished.root / "mine.jsonl", SLUG, TOTAL)
     try:
-        finished.run("--models good", 0, f"asked.data was '{sha256[:12]}', is")
+        finished.expect(f"{RUN} --models good", 0, f"asked.data was '{sha256[:12]}', is")
     finally:
         write_lines(finished.root / "mine.jsonl", *PROBLEMS)
 
@@ -252,7 +250,7 @@ def test_the_loop_wants_an_example(place: UserPlace) -> None:
     """Without one a second loop could not know the function's name; runtime and evolved need none."""
     write_lines(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})
     expected = "mine.jsonl, line 1, task 'mine/total': the loop expects an example"
-    place.run("--models good", 2, expected)
+    place.expect(f"{RUN} --models good", 2, expected)
     place.expect("run --models good --suites evolved/mine,runtime/mine", 0)
 
 

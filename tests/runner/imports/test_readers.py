@@ -62,16 +62,6 @@ def test_a_count_that_nobody_can_count_to(tmp_path: Path) -> None:
     assert loop.sustained_loops is None
 
 
-def test_evalplus_folder_of_files(tmp_path: Path) -> None:
-    """Of the samples, their raw replies and their results the last alone is read, under the samples' name."""
-    for name in ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl", "other.jsonl"):
-        write_lines(tmp_path / name, GOOD)
-    graded, form = tmp_path / "m_temp_0.0_eval_results.json", FORMATS["evalplus"]
-    write_json(graded, {"eval": {FIRST.task_id: [GOOD]}})
-    found = [(log.name, model_of(form, log)) for log in logs_at(form, [tmp_path])]
-    assert found == [(graded.name, "m_temp_0.0"), ("other.jsonl", "other")]
-
-
 def test_evalplus_folder_of_programs(tmp_path: Path) -> None:
     """`eval_results.json` in it has their verdicts; a program that was changed since then has none."""
     name = FIRST.task_id.replace("/", "_")
@@ -87,28 +77,34 @@ def test_evalplus_folder_of_programs(tmp_path: Path) -> None:
     ("form", "content", "model"),
     [
         ("inspect", {"eval": {"model": "openai/GPT-5:x"}}, "openai__gpt-5-x"),
-        ("inspect", {"eval": {}}, "log"),
         ("every-eval-ever", {"model_id": "Org/M"}, "org__m"),
-        ("every-eval-ever", {}, "log"),
     ],
 )
 def test_a_log_names_its_model(tmp_path: Path, form: str, content: dict[str, Any], model: str) -> None:
-    """These call their files by the time or at random: no id of a model. Without a name the file's counts."""
+    """These call their files by the time or at random: no id of a model."""
     assert model_of(FORMATS[form], write_json(tmp_path / "log.json", content)) == model
 
 
+SAMPLES = ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl")
+
+
 @pytest.mark.parametrize(
-    ("form", "log", "others"),
+    ("form", "logs", "others"),
     [
-        ("inspect", "log.json", ("eval-set.json", "logs.json")),
-        ("every-eval-ever", "data/suite/a_samples.jsonl", ("data/suite/a.json",)),
+        ("evalplus", {"m_temp_0.0_eval_results.json": "m_temp_0.0", "other.jsonl": "other"}, SAMPLES),
+        ("inspect", {"log.json": "log"}, ("eval-set.json", "logs.json")),
+        ("every-eval-ever", {"data/suite/a_samples.jsonl": "a_samples"}, ("data/suite/a.json",)),
     ],
 )
-def test_what_lies_beside_logs(tmp_path: Path, form: str, log: str, others: tuple[str, ...]) -> None:
-    """inspect_ai lists its logs in other files, and Every Eval Ever's scores lie beside its samples."""
-    for name in (log, *others):
+def test_what_lies_beside_logs(
+    tmp_path: Path, form: str, logs: dict[str, str], others: tuple[str, ...]
+) -> None:
+    """EvalPlus' samples and raw replies, inspect_ai's lists of logs, scores. A log's name is its model's."""
+    for name in (*logs, *others):
         write_json(tmp_path / name, {})
-    assert logs_at(FORMATS[form], [tmp_path]) == [tmp_path / log]
+    found = logs_at(FORMATS[form], [tmp_path])
+    named = [(str(log.relative_to(tmp_path)), model_of(FORMATS[form], log)) for log in found]
+    assert named == list(logs.items())
 
 
 def test_a_log_of_inspect_without_end(tmp_path: Path) -> None:
