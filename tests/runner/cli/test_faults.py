@@ -1,5 +1,6 @@
 """What may go wrong while a run goes on, and what is said of it, on the command itself."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,11 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked, Response, Said, Status
-from support.small_run import KEY, ROWS, SUITES, served, started
+from support.small_run import KEY, ROWS, SUITES, SmallRun, served, started
 from triathlon_runner.evolved import _suite as evolved
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.replies import Extraction, extract_program
-from triathlon_runner.store import ResultsFolder, read_records
+from triathlon_runner.store import read_records
 
 RUN = "run --suites evolved/core-seeds --limit 4"
 
@@ -78,24 +79,22 @@ async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure:
     def judge(asked: Asked) -> Response:
         return Said("0.5") if asked.number < replies else failure
 
-    async def call(*arguments: str) -> str:
-        process = await started(tmp_path, *arguments)
-        output, _ = await process.communicate()
-        assert process.returncode == 0, output.decode()
-        return output.decode()
-
+    run = ("run", "--models", "m", "--suites", "loop/core,evolved/core-seeds", "--limit", "8")
     async with ModelServer(answer) as server, ModelServer(judge) as other:
         (tmp_path / "models.yaml").write_text(JUDGED.format(url=server.base_url, judge=other.base_url))
-        said = await call("run", "--models", "m", "--suites", "loop/core,evolved/core-seeds", "--limit", "8")
-    assert "0 open" in said
+        process = await started(tmp_path, *run)
+        output, _ = await process.communicate()
+    said = output.decode()
+    assert process.returncode == 0 and "0 open" in said, said
     assert "the judge the-judge cannot be asked any more" in said
     assert not any(line.startswith("m:") for line in said.splitlines())
-    lines = ResultsFolder(tmp_path / "results").lines("m", "loop/core")
-    found = [record for record in read_records(lines, LoopRecord) if 0 < record.sustained_loops < 10]
+    place = SmallRun(tmp_path)
+    records = read_records(place.lines("loop/core"), LoopRecord)
+    found = [record for record in records if 0 < record.sustained_loops < 10]
     known = [record.similarity for record in found if record.similarity is not None]
     assert known == [0.5] * replies
     assert len(found) > replies, "a task that failed behind a passed loop"
-    await call("verify")
+    await asyncio.to_thread(place.expect, "verify", 0)
 
 
 def test_a_judge_without_its_key_outdates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
