@@ -5,6 +5,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -21,10 +22,10 @@ from support.import_place import (
     write_lines,
 )
 from support.official_data import official_store
-from triathlon_runner.datasets import Problem, official
+from triathlon_runner.datasets import official
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.records import PredictionRecord, RecordedUnit, Verdict, lines_without_texts
+from triathlon_runner.records import Outcome, PredictionRecord, RecordedUnit, Verdict, lines_without_texts
 from triathlon_runner.store import RecordedFile, read_records, recorded_files
 
 OUTPUT = "runtime/cruxeval-output"
@@ -137,21 +138,12 @@ def test_kept_verdicts_are_not_graded_again(place: ImportPlace, tmp_path: Path) 
     assert verdicts.read_text() == '["my", "notes"]\n'
 
 
-def test_nothing_is_filed_where_our_machinery_failed(
-    place: ImportPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_filed_where_our_machinery_failed(place: ImportPlace, tmp_path: Path) -> None:
     """What could not be graded is named, what was filed before stays, and the next call files it."""
-    grade = ProgramGrader.grade
-
-    async def fails_once(self: ProgramGrader, program: str, problem: Problem, **options: Any) -> Verdict:
-        if problem.task_id == FIRST.task_id:
-            raise InfrastructureError("the sandbox is away")
-        return await grade(self, program, problem, **options)
-
     tasks = [evaloop_task(problem.task_id, WRONG) for problem in (FIRST, SECOND)]
     log = write_json(tmp_path / "faulty.json.gz", {"0": tasks})
-    with monkeypatch.context() as patch:
-        patch.setattr(ProgramGrader, "grade", fails_once)
+    found = [InfrastructureError("the sandbox is away"), Verdict(outcome=Outcome.CRASHED, passed=0, total=1)]
+    with patch.object(ProgramGrader, "grade", side_effect=found):
         assert "the sandbox is away" in place.bring("evaloop", log, "--recorded", "evalooop", code=1)
     assert not RecordedFile(place.results, "evalooop", "faulty", "loop/core").lines.exists()
     place.bring("evaloop", log, "--recorded", "evalooop")
