@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 
@@ -43,16 +44,12 @@ def test_suites_without_their_interpreter(place: SmallRun, monkeypatch: pytest.M
     assert said.count("translation/core") == 1
 
 
-def test_nothing_can_be_executed(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+@patch("triathlon_runner.sandbox._open._check_ways_out", side_effect=SandboxError("the kernel has none"))
+def test_nothing_can_be_executed(_: object, place: SmallRun) -> None:
     """Each command that executes programs says in a line what to enable, without a traceback.
 
     `doctor` has exit code 1, each level's reason, and what helps, also in gVisor and Apple's container.
     """
-
-    async def refuse(_: object) -> None:
-        raise SandboxError("the kernel has none")
-
-    monkeypatch.setattr("triathlon_runner.sandbox._open._check_ways_out", refuse)
     (place.root / "samples.jsonl").write_text('{"task_id": "core/seeds/bill-total", "solution": "x"}\n')
     for command in ("grade samples.jsonl --suite evolved/core-seeds", "run --models m --dry-run"):
         place.expect(command, 2, "nothing is executed here", "Enable")

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from unittest.mock import DEFAULT, patch
 
 import pytest
 
@@ -11,32 +12,22 @@ from support.server_replies import Asked, Response, Said, Status
 from support.small_run import KEY, ROWS, SUITES, SmallRun, served, started
 from triathlon_runner.evolved import _suite as evolved
 from triathlon_runner.records import LoopRecord
-from triathlon_runner.replies import Extraction, extract_program
 from triathlon_runner.store import read_records
 
 RUN = "run --suites evolved/core-seeds --limit 4"
 
 
-def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_reply_never_ends_a_run(tmp_path: Path) -> None:
     """The unit stays open with the error as its reason, the others are finished, a log has the traceback."""
-    replies: list[object] = []
-
-    async def extract(*arguments: object, **settings: object) -> Extraction:
-        """Fails at the first reply in a way that nobody has thought of."""
-        replies.append(arguments)
-        if len(replies) == 1:
-            raise OverflowError("int too large to convert")
-        return extract_program(*arguments, **settings)  # type: ignore[arg-type]
-
+    effects = [OverflowError("int too large to convert"), DEFAULT, DEFAULT, DEFAULT]
     with served(tmp_path) as place:
-        with monkeypatch.context() as patch:
-            patch.setattr(evolved, "extract", extract)
+        with patch.object(evolved, "extract", wraps=evolved.extract, side_effect=effects):
             log = tmp_path / "cache" / "logs" / "errors.log"
             report = f"1 unit met an error in this program; please report {log}"
             error = "OverflowError: int too large to convert"
             place.expect(RUN, 1, "3 units finished, 1 open", error, "!Traceback", report, "!not asked")
         traceback = log.read_text()
-        assert "m evolved/core-seeds" in traceback and "Traceback" in traceback and "in extract" in traceback
+        assert "m evolved/core-seeds" in traceback and "Traceback" in traceback and "_suite.py" in traceback
         place.expect(RUN, 0)
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -109,17 +110,11 @@ def test_the_machine_decides_which_limit_a_program_meets(hold: Any, other: Any, 
     assert failed[0] != failed[1]
 
 
-def test_a_full_disk_leaves_no_half_import(
-    place: ImportPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_no_half_import(place: ImportPlace, tmp_path: Path) -> None:
     """A manifest without its lines would be warned about by every later command."""
-
-    def full(path: Path, text: str) -> None:
-        raise OSError("no space left")
-
-    monkeypatch.setattr("triathlon_runner.imports._import.replace_file", full)
     log = write_lines(tmp_path / "full.jsonl", GOOD)
-    assert isinstance(place.call("import", "evalplus", str(log), "--suite", SUITE).exception, OSError)
+    with patch("triathlon_runner.imports._import.replace_file", side_effect=OSError("no space left")):
+        assert isinstance(place.call("import", "evalplus", str(log), "--suite", SUITE).exception, OSError)
     assert not [path for path in place.imported("full").parent.rglob("*.json*") if path.is_file()]
 
 
