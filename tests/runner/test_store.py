@@ -55,6 +55,17 @@ def test_half_a_copy_is_no_archived_file(tmp_path: Path) -> None:
     assert folder.lines("m", "loop/core").read_bytes() == before
 
 
+def test_an_archive_replaces_nothing(tmp_path: Path) -> None:
+    """Numbers in it are never given again, also where some were deleted."""
+    folder, places = ResultsFolder(tmp_path), list[Path]()
+    for number in range(3):
+        append(folder.lines("m", "loop/core"), f"{number}")
+        places.append(archive(folder, "m", "loop/core"))
+        if number == 1:
+            places[0].unlink()
+    assert [tasks(place) for place in places[1:]] == [["1"], ["2"]]
+
+
 def test_what_was_appended_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line each, though a system may write less than it is given; a sorted file has the suite's order."""
     path = tmp_path / "runs/m/loop/core.jsonl"

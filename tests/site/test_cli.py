@@ -17,7 +17,6 @@ from typer.testing import CliRunner, Result
 import triathlon_site.reproduce_command  # noqa: F401  adds `build`, `scores` and others to the command
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import change, imported_results, results_on, small_results
-from support.user_problems import ROW, write_problems
 from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
@@ -83,8 +82,8 @@ def test_scores_of_some_models_and_suites(tmp_path: Path) -> None:
 
 def test_scores_as_json_have_the_noise_budget(tmp_path: Path) -> None:
     """Of each suite with repeats, also of one on the user's own problems."""
-    (tmp_path / "suites.yaml").write_text(ROW)
-    write_problems(tmp_path / "mine.jsonl")
+    (tmp_path / "mine.jsonl").touch()
+    (tmp_path / "suites.yaml").write_text("- {id: mine, title: My functions, problems: mine.jsonl}")
     known = read_catalogue(tmp_path / "suites.yaml").select(["evolved/core-seeds", "evolved/mine"])
     suites = [FakeSuite(entry, tasks=30, samples=3) for entry in known]
     write_results(tmp_path / "results", [FakeModel("a", 0.5)], suites)

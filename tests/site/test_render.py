@@ -21,6 +21,7 @@ from triathlon_site.build import gather
 from triathlon_site.pages import Rendering, ShownScore
 from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.render import Draft, Environment, find_templates, installed_environment
+from triathlon_site.scores import UNITS_ARE_OPEN
 from triathlon_site.uncertainty import Interval
 
 
@@ -150,6 +151,7 @@ def test_rank_tier_and_shift_stand_where_they_are_asked_for() -> None:
     plain, again = (macro("mark", replace(score, judged_again=judged), "") for judged in (False, True))
     assert 'title="where it comes from">m</a>' in plain
     assert 'title="where it comes from">m✓</a>' in again
+    assert ">m…</a>" in macro("mark", replace(score, apart=UNITS_ARE_OPEN), "")
 
 
 BOARD_FOLDERS: Final = (CODE / "pages/board", TEMPLATES / "board")

@@ -15,7 +15,6 @@ def aggregate(
     *,
     outcomes: Mapping[str, int] | None = None,
     usage: Usage | None = None,
-    seconds: float = 0.0,
 ) -> FileAggregate:
     """Of units that ended so; each metric has these numerators by task."""
     parts = {
@@ -46,7 +45,7 @@ def aggregate(
         manifest=None,
         columns=columns,
         usage=usage or Usage(),
-        seconds=seconds,
+        seconds=0.0,
         metrics=parts,
         repeats={},
         notices=(),

@@ -1,7 +1,8 @@
 """A few made-up models to choose from, and the page for choosing one of them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +26,6 @@ LOOP = {
     "Hidden": (None, 9.9),
 }
 """Size in billions and score of 10; the interval is 0.4 to either side."""
-
-
-class Site(NamedTuple):
-    """What the frame of every page asks of the site."""
-
-    boards: tuple[()] = ()
-    history: History = History()
-    date: str = ""
-    version: str = "0"
-    docs: str = ""
 
 
 def scored(
@@ -66,5 +57,6 @@ def data_of(draft: Draft) -> Any:
 
 def rendered(draft: Draft) -> str:
     """The page as it is without a script."""
-    frame = {"root": "", "here": draft.path, "links": [], "leaderboards": [], "more": [], "site": Site()}
+    site = SimpleNamespace(boards=(), history=History(), date="", version="0", docs="")
+    frame = {"root": "", "here": draft.path, "links": [], "leaderboards": [], "more": [], "site": site}
     return installed_environment().render("base", template=draft.template, **frame, **draft.values)

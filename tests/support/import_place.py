@@ -43,15 +43,16 @@ class ImportPlace(SmallRun):
         return Manifest.model_validate_json(manifest).origin or {}
 
     def recorded(
-        self, model: str, suite: str = "loop/core", source: str = "tiny"
+        self, model: str, suite: str = "loop/core", source: str = "evalooop"
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The lines of a recorded file, and its receipt."""
         file = RecordedFile(self.results, source, model, suite)
         lines = [json.loads(line) for line in file.lines.read_text().splitlines()]
         return lines, json.loads(file.manifest.read_bytes())["receipt"]
 
-    def make_recorded(self, logs: Path | str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
+    def make_recorded(self, logs: Path) -> None:
+        """Files all recordings of a folder, as `make recorded` does."""
+        done = subprocess.run(
             [
                 *("make", "-C", str(CHECKOUT), "-o", "setup", "recorded", f"DIR={logs}"),
                 *(f"BIN={Path(sys.executable).parent}", f"RECORDED_OPTIONS=--results {self.results}"),
@@ -61,6 +62,7 @@ class ImportPlace(SmallRun):
             text=True,
             check=False,
         )
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def write_lines(path: Path, *rows: dict[str, Any]) -> Path:

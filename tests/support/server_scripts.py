@@ -42,6 +42,18 @@ def reference_unless_worse(asked: Asked) -> str | Response:
     return reference(asked, {"worse": 0.2, "half": 0.67}.get(model, 1.0))
 
 
+RATED = (
+    "support.server_scripts:reference_unless_worse",
+    "models:\n"
+    + "".join(
+        f'  - {{{{id: {name}, name: {name}, api: {{{{base_url: "{{url}}", model: {name}}}}},'
+        " price: {{input: 1, output: 2}}}}\n"
+        for name in ("good", "same", "worse", "half")
+    ),
+)
+"""For `served`: models of which it is known how many tasks they solve."""
+
+
 FAULTS: tuple[Response, ...] = (
     too_many(),
     too_many(0.01),

@@ -13,15 +13,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 import pexpect
 import pyte
 
 CTRL_C: Final = "\x03"
-_HISTORY: Final = 100_000
-"""Lines that are kept of those that left the screen."""
 
 
 class _Screen(pyte.HistoryScreen):
@@ -46,7 +43,7 @@ class Terminal:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         """Starts the command; `environment` is all that it gets, with TERM=xterm-256color if left out."""
-        self._screen = _Screen(columns, rows, history=_HISTORY, ratio=0.5)
+        self._screen = _Screen(columns, rows, history=100_000, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
         self.output = b""
         """Every byte that was written to the terminal."""
@@ -62,9 +59,7 @@ class Terminal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.close(force=True)
 
     @property
@@ -135,16 +130,15 @@ def main() -> None:
     """Runs the command in the arguments; its lines reach standard output as plain text."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--columns", type=int, default=80)
-    parser.add_argument("--rows", type=int, default=24)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
-    raise SystemExit(_follow(arguments.command, arguments.columns, arguments.rows))
+    raise SystemExit(_follow(arguments.command, arguments.columns))
 
 
-def _follow(command: Sequence[str], columns: int, rows: int) -> int:
+def _follow(command: Sequence[str], columns: int) -> int:
     environment = {**os.environ, "TERM": "xterm-256color"}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # with the last screen printed
-    with Terminal(command, columns=columns, rows=rows, environment=environment) as terminal:
+    with Terminal(command, columns=columns, environment=environment) as terminal:
         try:
             while terminal.read(1.0):
                 _print(terminal.take_lines())

@@ -27,16 +27,11 @@ class Place:
         (root / "models.yaml").write_text(models.format(url=url))
 
     def open(self, *arguments: str, columns: int = 80, rows: int = 24, **environment: Any) -> Terminal:
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in {"TRIATHLON_DATA", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM"}
-        }
+        left_out = {"TRIATHLON_DATA", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM"}
+        settings = {name: value for name, value in os.environ.items() if name not in left_out}
+        settings |= {"TRIATHLON_CACHE": str(self.root / "cache"), **environment}
         command = [str(Path(sys.executable).with_name("triathlon")), *arguments]
-        settings = {"TRIATHLON_CACHE": str(self.root / "cache"), **environment}
-        return Terminal(
-            command, columns=columns, rows=rows, folder=self.root, environment={**inherited, **settings}
-        )
+        return Terminal(command, columns=columns, rows=rows, folder=self.root, environment=settings)
 
     def see(self, *arguments: str, code: int = 0, **options: Any) -> Terminal:
         """Runs a command to its end, which is to be this exit code."""

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from support.gate_place import GatePlace, gate_place
+from support.server_scripts import RATED
+from support.small_run import SmallRun, served
 
 pytestmark = pytest.mark.slow
 
@@ -20,12 +21,12 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[GatePlace]:
-    with gate_place(tmp_path) as place:
+def place(tmp_path: Path) -> Iterator[SmallRun]:
+    with served(tmp_path, *RATED) as place:
         yield place
 
 
-def act(place: GatePlace, **inputs: str) -> tuple[subprocess.CompletedProcess[str], str, dict[str, str]]:
+def act(place: SmallRun, **inputs: str) -> tuple[subprocess.CompletedProcess[str], str, dict[str, str]]:
     """Runs the script as the action does; returns its end, the job's summary and the outputs."""
     files = {name: place.root / name for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     for file in files.values():
@@ -51,7 +52,7 @@ def act(place: GatePlace, **inputs: str) -> tuple[subprocess.CompletedProcess[st
     return done, files["GITHUB_STEP_SUMMARY"].read_text(), outputs
 
 
-def test_a_worse_candidate_fails_the_step(place: GatePlace) -> None:
+def test_a_worse_candidate_fails_the_step(place: SmallRun) -> None:
     """Exit code 1; the summary has the report, the outputs verdict, difference and the JSON file."""
     done, summary, outputs = act(place, baseline="good", candidate="worse", suites="evolved/core-seeds")
     assert done.returncode == 1, done.stderr
@@ -62,14 +63,14 @@ def test_a_worse_candidate_fails_the_step(place: GatePlace) -> None:
 
 
 @pytest.mark.parametrize(("fails", "code"), [("false", 0), ("true", 3)])
-def test_undecided_passes_with_a_warning_or_fails(place: GatePlace, fails: str, code: int) -> None:
+def test_undecided_passes_with_a_warning_or_fails(place: SmallRun, fails: str, code: int) -> None:
     inputs = {"suites": "evolved/core-seeds", "max_tasks": "5", "fail_on_undecided": fails}
     done, _, outputs = act(place, baseline="good", candidate="same", **inputs)
     assert (done.returncode, outputs["verdict"]) == (code, "undecided")
     assert ("::warning" in done.stdout) == (fails == "false")
 
 
-def test_a_users_error_fails_the_step(place: GatePlace) -> None:
+def test_a_users_error_fails_the_step(place: SmallRun) -> None:
     done, summary, outputs = act(place, baseline="good", candidate="$(touch hacked)")
     assert done.returncode == 2 and "$(touch hacked)" in done.stderr
     assert (summary, outputs) == ("", {})

@@ -4,14 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 
 from support.small_run import ROWS, SmallRun
-from triathlon_runner import catalogue, sandbox
+from triathlon_runner import catalogue
 from triathlon_runner.cli._report import notices
 from triathlon_runner.languages import LANGUAGES, Language
-from triathlon_runner.sandbox import SandboxError, SandboxHealth
+from triathlon_runner.sandbox import SandboxError
 from triathlon_runner.schedule import RunPlan, Work
 
 
@@ -43,29 +44,18 @@ def test_suites_without_their_interpreter(place: SmallRun, monkeypatch: pytest.M
     assert said.count("translation/core") == 1
 
 
-def test_nothing_can_be_executed(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command that executes programs says in a line what to enable, without a traceback."""
+@patch("triathlon_runner.sandbox._open._check_ways_out", side_effect=SandboxError("the kernel has none"))
+def test_nothing_can_be_executed(_: object, place: SmallRun) -> None:
+    """Each command that executes programs says in a line what to enable, without a traceback.
 
-    async def refuse(_: object) -> None:
-        raise SandboxError("the kernel has none")
-
-    monkeypatch.setattr("triathlon_runner.sandbox._open._check_ways_out", refuse)
+    `doctor` has exit code 1, each level's reason, and what helps, also in gVisor and Apple's container.
+    """
     (place.root / "samples.jsonl").write_text('{"task_id": "core/seeds/bill-total", "solution": "x"}\n')
     for command in ("grade samples.jsonl --suite evolved/core-seeds", "run --models m --dry-run"):
         place.expect(command, 2, "nothing is executed here", "Enable")
-
-
-@pytest.mark.slow
-def test_a_kernel_without_a_sandbox_is_explained(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit code 1, each level's reason, and what helps on kernels, in gVisor and in Apple's container."""
-
-    async def health() -> SandboxHealth:
-        refused = {"namespaces": "unshare: Operation not permitted", "lite": "this kernel has no Landlock"}
-        return SandboxHealth(level=None, refused=refused, jobs=2, languages=())
-
-    monkeypatch.setattr(sandbox, "doctor", health)
-    reasons = ("unshare: Operation not permitted", "no Landlock")
-    place.expect("doctor", 1, *reasons, "Linux 5.13", "gVisor", "Apple", "!every one is decided outside")
+    reasons = [f"not {level}: this isolation level does not work" for level in ("namespaces", "lite")]
+    advice = "your own kernel: Linux 5.13", "gVisor", "Apple", "!every one is decided outside"
+    place.expect("doctor", 1, *reasons, "lite: the kernel has none", *advice)
 
 
 @pytest.mark.parametrize("lacks", [True, False])

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -71,9 +72,9 @@ def regraded(small: SmallRun, edit: Callable[[Line], object], **fields: object) 
     return result.exit_code, report
 
 
-def wrongly_failed(line: Line) -> None:
-    failing = {"index": 3, "input": "(1,)", "expected": "2", "got": "3"}
-    line["verdict"] |= {"outcome": "failed", "passed": 3, "failing": failing}
+def wrongly_failed(line: Line, index: int = 3) -> None:
+    failing = {"index": index, "input": "(1,)", "expected": "2", "got": "3"}
+    line["verdict"] |= {"outcome": "failed", "passed": index, "failing": failing}
     line["outcome"] = "failed"
 
 
@@ -93,13 +94,12 @@ def test_what_follows_is_outcome_and_score(
     """Words are not compared; what another Python graded otherwise is listed apart, with both versions."""
     code, report = regraded(small, edit, **fields)
     assert code == (differing is not None)
-    places = {kind: [one["what"] for one in report[kind]] for kind in ("mismatches", "differing")}
-    for kind, whats in places.items():
-        assert bool(whats) is (kind == differing), places
+    assert [kind for kind in ("mismatches", "differing") if report[kind]] == [differing] * code
     if differing == "mismatches":
-        assert {("'failed'", "'passed'")} <= {(one["stored"], one["expected"]) for one in report[differing]}
+        assert ("'failed'", "'passed'") in [(one["stored"], one["expected"]) for one in report[differing]]
     if differing == "differing":
-        assert report["graded_under"] == "3.98" and "score pass@1" in places[differing]
+        assert report["graded_under"] == "3.98"
+        assert "score pass@1" in [one["what"] for one in report[differing]]
         said = " ".join(small.call("verify", "--suites", SEEDS).output.split())
         assert f"differs under Python {python_version()} (graded under 3.98)" in said
         assert "follows but for 1 unit" in said and "DO NOT FOLLOW" not in said
@@ -113,19 +113,14 @@ def test_a_program_that_draws_random_numbers_is_named(
     small: SmallRun, monkeypatch: pytest.MonkeyPatch, indices: tuple[int | None, ...], follows: bool
 ) -> None:
     """A unit that differs is graded again: what varies each time is no contradiction, but is named."""
-    attempts = iter(indices)
-    task_id = small.records(SEEDS)[0]["task_id"]
+    attempts, passed = iter(indices), small.records(SEEDS)[0]
 
     async def regrade(record: EvolvedRecord, *_: object) -> EvolvedRecord:
-        if record.task_id != task_id:
+        if record.task_id != passed["task_id"]:
             return record
-        index = next(attempts)
-        line = record.model_dump(mode="json", by_alias=True)
-        if index is None:
-            line["verdict"] |= {"outcome": "passed", "passed": line["verdict"]["total"], "failing": None}
-            line["outcome"] = "passed"
-        else:
-            line["verdict"] |= {"passed": index, "failing": line["verdict"]["failing"] | {"index": index}}
+        line = deepcopy(passed)
+        if (index := next(attempts)) is not None:
+            wrongly_failed(line, index)
         return EvolvedRecord.model_validate_json(json.dumps(line))
 
     monkeypatch.setattr("triathlon_runner.cli._verify.replayed", regrade)

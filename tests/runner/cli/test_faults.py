@@ -1,41 +1,33 @@
 """What may go wrong while a run goes on, and what is said of it, on the command itself."""
 
+import asyncio
 from pathlib import Path
+from unittest.mock import DEFAULT, patch
 
 import pytest
 
 from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked, Response, Said, Status
-from support.small_run import KEY, ROWS, SUITES, served, started
+from support.small_run import KEY, ROWS, SUITES, SmallRun, served, started
 from triathlon_runner.evolved import _suite as evolved
 from triathlon_runner.records import LoopRecord
-from triathlon_runner.replies import Extraction, extract_program
-from triathlon_runner.store import ResultsFolder, read_records
+from triathlon_runner.store import read_records
 
 RUN = "run --suites evolved/core-seeds --limit 4"
 
 
-def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_reply_never_ends_a_run(tmp_path: Path) -> None:
     """The unit stays open with the error as its reason, the others are finished, a log has the traceback."""
-    replies: list[object] = []
-
-    async def extract(*arguments: object, **settings: object) -> Extraction:
-        """Fails at the first reply in a way that nobody has thought of."""
-        replies.append(arguments)
-        if len(replies) == 1:
-            raise OverflowError("int too large to convert")
-        return extract_program(*arguments, **settings)  # type: ignore[arg-type]
-
+    effects = [OverflowError("int too large to convert"), DEFAULT, DEFAULT, DEFAULT]
     with served(tmp_path) as place:
-        with monkeypatch.context() as patch:
-            patch.setattr(evolved, "extract", extract)
+        with patch.object(evolved, "extract", wraps=evolved.extract, side_effect=effects):
             log = tmp_path / "cache" / "logs" / "errors.log"
             report = f"1 unit met an error in this program; please report {log}"
             error = "OverflowError: int too large to convert"
-            place.expect(RUN, 1, "3 units finished, 1 open", error, "!Traceback", report)
+            place.expect(RUN, 1, "3 units finished, 1 open", error, "!Traceback", report, "!not asked")
         traceback = log.read_text()
-        assert "m evolved/core-seeds" in traceback and "Traceback" in traceback and "in extract" in traceback
+        assert "m evolved/core-seeds" in traceback and "Traceback" in traceback and "_suite.py" in traceback
         place.expect(RUN, 0)
 
 
@@ -78,24 +70,22 @@ async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure:
     def judge(asked: Asked) -> Response:
         return Said("0.5") if asked.number < replies else failure
 
-    async def call(*arguments: str) -> str:
-        process = await started(tmp_path, *arguments)
-        output, _ = await process.communicate()
-        assert process.returncode == 0, output.decode()
-        return output.decode()
-
+    run = ("run", "--models", "m", "--suites", "loop/core,evolved/core-seeds", "--limit", "8")
     async with ModelServer(answer) as server, ModelServer(judge) as other:
         (tmp_path / "models.yaml").write_text(JUDGED.format(url=server.base_url, judge=other.base_url))
-        said = await call("run", "--models", "m", "--suites", "loop/core,evolved/core-seeds", "--limit", "8")
-    assert "0 open" in said
+        process = await started(tmp_path, *run)
+        output, _ = await process.communicate()
+    said = output.decode()
+    assert process.returncode == 0 and "0 open" in said, said
     assert "the judge the-judge cannot be asked any more" in said
     assert not any(line.startswith("m:") for line in said.splitlines())
-    lines = ResultsFolder(tmp_path / "results").lines("m", "loop/core")
-    found = [record for record in read_records(lines, LoopRecord) if 0 < record.sustained_loops < 10]
+    place = SmallRun(tmp_path)
+    records = read_records(place.lines("loop/core"), LoopRecord)
+    found = [record for record in records if 0 < record.sustained_loops < 10]
     known = [record.similarity for record in found if record.similarity is not None]
     assert known == [0.5] * replies
     assert len(found) > replies, "a task that failed behind a passed loop"
-    await call("verify")
+    await asyncio.to_thread(place.expect, "verify", 0)
 
 
 def test_a_judge_without_its_key_outdates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,26 +8,36 @@ from typing import Any
 
 import pytest
 
-from support.gate_place import SUITE, GatePlace, gate_place
-from support.small_run import SmallRun
+from support.server_scripts import RATED
+from support.small_run import SmallRun, served
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
+SUITE = "evolved/core-seeds"
 WORSE = f"gate --baseline good --candidate worse --suites {SUITE}"
 DOCUMENT = (ROOT / "docs/gate.md").read_text()
 
 
+class GatePlace(SmallRun):
+    """Compares models with `good`."""
+
+    def gate(self, candidate: str, options: str = "", *, code: int, suites: str = SUITE) -> Any:
+        """The JSON report of a gate."""
+        return self.json(f"gate --baseline good --candidate {candidate} --suites {suites} {options}", code)
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[GatePlace]:
-    with gate_place(tmp_path) as place:
-        yield place
+    with served(tmp_path, *RATED):
+        yield GatePlace(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def worse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GatePlace, dict[str, Any]]]:
     """A gate that has found the candidate worse, and its report."""
-    with gate_place(tmp_path_factory.mktemp("worse")) as place:
+    place = GatePlace(tmp_path_factory.mktemp("worse"))
+    with served(place.root, *RATED):
         report = place.gate("worse", code=1)
         assert len(place.requests) == report["asked"] < 160
         yield place, report

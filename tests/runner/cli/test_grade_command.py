@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.import_place import write_lines
 from support.small_run import SmallRun
 from triathlon_runner import terminal
 
@@ -16,6 +17,7 @@ RIGHT, WRONG = PROMPT + "    return 2 * x\n", PROMPT + "    return 0\n"
 ONLY_BASE = PROMPT + "    return {1: 2}[x]\n"
 """Right on the base input alone."""
 PLAIN: Line = {"entry_point": "f", "prompt": PROMPT, "canonical_solution": "    return 2 * x\n"}
+CHECK = "def check(candidate):\n    assert candidate(1) == {}\n"
 
 
 def problem(number: int, **more: Any) -> Line:
@@ -24,27 +26,22 @@ def problem(number: int, **more: Any) -> Line:
     return {"task_id": f"Own/{number}", **PLAIN, **inputs, **more}
 
 
-class Grading:
+class Grading(SmallRun):
     """A folder with samples, problems and verdicts."""
 
-    def __init__(self, place: SmallRun, folder: Path) -> None:
-        self.place, self.folder, self.out = place, folder, folder / "out.jsonl"
+    @property
+    def out(self) -> Path:
+        return self.root / "out.jsonl"
 
-    def command(
-        self, samples: Iterable[tuple[int, str] | Line | str], problems: Sequence[Line] = (problem(1),)
-    ) -> str:
-        solutions = (
-            {"task_id": f"Own/{sample[0]}", "solution": sample[1]} if isinstance(sample, tuple) else sample
-            for sample in samples
-        )
-        for name, rows in (("samples", solutions), ("problems", problems)):
-            texts = (row if isinstance(row, str) else json.dumps(row) for row in rows)
-            (self.folder / f"{name}.jsonl").write_text("".join(f"{text}\n" for text in texts))
-        return f"grade {self.folder}/samples.jsonl --problems {self.folder}/problems.jsonl"
+    def command(self, samples: Iterable[tuple[int, str]], problems: Sequence[Line] = (problem(1),)) -> str:
+        solutions = ({"task_id": f"Own/{number}", "solution": program} for number, program in samples)
+        write_lines(self.root / "samples.jsonl", *solutions)
+        write_lines(self.root / "problems.jsonl", *problems)
+        return "grade samples.jsonl --problems problems.jsonl"
 
     def graded(self, command: str, code: int = 0) -> Line:
         """The JSON report of a call, whose verdicts are kept in `out`."""
-        found: Line = self.place.json(f"{command} --out {self.out}", code)
+        found: Line = self.json(f"{command} --out out.jsonl", code)
         return found
 
     def kept(self) -> list[Line]:
@@ -52,15 +49,9 @@ class Grading:
         return [json.loads(line) for line in self.out.read_text().splitlines()]
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
-    """A folder whose cache of answer keys all tests share."""
-    return SmallRun(tmp_path_factory.mktemp("grade"))
-
-
 @pytest.fixture
-def grading(place: SmallRun, tmp_path: Path) -> Grading:
-    return Grading(place, tmp_path)
+def grading(tmp_path: Path) -> Grading:
+    return Grading(tmp_path)
 
 
 def test_verdicts_of_another_problem_grader_or_inputs_are_not_kept(grading: Grading) -> None:
@@ -89,32 +80,34 @@ def test_a_torn_line_is_moved_aside(grading: Grading) -> None:
     assert grading.out.read_bytes() == whole
     assert grading.out.with_name("out.jsonl.torn").read_bytes().startswith(b'{"task_id": ')
     grading.out.write_text("my notes")
-    grading.place.expect(f"{call} --out {grading.out}", 2, "expected a graded sample, got b'my notes'")
+    grading.expect(f"{call} --out out.jsonl", 2, "expected a graded sample, got b'my notes'")
     assert grading.out.read_text() == "my notes"
 
 
 def test_progress_is_said(grading: Grading, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
-    result = grading.place.call(*grading.command([(1, RIGHT), (1, WRONG)]).split())
+    result = grading.call(*grading.command([(1, RIGHT), (1, WRONG)]).split())
     assert result.stderr == "triathlon grade: 1 of 2 samples\n"
 
 
 def test_missing_tasks_are_named(grading: Grading) -> None:
     """Samples of some tasks are no result of all: exit code 1, unless that is what was wanted."""
     call = grading.command([(0, RIGHT), (2, RIGHT)], [problem(n) for n in range(4)])
-    grading.place.expect(call, 1, "1.0000", "2 of 4 tasks have no sample: Own/1, Own/3")
-    grading.place.expect(f"{call} --partial", 0, "Own/1, Own/3")
+    grading.expect(call, 1, "1.0000", "2 of 4 tasks have no sample: Own/1, Own/3")
+    grading.expect(f"{call} --partial", 0, "Own/1, Own/3")
 
 
 def test_unknown_tasks_and_broken_lines_are_named(grading: Grading) -> None:
-    """Both are counted and end with 1, also with --partial; a line without a program is no failed sample."""
-    broken: list[Line | str] = [
-        {"task_id": "Else/1", "solution": RIGHT},
+    """Both are counted and end with 1, also with --partial."""
+    call = f"{grading.command([])} --partial"
+    broken = (
+        '{"task_id": "Else/1", "solution": "x"}',
         '{"task_id": "Own/1", "solu',
         "[]",
-        {"task_id": "Own/1"},
-        {"task_id": "Own/1", "solution": 5},
-    ]
+        '{"task_id": "Own/1"}',
+        '{"task_id": "Own/1", "solution": 5}',
+    )
+    (grading.root / "samples.jsonl").write_text("\n".join(broken))
     lines = (
         "line 2: not JSON",
         "line 3: expected an object",
@@ -122,10 +115,7 @@ def test_unknown_tasks_and_broken_lines_are_named(grading: Grading) -> None:
         "got solution 5",
     )
     unknown, number = "1 sample of 1 task that no problem has: Else/1", "4 lines cannot be read:"
-    partial = f"{grading.command(broken)} --partial"
-    grading.place.expect(partial, 1, "!nan", unknown, number, *lines, "0 of 1")
-    report = grading.graded(grading.command([(1, RIGHT), *broken[3:]]), code=1)
-    assert report["outcomes"] == {"passed": 1}
+    grading.expect(call, 1, "!nan", unknown, number, *lines, "0 of 1")
 
 
 def test_pass_at_k(grading: Grading) -> None:
@@ -135,8 +125,8 @@ def test_pass_at_k(grading: Grading) -> None:
     values = grading.graded(f"{call} --k 1,2,5")["pass_at_k"]
     assert values["base"] == {"1": pytest.approx(2 / 3), "2": 1.0, "5": None}
     assert values["base and plus"] == {"1": pytest.approx(1 / 3), "2": pytest.approx(2 / 3), "5": None}
-    grading.place.expect(f"{call} --k 5", 0, "no pass@5: 2 of 2 tasks have fewer than 5 samples")
-    grading.place.expect(f"{call} --k 0,x", 2, "expected --k as whole numbers from 1")
+    grading.expect(f"{call} --k 5", 0, "no pass@5: 2 of 2 tasks have fewer than 5 samples")
+    grading.expect(f"{call} --k 0,x", 2, "expected --k as whole numbers from 1")
 
 
 def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
@@ -154,56 +144,33 @@ def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
 
 def test_refused_problems_are_said_once(grading: Grading) -> None:
     """A problem whose tests prove nothing is named with the reason; the others are judged; exit code 1."""
-    tests = ("def test_f():\n    assert f(1) == 2\n", "def check(candidate):\n    assert candidate(1) == 2\n")
+    tests = ("def test_f():\n    assert f(1) == 2\n", CHECK.format(2))
     problems = [{**PLAIN, "task_id": f"Own/{number}", "test": test} for number, test in enumerate(tests, 1)]
     call = grading.command([(1, RIGHT), (1, "def f(x:\n"), (2, RIGHT)], problems)
-    said = grading.place.expect(call, 1, "refused, because they cannot grade: 1 problem:")
+    said = grading.expect(call, 1, "refused, because they cannot grade: 1 problem:")
     assert said.count("the tests of Own/1 prove nothing") == 1
     assert grading.graded(call, code=1)["outcomes"] == {"passed": 1}
 
 
 def test_lines_of_other_samples_stay(grading: Grading) -> None:
-    """Two files of samples, one after the other, or two models, with the same --out: no verdict is lost."""
-    wanted = [("a", 1, RIGHT, "passed"), ("a", 2, WRONG, "failed"), ("b", 1, RIGHT, "passed")]
-    for model, number, program, _ in wanted:
+    """Files of samples one after the other, or several models, also one without a name: none is lost."""
+    wanted = [("a", 1, "passed", 0), ("a", 2, "failed", 0), ("b", 1, "passed", 1), ("", 1, "passed", 1)]
+    for model, number, outcome, kept in wanted:
+        program = RIGHT if outcome == "passed" else WRONG
         call = grading.command([(number, program)], [problem(1), problem(2)])
-        assert grading.graded(f"{call} --partial --model {model}")["samples"] == 1
-    found = sorted((line["model"], line["task_id"], line["outcome"]) for line in grading.kept())
-    assert found == [(model, f"Own/{number}", outcome) for model, number, _, outcome in wanted]
+        report = grading.graded(f"{call} --partial --model '{model}'")
+        assert (report["samples"], report["kept"]) == (1, kept)
+    found = {(line.get("model", ""), line["task_id"], line["outcome"]) for line in grading.kept()}
+    assert found == {(model, f"Own/{number}", outcome) for model, number, outcome, _ in wanted}
 
 
-def test_a_label_is_that_of_the_call(grading: Grading) -> None:
-    """Without --model a kept verdict is nobody's; the line of the model that was named before stays."""
-    call = grading.command([(1, RIGHT)])
-    grading.graded(f"{call} --model a")
-    assert grading.graded(call)["kept"] == 1
-    models = [(line.get("model"), line["outcome"]) for line in grading.kept()]
-    assert models == [(None, "passed"), ("a", "passed")]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "reason"),
-    [
-        (
-            {"test": "def check(candidate):\n    assert candidate(1) == 2\n"},
-            {"test": "def check(candidate):\n    assert candidate(1) == 3\n"},
-            "at f(1) expected assert candidate(1) == 3 (AssertionError: ), got 2",
-        ),
-        (
-            {"base_input": [[1]], "plus_input": []},
-            {"base_input": [["a"], [None]], "plus_input": [], "canonical_solution": "    return x / 2\n"},
-            "on ('a',) and every other input it raised TypeError: unsupported operand",
-        ),
-    ],
-    ids=["tests", "inputs"],
-)
-def test_verdicts_of_a_problem_that_is_refused_now_stay(
-    grading: Grading, before: Line, after: Line, reason: str
-) -> None:
+def test_verdicts_of_a_problem_that_is_refused_now_stay(grading: Grading) -> None:
     """Where a problem's own reference fails, nothing is deleted, and what it was asked, and gave, is said."""
-    samples, good = [(1, RIGHT), (1, WRONG)], {"task_id": "Own/1", **PLAIN, **before}
+    samples = [(1, RIGHT), (1, WRONG)]
+    good, bad = ({**PLAIN, "task_id": "Own/1", "test": CHECK.format(result)} for result in (2, 3))
     grading.graded(grading.command(samples, [good]))
     lines = grading.out.read_bytes()
-    grading.place.expect(f"{grading.command(samples, [good | after])} --out {grading.out}", 1, reason)
+    reason = "at f(1) expected assert candidate(1) == 3 (AssertionError: ), got 2"
+    grading.expect(f"{grading.command(samples, [bad])} --out out.jsonl", 1, reason)
     assert grading.out.read_bytes() == lines
     assert grading.graded(grading.command(samples, [good]))["kept"] == 2

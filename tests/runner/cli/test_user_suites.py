@@ -5,26 +5,60 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from support import core_model
+from support.import_place import write_lines
 from support.model_server import model_server_process
+from support.scripted_evolver import fenced
+from support.server_replies import Asked
 from support.small_run import SmallRun
-from support.user_problems import (
-    MARKER,
-    PRIVATE,
-    PROGRAMS,
-    ROW,
-    RUNS,
-    SLUG,
-    SUITES,
-    TOTAL,
-    write_problems,
-)
 from triathlon_runner.runtime import read_questions
 from triathlon_runner.schedule import _checks
 
+MARKER: Final = "confidential-7f3a"
+"""Stands in every problem and in every reply."""
+SLUG: Final = {
+    "task_id": "mine/slug",
+    "entry_point": "slug",
+    "prompt": f'def slug(title):\n    """Words of a title, joined by hyphens ({MARKER}).\n\n'
+    "    >>> slug('Big  News')\n    'big-news'\n    \"\"\"\n",
+    "canonical_solution": "    text = ''\n    for word in title.lower().split():\n        if text:\n"
+    "            text += '-'\n        text += word\n    return text\n",
+    "test": "def check(candidate):\n    assert candidate('Big  News') == 'big-news'\n"
+    "    assert candidate('') == ''\n    assert candidate('One') == 'one'\n",
+}
+"""As HumanEval."""
+TOTAL: Final = {
+    "task_id": "mine/total",
+    "entry_point": "total",
+    "prompt": f'def total(prices):\n    """Sum; what is above 100 counts half ({MARKER}).\n\n'
+    '    >>> total([50, 200])\n    150\n    """\n',
+    "canonical_solution": "    result = 0\n    for price in prices:\n        if price > 100:\n"
+    "            price = price // 2\n        result += price\n    return result\n",
+    "base_input": [[[50, 200]], [[]], [[10, 20, 30]]],
+}
+"""As EvalPlus."""
+RUNS: Final = {
+    "task_id": 17,
+    "text": f"Write a function runs that counts the runs of equal items ({MARKER}).",
+    "code": "def runs(items):\n    count = 0\n    last = None\n    for item in items:\n"
+    "        if item != last:\n            count += 1\n        last = item\n    return count\n",
+    "test_list": ["assert runs([1, 1, 2]) == 2", "assert runs([]) == 0"],
+}
+"""As MBPP."""
+PROBLEMS: Final = (SLUG, TOTAL, RUNS)
+PROGRAMS: Final = {
+    "slug": f"{SLUG['prompt']}{SLUG['canonical_solution']}",
+    "total": f"{TOTAL['prompt']}{TOTAL['canonical_solution']}",
+    "runs": str(RUNS["code"]),
+}
+ROW: Final = "- {id: mine, title: My functions, problems: mine.jsonl}\n"
+PRIVATE: Final = ROW.replace("}", ", private: true}")
+SUITES: Final = "loop/mine,runtime/mine,evolved/mine"
+RUN: Final = f"run --suites {SUITES} --profile standard"
 MODELS = """
 models:
   - {{id: good, api: {{base_url: "{url}", model: good}}}}
@@ -32,11 +66,18 @@ models:
 """
 
 
+def answer(asked: Asked) -> str:
+    """Rewords a problem that is to be evolved, else says a reference; `worse` says that of `slug` alone."""
+    if "Rules for the problem:" in asked.prompt:
+        problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
+        return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
+    is_right = asked.body["model"] != "worse" or core_model.name_in(asked.prompt, PROGRAMS) == "slug"
+    roll = core_model.RIGHT if is_right else core_model.WRONG
+    return f"{MARKER}\n{core_model.said(asked.prompt, PROGRAMS, roll)}"
+
+
 class UserPlace(SmallRun):
     """A folder with models.yaml, suites.yaml and problems."""
-
-    def run(self, options: str = "", code: int = 0, *texts: str) -> str:
-        return self.expect(f"run --suites {SUITES} --profile standard {options}", code, *texts)
 
     def site(self) -> dict[str, str]:
         self.expect("build", 0)
@@ -57,13 +98,13 @@ def _text(path: Path) -> str:
 def made(root: Path, url: str) -> UserPlace:
     (root / "models.yaml").write_text(MODELS.format(url=url))
     (root / "suites.yaml").write_text(ROW)
-    write_problems(root / "mine.jsonl")
+    write_lines(root / "mine.jsonl", *PROBLEMS)
     return UserPlace(root)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with model_server_process("support.user_problems:answer") as url:
+    with model_server_process("runner.cli.test_user_suites:answer") as url:
         yield url
 
 
@@ -76,7 +117,7 @@ def place(tmp_path: Path, server: str) -> UserPlace:
 def finished(tmp_path_factory: pytest.TempPathFactory, server: str) -> UserPlace:
     """A finished run of both models on all three suites; to be looked at."""
     place = made(tmp_path_factory.mktemp("finished"), server)
-    place.run()
+    place.expect(RUN, 0)
     return place
 
 
@@ -102,7 +143,7 @@ def test_runs_are_graded_resumed_and_verified(finished: UserPlace) -> None:
     questions = {str(line["task_id"]).partition("#")[0] for line in finished.records("runtime/mine", "good")}
     assert questions == {"mine/slug", "mine/total", "Mbpp/17"}
     before = finished.records("loop/mine", "good")
-    finished.run()
+    finished.expect(RUN, 0)
     assert finished.records("loop/mine", "good") == before
     verified = finished.json("verify")
     assert verified["follows"] and len(verified["files"]) == 6
@@ -112,11 +153,11 @@ def test_a_changed_file_is_another_data_set(finished: UserPlace) -> None:
     """The manifest has the file's hash; lines of the old file are not mixed with those of the new one."""
     sha256 = finished.facts("evolved/mine", "good")["data"]["sha256"]
     assert len(sha256) == 64
-    write_problems(finished.root / "mine.jsonl", SLUG, TOTAL)
+    write_lines(finished.root / "mine.jsonl", SLUG, TOTAL)
     try:
-        finished.run("--models good", 0, f"asked.data was '{sha256[:12]}', is")
+        finished.expect(f"{RUN} --models good", 0, f"asked.data was '{sha256[:12]}', is")
     finally:
-        write_problems(finished.root / "mine.jsonl")
+        write_lines(finished.root / "mine.jsonl", *PROBLEMS)
 
 
 def test_the_site_has_boards_of_their_own(finished: UserPlace) -> None:
@@ -183,7 +224,7 @@ KNOWN: dict[str, dict[str, Any]] = {"slug": SLUG, "total": TOTAL, "runs": RUNS, 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["says"])
 def test_problems_that_cannot_judge_are_refused(place: UserPlace, case: dict[str, Any]) -> None:
     """By name, with file and line, before a model is asked anything; exit code 2."""
-    write_problems(place.root / "mine.jsonl", RUNS, KNOWN[case["like"]] | case["changes"])
+    write_lines(place.root / "mine.jsonl", RUNS, KNOWN[case["like"]] | case["changes"])
     place.expect("run --models good --suites evolved/mine", 2, case["says"])
     assert not (place.results / "runs/good").exists()
 
@@ -192,7 +233,7 @@ def test_a_reference_that_takes_long_is_named(place: UserPlace, monkeypatch: pyt
     """One that never ends is given up after ten minutes: until then it is said what is waited for."""
     monkeypatch.setattr(_checks, "_PROGRESS_SECONDS", 0.05)
     slow = {**TOTAL, "canonical_solution": f"    sum(range(3 * 10 ** 7))\n{TOTAL['canonical_solution']}"}
-    write_problems(place.root / "mine.jsonl", SLUG, slow)
+    write_lines(place.root / "mine.jsonl", SLUG, slow)
     waits = "each for at most 10 min of CPU time; not ended: mine.jsonl, line"
     place.expect("run --suites evolved/mine --dry-run", 0, waits, "line 2, task 'mine/total'")
 
@@ -200,23 +241,17 @@ def test_a_reference_that_takes_long_is_named(place: UserPlace, monkeypatch: pyt
 def test_a_named_suite_without_tasks_is_said(place: UserPlace) -> None:
     """As any named suite that cannot run here: exit code 2."""
     constant = {**TOTAL, "canonical_solution": "    return 1\n", "prompt": "def total(prices):\n"}
-    write_problems(place.root / "mine.jsonl", constant)
+    write_lines(place.root / "mine.jsonl", constant)
     unusable = "suite 'runtime/mine' was named and cannot run here: no task could be made"
     place.expect("run --models good --suites runtime/mine", 2, unusable)
 
 
 def test_the_loop_wants_an_example(place: UserPlace) -> None:
     """Without one a second loop could not know the function's name; runtime and evolved need none."""
-    write_problems(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})
+    write_lines(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})
     expected = "mine.jsonl, line 1, task 'mine/total': the loop expects an example"
-    place.run("--models good", 2, expected)
+    place.expect(f"{RUN} --models good", 2, expected)
     place.expect("run --models good --suites evolved/mine,runtime/mine", 0)
-    test = "def check(candidate):\n    assert candidate(title='One') == 'one'\n"
-    write_problems(place.root / "mine.jsonl", {**SLUG, "prompt": "def slug(title):\n", "test": test})
-    place.expect("results archive --outdated", 0)
-    place.expect("run --models good --suites loop/mine", 0)
-    (line,) = place.records("loop/mine", "good")
-    assert "assert slug(title='One') == 'one'" in json.dumps(line)
 
 
 WRONG = {**SLUG, "canonical_solution": "    return title\n"}
@@ -230,7 +265,7 @@ def test_logs_are_imported_into_them(place: UserPlace, row: str) -> None:
     (place.root / "suites.yaml").write_text(row)
     programs = {**PROGRAMS, "total": f"def total(prices):\n    return '{MARKER}'\n"}
     samples = ({"task_id": NAMES[name], "solution": text} for name, text in programs.items())
-    write_problems(place.root / "samples.jsonl", *samples)
+    write_lines(place.root / "samples.jsonl", *samples)
     place.expect("import evalplus samples.jsonl --suite evolved/mine --model theirs", 0)
     lines = place.results / "imported/runs/theirs/evolved/mine.jsonl"
     stored = map(json.loads, lines.read_text().splitlines())
@@ -260,9 +295,9 @@ def test_questions_are_built_of_them(place: UserPlace) -> None:
     assert {program.task_id for program in written.programs} == set(NAMES.values())
     place.expect("run --models good --suites questions.json@cot", 0)
     unknown = "unknown suite 'runtime/questions@cot': if its questions came from a file, name that"
-    place.expect("verify", 1, unknown)
+    place.expect("verify", 1, unknown, "could not be checked", "!NOT FOLLOW")
     place.expect("verify --suites questions.json@cot", 0, "units, follows")
-    write_problems(place.root / "mine.jsonl", WRONG)
+    write_lines(place.root / "mine.jsonl", WRONG)
     place.expect(build, 2, "line 1, task 'mine/slug': expected a reference that passes its own tests")
 
 
@@ -299,7 +334,7 @@ def test_what_cannot_be_evolved_is_refused(
     place: UserPlace, problem: dict[str, object], message: str
 ) -> None:
     """Before a model is asked: exit code 2, naming the problem, or what suites.yaml takes as no `seeds:`."""
-    write_problems(place.root / "mine.jsonl", problem)
+    write_lines(place.root / "mine.jsonl", problem)
     evolve = "evolve --model good --out new --dry-run --seeds"
     place.expect(f"{evolve} evolved/mine", 2, message)
     place.expect(f"{evolve} loop/mine", 2, "at --seeds, got 'loop/mine'")

@@ -57,6 +57,7 @@ async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
         ("x", (), "the problem has no inputs"),
         ("iter([x])", ("(1,)",), r"on \(1,\) it returned <list_iterator object>"),
         ("x or [int]", ("(1,)", "(0,)"), r"on \(0,\) it returned \[<type object>\]"),
+        ("x / 2", ("('a',)", "(None,)"), r"on \('a',\) and every other input it raised TypeError: unsupp"),
     ],
 )
 async def test_a_failing_reference(

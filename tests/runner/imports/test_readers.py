@@ -1,13 +1,13 @@
 """Other programs' logs, as they lie on disk: what each reader takes from them, and what it refuses."""
 
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -62,16 +62,6 @@ def test_a_count_that_nobody_can_count_to(tmp_path: Path) -> None:
     assert loop.sustained_loops is None
 
 
-def test_evalplus_folder_of_files(tmp_path: Path) -> None:
-    """Of the samples, their raw replies and their results the last alone is read, under the samples' name."""
-    for name in ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl", "other.jsonl"):
-        write_lines(tmp_path / name, GOOD)
-    graded, form = tmp_path / "m_temp_0.0_eval_results.json", FORMATS["evalplus"]
-    write_json(graded, {"eval": {FIRST.task_id: [GOOD]}})
-    found = [(log.name, model_of(form, log)) for log in logs_at(form, [tmp_path])]
-    assert found == [(graded.name, "m_temp_0.0"), ("other.jsonl", "other")]
-
-
 def test_evalplus_folder_of_programs(tmp_path: Path) -> None:
     """`eval_results.json` in it has their verdicts; a program that was changed since then has none."""
     name = FIRST.task_id.replace("/", "_")
@@ -87,28 +77,34 @@ def test_evalplus_folder_of_programs(tmp_path: Path) -> None:
     ("form", "content", "model"),
     [
         ("inspect", {"eval": {"model": "openai/GPT-5:x"}}, "openai__gpt-5-x"),
-        ("inspect", {"eval": {}}, "log"),
         ("every-eval-ever", {"model_id": "Org/M"}, "org__m"),
-        ("every-eval-ever", {}, "log"),
     ],
 )
 def test_a_log_names_its_model(tmp_path: Path, form: str, content: dict[str, Any], model: str) -> None:
-    """These call their files by the time or at random: no id of a model. Without a name the file's counts."""
+    """These call their files by the time or at random: no id of a model."""
     assert model_of(FORMATS[form], write_json(tmp_path / "log.json", content)) == model
 
 
+SAMPLES = ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl")
+
+
 @pytest.mark.parametrize(
-    ("form", "log", "others"),
+    ("form", "logs", "others"),
     [
-        ("inspect", "log.json", ("eval-set.json", "logs.json")),
-        ("every-eval-ever", "data/suite/a_samples.jsonl", ("data/suite/a.json",)),
+        ("evalplus", {"m_temp_0.0_eval_results.json": "m_temp_0.0", "other.jsonl": "other"}, SAMPLES),
+        ("inspect", {"log.json": "log"}, ("eval-set.json", "logs.json")),
+        ("every-eval-ever", {"data/suite/a_samples.jsonl": "a_samples"}, ("data/suite/a.json",)),
     ],
 )
-def test_what_lies_beside_logs(tmp_path: Path, form: str, log: str, others: tuple[str, ...]) -> None:
-    """inspect_ai lists its logs in other files, and Every Eval Ever's scores lie beside its samples."""
-    for name in (log, *others):
+def test_what_lies_beside_logs(
+    tmp_path: Path, form: str, logs: dict[str, str], others: tuple[str, ...]
+) -> None:
+    """EvalPlus' samples and raw replies, inspect_ai's lists of logs, scores. A log's name is its model's."""
+    for name in (*logs, *others):
         write_json(tmp_path / name, {})
-    assert logs_at(FORMATS[form], [tmp_path]) == [tmp_path / log]
+    found = logs_at(FORMATS[form], [tmp_path])
+    named = [(str(log.relative_to(tmp_path)), model_of(FORMATS[form], log)) for log in found]
+    assert named == list(logs.items())
 
 
 def test_a_log_of_inspect_without_end(tmp_path: Path) -> None:
@@ -129,36 +125,20 @@ def as_json(path: Path, samples: list[dict[str, Any]]) -> Path:
     return write_json(path.with_suffix(".json"), {"version": 2, "status": "success", "samples": samples})
 
 
-def _members(samples: list[dict[str, Any]]) -> dict[str, bytes]:
-    packed = {f"samples/{n}_epoch_1.json": json.dumps(sample).encode() for n, sample in enumerate(samples)}
-    return {"header.json": b"{}"} | packed
-
-
 def as_zip(path: Path, samples: list[dict[str, Any]], method: int = zipfile.ZIP_DEFLATED) -> Path:
-    with zipfile.ZipFile(path.with_suffix(".eval"), "w", method) as archive:
-        for name, data in _members(samples).items():
-            archive.writestr(name, data)
-    return path.with_suffix(".eval")
+    path = path.with_suffix(".eval")
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("header.json", "{}")
+        for number, sample in enumerate(samples):
+            archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
+    return path
 
 
 def as_zstd(path: Path, samples: list[dict[str, Any]]) -> Path:
-    """A zip as inspect_ai writes it today: what is stored is packed, and both headers say so."""
-    path, members = path.with_suffix(".eval"), _members(samples)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, pa.compress(data, codec="zstd", asbytes=True))
-        places = [info.header_offset for info in archive.infolist()]
-    raw = bytearray(path.read_bytes())
-    central = raw.index(b"PK\x01\x02")
-    for place, (name, data) in zip(places, members.items(), strict=True):
-        for header, method in ((place, 8), (central, 10)):
-            raw[header + method : header + method + 2] = struct.pack("<H", 93)
-            crc = header + method + 6
-            raw[crc : crc + 4] = struct.pack("<I", zlib.crc32(data))
-            raw[crc + 8 : crc + 12] = struct.pack("<I", len(data))
-        central += 46 + len(name)
-    path.write_bytes(raw)
-    return path
+    """A zip as inspect_ai writes it today."""
+    packer = SimpleNamespace(compress=partial(pa.compress, codec="zstd", asbytes=True), flush=bytes)
+    with patch("zipfile._check_compression"), patch("zipfile._get_compressor", lambda *_: packer):
+        return as_zip(path, samples, method=93)
 
 
 @pytest.mark.parametrize("pack", [as_json, as_zip, as_zstd])
