@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "759bc8d842df0324a2513800120c7a22ad13b8b64c182d86b11476a9a9d8a5ae")
+DECIDED = (2, "0e975a7adadc1db252b45e7ae016f2a81947b92e9696daa6fd2478564c3931c9")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
