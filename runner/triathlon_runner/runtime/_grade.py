@@ -34,6 +34,7 @@ from triathlon_runner.runtime._sandboxed.literal import NUMPY_SCALARS
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
 """Small models open a second answer where they should close the first."""
+_CLOSED: Final = re.compile(r"\S\s*\[/ANSWER", re.IGNORECASE)
 _END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
 _CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
 _FENCE: Final = re.compile(r"\A`{3,}[\w+-]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
@@ -79,14 +80,8 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
     if thought := _END_OF_THOUGHT.search(text):
         text = text[thought.end() :]
     answers = style == "direct" or thought is not None
-    opening, closing = _OPEN.search(text), _CLOSE.search(text)
-    if (
-        opening
-        and closing
-        and answers
-        and closing.start() < opening.start()
-        and text[: closing.start()].strip()
-    ):
+    opening = _OPEN.search(text)
+    if opening and answers and _CLOSED.search(text, 0, opening.start()):
         opening = None  # of an example that the model invents behind the answer, which the prompt had opened
     if opening:
         text = text[opening.end() :]
