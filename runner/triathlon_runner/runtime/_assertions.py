@@ -82,7 +82,7 @@ def fill(question: Masked, answer: str) -> Filled:
         body = without_self(_parsed(answer)).body
         if len(body) > _MOST_STATEMENTS:
             raise InvalidAnswerError(f"the answer has {len(body)} statements, more than {_MOST_STATEMENTS}")
-        _refuse_growth(body, question.known)
+        refuse_growth(body, question.known)
         reader = _Reader(question)
         for statement in body:
             reader.read(statement)
@@ -106,7 +106,7 @@ def _parsed(answer: str) -> ast.Module:
         raise
 
 
-def _refuse_growth(statements: list[ast.stmt], known: Definitions) -> None:
+def refuse_growth(statements: list[ast.stmt], known: Definitions) -> None:
     """Raises InvalidAnswerError where an answer becomes too large once its names are what they stand for."""
     sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in known.items()}
 

@@ -34,6 +34,7 @@ from triathlon_runner.runtime._sandboxed.literal import NUMPY_SCALARS
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
 """Small models open a second answer where they should close the first."""
+_CLOSED: Final = re.compile(r"\S\s*\[/ANSWER", re.IGNORECASE)
 _END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
 _CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
 _FENCE: Final = re.compile(r"\A`{3,}[\w+-]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
@@ -78,9 +79,13 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
     text, ended = ended_text(reply.text)
     if thought := _END_OF_THOUGHT.search(text):
         text = text[thought.end() :]
-    if opening := _OPEN.search(text):
+    answers = style == "direct" or thought is not None
+    opening = _OPEN.search(text)
+    if opening and answers and _CLOSED.search(text, 0, opening.start()):
+        opening = None  # of an example that the model invents behind the answer, which the prompt had opened
+    if opening:
         text = text[opening.end() :]
-    elif style == "cot" and not thought:
+    elif not answers:
         return Graded(without, "the chain of thought never came to an answer")
     if closing := _CLOSE.search(text):
         text = text[: closing.start()]
@@ -89,8 +94,9 @@ def extract_answer(reply: Reply, style: Style) -> str | Graded:
     text = _PREFACE.sub("", _CUT_TAG.sub("", _without_margin(final_answer(text))).strip())
     if fenced := _FENCE.match(text):
         text = _without_margin(fenced[1])  # what stands behind the closing fence is a remark
-    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
-        text = text[1:-1]
+    bare = text.strip("`")
+    if bare and text[0] == text[-1] == "`" and "`" not in bare:
+        text = bare
     return text.strip() or Graded(Outcome.NO_ANSWER, "the answer is empty")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import AnswerRecord, Outcome
 from triathlon_runner.replies import code_blocks
-from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
+from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill, refuse_growth
 from triathlon_runner.runtime._expressions import (
     METHODS_OF_FUNCTIONS,
     InvalidAnswerError,
@@ -22,13 +22,20 @@ from triathlon_runner.runtime._expressions import (
 )
 from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded, unwrapped
 from triathlon_runner.runtime._literals import CLASS
-from triathlon_runner.runtime._masked import MASK, Masked, hole_name
+from triathlon_runner.runtime._masked import (
+    MASK,
+    Masked,
+    assignment,
+    definitions,
+    hole_name,
+    replaced,
+)
 from triathlon_runner.runtime._programs import FUNCTION, Side, output_question
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._sandboxed import run_calls
 from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 from triathlon_runner.sandbox import Call, Ended, Execution, Raised, Returned, Sandbox
-from triathlon_runner.syntax import parse_expression
+from triathlon_runner.syntax import parse, parse_expression
 
 _STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
 """What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
@@ -42,7 +49,7 @@ def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Fil
 
     Where it cannot be read as it stands, it is read with Python's quotes for typographic ones, then also
     without bold type around it, with `list` for the `<class 'list'>` of a `repr`, without masks in front of
-    values (`?? = 3`), and its only code block.
+    values (`?? = 3`), and its only code block; at last without the program, which it may repeat.
 
     Raises:
         InvalidAnswerError: it does not state what was asked, or says something else.
@@ -51,7 +58,9 @@ def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Fil
     bare = _MASK_BEFORE.sub("", unwrapped(plain) if plain.startswith("**") else plain)
     blocks = code_blocks(plain) if "```" in plain and len(plain) <= MAX_TEXT else []
     in_block = [blocks[0].code] if len(blocks) == 1 else []
-    *forms, last = dict.fromkeys((answer, plain, CLASS.sub(r"\1", bare), *in_block))
+    forms = [answer, plain, CLASS.sub(r"\1", bare), *in_block]
+    behind_program = forms[-1].replace(f"{question.program.strip()}\n", "").lstrip("\n")
+    *forms, last = dict.fromkeys([*forms, behind_program])
     for form in forms:
         with suppress(InvalidAnswerError):
             return read(question, form)
@@ -177,18 +186,30 @@ def read_arguments(question: Masked, answer: str) -> Filled:
 
 
 def _call_in(text: str) -> ast.Call | None:
-    """The call in `assert f(1) == 2`, `2 == f(1)` or `f(1)`; None of other texts."""
+    """The call in `assert f(1) == 2`, `2 == f(1)`, `assert not f(1)` or `f(1)`; None of other texts.
+
+    Assignments may stand in front: their names are replaced by what they stand for.
+    """
     try:
-        expression = parse_expression(text.strip().removeprefix("assert "))
+        *before, statement = parse(text.strip()).body or [ast.Pass()]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-    sides = [expression]
+    if before:
+        refuse_growth([*before, statement], {})
+        is_own = all(map(assignment, before))
+        statement = replaced(statement, definitions(before)) if is_own else ast.Pass()
+    match statement:
+        case ast.Assert(expression) | ast.Expr(expression):
+            sides = [expression]
+        case _:
+            return None
     if isinstance(expression, ast.Compare):
         sides = [expression.left, *(expression.comparators if isinstance(expression.ops[0], ast.Eq) else [])]
     for side in sides:
         match side:
-            case ast.Call(ast.Name(name)) if name == FUNCTION:
-                return side
+            case (ast.Call() as call) | ast.UnaryOp(ast.Not(), ast.Call() as call):
+                if isinstance(call.func, ast.Name) and call.func.id == FUNCTION:
+                    return call
     return None
 
 

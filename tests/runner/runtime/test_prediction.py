@@ -87,7 +87,10 @@ async def test_questions_about_cruxeval(sandbox: Sandbox) -> None:
 
 ANSWERS = {
     **listed(Path(__file__).with_name("predictions.txt")),
-    "SORTED input failed, long": [f"f(0x{'f' * 4_000}, 2)"],
+    "SORTED input failed, long": [
+        f"f(0x{'f' * 4_000}, 2)",
+        "x0 = [1]\n" + "".join(f"x{n} = [x{n - 1}, x{n - 1}]\n" for n in range(1, 60)) + "f(x59, 2)",
+    ],
 }
 
 
