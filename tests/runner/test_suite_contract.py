@@ -33,16 +33,16 @@ SUITES: Final = (
 async def test_a_suite_asks_as_its_entry_says(
     suite: str, kind: ModelKind, grader: Grader, question_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All questions of a unit, which are several in runtime; without an answer there is no record."""
+    """All questions of a unit's sample, several in runtime; without an answer there is no record."""
     monkeypatch.chdir(question_file.parent)
     (entry,) = catalogue.select([suite])
     model = FakeModel(lambda _: "", kind)
     data = DataStore(cache=Path("nowhere"), fetch=False)
     built = await build_suite(entry, data, grader, Wanted(limit=1))
-    unit = UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash"))
+    unit = UnitRun(built.chosen[0].task_id, 3, model, grader, hashes("hash"))
     await built.suite.run(unit)
-    asked = [sampling for _, sampling, _ in model.asked]
-    assert set(asked) == {entry.sampling_of(kind)}
+    asked = [(sampling, sample) for _, sampling, sample in model.asked]
+    assert set(asked) == {(entry.sampling_of(kind), 3)}
     assert (len(asked) > 1) is suite.startswith("mine.json")
     with pytest.raises(EndpointError, match="503"):
         await built.suite.run(replace(unit, model=FakeModel(lambda _: EndpointError("503"), kind)))
