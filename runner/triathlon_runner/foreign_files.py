@@ -113,6 +113,11 @@ def as_utf8(data: bytes) -> bytes:
     return data.decode(encoding, errors="replace").encode() if encoding != "utf-8-sig" else data[3:]
 
 
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no file could hold; two halves are one character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def parse_json(text: str | bytes) -> Any:
     """Returns what a JSON text holds.
 

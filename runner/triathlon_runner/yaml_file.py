@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import in_words
+from triathlon_runner.foreign_files import clean, in_words
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[int | str, ...]
@@ -94,7 +94,7 @@ class _Loader(yaml.SafeLoader):
             value = math.nan
         if isinstance(value, float) and not math.isfinite(value):
             raise _fault(node, f"expected a finite number, got {node.value!r:.40}; put text in quotes")
-        return value
+        return clean(value) if isinstance(value, str) else value  # JSON writes an emoji as two escapes
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """As PyYAML's; a key that stands twice is refused here, before merged mappings are put in."""

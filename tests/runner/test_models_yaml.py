@@ -98,7 +98,10 @@ def test_no_slip_of_the_hand_ends_in_a_traceback(tmp_path: Path, slip: str) -> N
 
 
 def test_what_a_good_file_says(tmp_path: Path) -> None:
-    """A row's setting goes before the default and a merged one; the id is the name; a date stays text."""
+    """A row's setting goes before the default and a merged one; the id is the name; a date stays text.
+
+    JSON's two escapes of an emoji are that character.
+    """
     first, second = load(tmp_path, GOOD.replace("    name: B\n", "")).models
     listed = load(tmp_path, GOOD)
     assert [listed.setting(row, "concurrency") for row in (first, second)] == [8, 2]
@@ -106,10 +109,10 @@ def test_what_a_good_file_says(tmp_path: Path) -> None:
     text = (
         FILES["api"]
         .replace("SETTING", "body: {since: 2024-11-05}")
-        .replace("- id: a", "- id: a\n    released: 2024-11-05")
+        .replace("- id: a", '- id: a\n    name: "\\ud83e\\udd17"\n    released: 2024-11-05')
     )
     row = load(tmp_path, text).row("a")
-    assert row.released == "2024-11-05"
+    assert (row.name, row.released) == ("\N{HUGGING FACE}", "2024-11-05")
     assert row.api is not None and row.api.body == {"since": "2024-11-05"}
     text = (
         "models:\n  - &first {id: a, concurrency: 3, api: &api {base_url: http://127.0.0.1:1/v1, model: x}}\n"

@@ -93,7 +93,7 @@ def gate(
     if as_json:
         console().print_json(data=report)
     else:
-        for line in report_lines(report):
+        for line in report_lines(report, session.folder):
             screen.print(line, soft_wrap=not screen.is_terminal)
     if markdown is not None:  # behind what is printed: a full disk costs this file alone
         replace_file(markdown, report_markdown(report))

@@ -82,7 +82,12 @@ def mbpp_problem(row: Row) -> Problem:
 
 def _evalplus_inputs(row: Row) -> Iterator[str]:
     # A task without additional inputs has `{}` there (Mbpp/793).
-    inputs: Iterable[list[Any]] = (*row["base_input"], *(row.get("plus_input") or ()))
+    inputs: list[Any] = [*row["base_input"], *(row.get("plus_input") or ())]
+    for arguments in inputs:
+        if not isinstance(arguments, list):
+            raise TypeError(
+                f"each call needs a list of arguments, as in [[1, 2], [3, 4]], not {arguments!r:.40}"
+            )
     convert = _CONVERT.get(row["task_id"], list)
     return (arguments_source(convert(arguments)) for arguments in inputs)
 

@@ -87,8 +87,8 @@ def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> lis
     return lost
 
 
-def report_lines(report: Mapping[str, Any]) -> list[str]:
-    """Returns the report for people, a sentence a line."""
+def report_lines(report: Mapping[str, Any], folder: ResultsFolder) -> list[str]:
+    """Returns the report for people, a sentence a line; `folder` has the results."""
     lines = _sentences(report)
     if lost := report["lost"]:
         lines.append(f"{_lost_and_won(report)}; lost:")
@@ -98,7 +98,8 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             for task in lost
         ]
         lines += first_of(details, _SHOWN, " (--json has all)")
-        lines.append(f"after `triathlon build` as a page: {lost[0]['candidate_page'].partition('#')[0]}")
+        page = lost[0]["candidate_page"].partition("#")[0]
+        lines.append(f"after `triathlon build{folder.option}` as a page: {page}")
     return lines
 
 

@@ -96,9 +96,11 @@ def _package_client(config: ApiConfig, secrets: Secrets) -> openai.AsyncOpenAI:
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
 
+    is_local, has_tls = is_loopback(config.base_url), urlsplit(config.base_url).scheme == "https"
     try:
         http = openai.DefaultAsyncHttpxClient(
-            trust_env=not is_loopback(config.base_url),
+            trust_env=not is_local,  # no proxy on the way to this machine
+            verify=httpx2.create_ssl_context(trust_env=has_tls or not is_local),  # SSL_CERT_FILE
             follow_redirects=False,
             timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(keepalive_expiry=_IDLE_SECONDS),

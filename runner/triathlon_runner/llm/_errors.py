@@ -64,7 +64,7 @@ class Failure:
     wait: float | None
     """Seconds that the server asks us to wait."""
     location: str
-    """The host that it redirects to."""
+    """Scheme and host that it redirects to."""
 
 
 def read_failure(reply: HttpReply) -> Failure:
@@ -88,14 +88,14 @@ def read_failure(reply: HttpReply) -> Failure:
     codes += _DETAILS.findall(text)
     if status == 200:
         status = next((int(code) for code in codes if re.fullmatch("[45][0-9]{2}", code)), 200)
-    quoted = repr(terminal.shortened(message, _SHOWN))
+    quoted, moved = repr(terminal.shortened(message, _SHOWN)), urlsplit(reply.headers.get("location", ""))
     return Failure(
         status,
         text=_ADDRESS.sub("", " ".join((*codes, message))),
         quote=f"the server said {quoted}" if message.strip() else "the server gave no reason",
         param=str(fields.get("param") or ""),
         wait=_wait(reply.headers, text),
-        location=urlsplit(reply.headers.get("location", "")).netloc.rpartition("@")[2],
+        location=f"{moved.scheme}://{moved.netloc.rpartition('@')[2]}" if moved.netloc else "",
     )
 
 

@@ -6,8 +6,9 @@ it gives no reasoning text and silently ignores settings.
 
 from typing import Any, Literal
 
+from triathlon_runner.foreign_files import clean
 from triathlon_runner.llm._api import Answer, Chat, Completion, Malformed, ModelUnavailableError, Sampling
-from triathlon_runner.llm.openai_chat import check_model, clean, content_text, count, cut_at_stop
+from triathlon_runner.llm.openai_chat import check_model, content_text, count, cut_at_stop
 from triathlon_runner.llm.provider import ApiConfig, Many, Request
 from triathlon_runner.records import Finish, Reply, Usage
 

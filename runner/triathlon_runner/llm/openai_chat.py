@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import Any, Literal
 
-from triathlon_runner.foreign_files import parse_json
+from triathlon_runner.foreign_files import clean, parse_json
 from triathlon_runner.llm._api import Answer, Chat, Completion, Lost, Malformed, OtherModel, Sampling
 from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
@@ -198,11 +198,6 @@ def is_related(asked: str, served: str) -> bool:
     """Whether two names may mean one model: equal but for folder, case, date, build number or tag."""
     first, second = (_VERSION.sub("", name.lower().rpartition("/")[2]) for name in (asked, served))
     return first == second
-
-
-def clean(text: str) -> str:
-    """The text without lone surrogates, which no file could hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def count(value: object) -> int:

@@ -130,11 +130,15 @@ def _reasoning(seen: Seen) -> Found:
             f"the answer begins with {unknown!r}, which is no marker that is known here",
             "switch on the server's reasoning parser, or add the marker to the table (CONTRIBUTING.md)",
         )
-    if not markers and not answer.reply.reasoning:
+    # Some services show none of it: they count it, or the limit ends it before any text.
+    is_cut = not answer.reply.text and answer.reply.finish is Finish.LENGTH
+    has_reasoning = bool(answer.reply.reasoning or answer.usage.reasoning_tokens or is_cut)
+    if not markers and not has_reasoning:
         return Found("none in the text")
-    what = f"leaks into the text with {markers}" if markers else "in a field of its own"
-    if not answer.reply.reasoning or seen.config.reasoning_max_tokens:
-        return Found(f"{what}; it is split off here")
+    what = "in a field of its own" if answer.reply.reasoning else "not shown"
+    what = f"leaks into the text with {markers}" if markers else what
+    if not has_reasoning or seen.config.reasoning_max_tokens:
+        return Found(f"{what}; it is kept apart here")
     setting = "`reasoning_max_tokens: 8192` in its api block"
     if seen.is_ours:
         setting = "" if seen.settings.max_tokens else "a `max_tokens` for both in its row, such as 8192"

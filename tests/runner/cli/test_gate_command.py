@@ -72,6 +72,8 @@ def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any
         row = f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
         assert row in text
     place.expect(WORSE, 1, f"1.00 to 0.00, {file}:")
+    option = f"--results {place.root / 'results'}"
+    place.expect(f"{WORSE} {option}", 1, f"after `triathlon build {option}` as a page")
     assert len(place.requests) == before
 
 

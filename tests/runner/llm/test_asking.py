@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from support.model_server import ModelServer, Script
 from support.opened import opened
 from support.server_replies import Asked, Raw, Reset, Response, Said, Status, reply_of
 from support.server_scripts import FAULTS, echo
+from triathlon_runner.errors import UserError
 from triathlon_runner.llm import (
     Chat,
     Completion,
@@ -218,6 +220,16 @@ async def test_nobody_listens(
     if "no-such-host" not in address:
         assert isinstance(caught.value, ServerUnreachableError)
         assert len(lines) == 1 and "no answer from the server" in lines[0]
+
+
+async def test_authorities_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SSL_CERT_FILE counts on this machine, too, where the server speaks TLS."""
+    monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
+    async with open_model("m", "instruct", OpenAI(base_url="http://127.0.0.1:1/v1", model="m")):
+        pass
+    with pytest.raises(UserError, match="authorities in SSL_CERT_FILE"):
+        async with open_model("m", "instruct", OpenAI(base_url="https://127.0.0.1:1/v1", model="m")):
+            pass
 
 
 async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:

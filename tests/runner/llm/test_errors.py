@@ -85,13 +85,13 @@ def test_odd_errors(status: int, body: Any, means: str) -> None:
 
 
 def test_advice() -> None:
-    """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
+    """A path without /v1 suggests it; a redirect shows scheme and host; a model without a key is told how."""
     assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", BARE)
     assert "a request without a key was not accepted" in meaning(401, "", BARE)
     assert "`key_env: NAME`" in meaning(401, "", BARE)
     moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
     assert "context of 512 tokens" in meaning(400, {"error": N_CTX}, LOCAL), "llama.cpp's own fields"
-    assert "'evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
+    assert "'https://evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,14 @@ def counting(asked: Asked) -> Said:
     return replace(good(asked), text=f"{asked.number}")
 
 
+def hiding(asked: Asked) -> Said:
+    """A service that counts reasoning and shows none."""
+    said = good(asked)
+    counts = {"prompt_tokens": said.input_tokens, "completion_tokens": said.output_tokens}
+    usage = {**counts, "completion_tokens_details": {"reasoning_tokens": 1}}
+    return replace(said, changes={"usage": usage})
+
+
 async def probed(
     script: Script, may_ask: Callable[[], bool] = lambda: True, paths: Any = LISTED, **row: Any
 ) -> tuple[dict[str, Found], str, ModelServer]:
@@ -86,6 +94,8 @@ FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
     ("reasoning", with_reply(text="<think>hm</think>42"), {}, "leaks into the text with '<think>'", ROOM),
     ("reasoning", with_reply(text=f"{HARMONY}hm"), {}, HARMONY, ROOM),
     ("reasoning", with_reply(reasoning="hm"), {}, "in a field of its own", ROOM),
+    ("reasoning", with_reply(text="", finish="length"), {}, "not shown, and takes", ROOM),
+    ("reasoning", hiding, {}, "not shown, and takes", ROOM),
     ("reasoning", with_reply(text="<ponder>hm</ponder>42"), {}, "begins with '<ponder>'", "CONTRIBUTING"),
     ("reasoning", with_reply(reasoning="hm"), VLLM, "field of its own", "a `max_tokens`"),
     ("stop strings", refusing("stop"), {"kind": "base"}, "refuses 'stop'", "unsupported: [stop]"),
