@@ -16,9 +16,7 @@ from triathlon_runner.records import ProtocolHashes, known_protocols
 
 TABLE: Final = Path(__file__).with_suffix(".csv")
 SAME_NAME: Final = ("id", "discipline", "core", "variant_of", "variant_kind", "seeds", "transformation")
-REMEDY: Final = (
-    "is this change meant? `PYTHONPATH=tests python -m support.suite_tables` writes the table anew"
-)
+REMEDY: Final = "is this meant? `PYTHONPATH=tests python -m support.suite_tables` writes the table anew"
 
 
 def stated() -> list[dict[str, str]]:
