@@ -91,8 +91,6 @@ def _normal(text: str) -> str:
     text = re.sub(r"<style>.*?</style>", "<style>STYLE</style>", text, flags=re.DOTALL)
     text = re.sub(r"(<script[^>]*>).*?</script>", r"\1SCRIPT</script>", text, flags=re.DOTALL)
     text = re.sub(r"'sha256-[^']+'", "'sha256-HASH'", text)
-    text = re.sub(r"plotly-[\d.]+min", "plotly-VERSION.min", text)
-    text = re.sub(r'(data-plotly-styles)="[^"]*"', r'\1="IDS"', text)
     text = text.replace(f"Triathlon {version('triathlon-leaderboard')}", "Triathlon VERSION")
     text = re.sub(r"(?m)[ \t]+$", "", _BLOCK.sub("\n", text))
     return re.sub(r"\n{2,}", "\n", text).rstrip("\n") + "\n"

@@ -119,29 +119,27 @@ class _Watching:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sandbox, name)
 
-    def _note(self, *executions: Execution, sent: object = "") -> None:
-        parts = [f"{run.stdout}\n{run.stderr}\n{str(run.results)[:100_000]}" for run in executions]
-        self.last = "\n".join([*parts, str(sent)[:100_000]])
+    def _note(self, *parts: object) -> None:
+        self.last = "\n".join((self.last, *(str(part)[:100_000] for part in parts)))
 
     async def run(self, job: Job) -> Execution:
         execution = await self._sandbox.run(job)
-        self._note(execution)
+        self._note(execution.stdout, execution.stderr, execution.results)
         return execution
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         examination = await self._sandbox.examine(examiner, candidate)
-        self._note(examination.examiner, examination.candidate)
+        for execution in (examination.examiner, examination.candidate):
+            self._note(execution.stdout, execution.stderr, execution.results)
         return examination
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
-        sent: list[Sent | Raised] = []
-
         def noted(index: int, result: Sent | Raised) -> bool:
-            sent.append(result)
+            self._note(result)
             return take(index, result)
 
         execution = await self._sandbox.stream(job, noted)
-        self._note(execution, sent=sent)
+        self._note(execution.stdout, execution.stderr)
         return execution
 
 
