@@ -36,7 +36,8 @@ STATEMENT = StatementQuestion(line=2, variable="x", executed=True, states=(), ne
 def test_places_are_filled_at_once(tmp_path: Path) -> None:
     """And never read as places again, the last line end kept; `--prompts` goes before the authors'."""
     prompts = with_official(load_prompts("loop"), TEXTS)
-    assert prompts.render("summary", code="return {code} {{ task }}") == "Sum up:\nreturn {code} {{ task }}\n"
+    code = "return '{code} {{ task }} $y & <z>'"
+    assert prompts.render("summary", code=code) == f"Sum up:\n{code}\n"
     compared = {"first_prompt": "P", "first_program": "C", "second_prompt": "Q", "second_program": ""}
     assert prompts.render("similarity", **compared) == "PCQ?"
     assert template_of("{other} {line}", {"line": "line"}) == "{other} {{ line }}\n"

@@ -3,6 +3,7 @@
 import os
 import sys
 from itertools import product
+from unittest.mock import patch
 
 from support.code_path import BESIDE, Follower, documented_path
 from triathlon_runner.datasets import Comparison, Problem
@@ -38,18 +39,13 @@ REPLIES = {
 def serve_in_this_process() -> None:
     """What happens in the child: it loads the program, makes a call, writes the result."""
     near, far = os.pipe(), os.pipe()
-    wire = PYTHON_WIRE
-    os.write(near[1], wire.program(Job(f"import math\n{RIGHT}", ())) + wire.call(Call("f", Source("(1,)"))))
+    program = PYTHON_WIRE.program(Job(f"import math\n{RIGHT}", ()))
+    os.write(near[1], program + PYTHON_WIRE.call(Call("f", Source("(1,)"))))
     os.close(near[1])
-    before = sys.modules.get(child.MODULE)
-    try:
+    with patch.dict(sys.modules):  # which it adds the program to
         child.serve(near[0], far[1])
-    finally:
-        sys.modules.pop(child.MODULE, None)
-        if before is not None:
-            sys.modules[child.MODULE] = before
-        for descriptor in (near[0], *far):
-            os.close(descriptor)
+    for descriptor in (near[0], *far):
+        os.close(descriptor)
 
 
 async def test_the_documented_files_are_those_that_a_program_passes() -> None:

@@ -19,12 +19,6 @@ def digest(prompts: PromptSet) -> str:
     return prompts.digest(*prompts.templates)
 
 
-def test_a_prompt_is_rendered_with_its_values() -> None:
-    """As they are, without the last line end."""
-    prompts = PromptSet("mine", {"ask": "Do {{ task }} now.\n"})
-    assert prompts.render("ask", task="{{ x }} $y & <z>") == "Do {{ x }} $y & <z> now."
-
-
 def test_the_hash_depends_on_content_alone() -> None:
     """Equal templates give equal hashes wherever they come from; of what is not named nothing counts."""
     one = PromptSet("a", {"x": "1", "y": "2"})
