@@ -75,17 +75,6 @@ def stored() -> dict[str, str]:
     return {path: content.decode() for path, content in files(FOLDER).items()}
 
 
-def rewrite() -> None:
-    """Accepts the site as it is built now."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = shown(golden_site(Path(folder)))
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    for path, text in found.items():
-        target = FOLDER / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
-
-
 def _normal(text: str) -> str:
     text = re.sub(r"-[0-9a-f]{8,16}\.(css|js|svg)\b", r"-HASH.\1", text)
     text = re.sub(r"<style>.*?</style>", "<style>STYLE</style>", text, flags=re.DOTALL)
@@ -108,4 +97,9 @@ def _make_hostile(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    rewrite()
+    with tempfile.TemporaryDirectory() as folder:
+        found = shown(golden_site(Path(folder)))
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    for path, text in found.items():
+        (FOLDER / path).parent.mkdir(parents=True, exist_ok=True)
+        (FOLDER / path).write_bytes(text.encode())
