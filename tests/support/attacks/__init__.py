@@ -16,8 +16,8 @@ from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import CodeTestGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
-from triathlon_runner.runtime._programs import output_question
+from triathlon_runner.runtime import Graded, grade_output
+from triathlon_runner.runtime._programs import class_program, output_question
 from triathlon_runner.sandbox import (
     Examination,
     Execution,
@@ -73,22 +73,7 @@ TASK = Problem(
 )
 CLASS_TASK = ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"])
 QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
-_ASKED_OF_CLASS = InputQuestions(
-    index=0,
-    text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
-    test_class="StepsTest",
-    test_method="test_take",
-    masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
-    originals=("2",),
-    statements=(),
-)
-CLASS_QUESTION = ProgramQuestions(
-    task_id="attack/steps",
-    program=CLASS_TASK.reference,
-    entry_point="Steps",
-    test=CLASS_TASK.test,
-    inputs=(_ASKED_OF_CLASS,),
-)
+CLASS_QUESTION = class_program(CLASS_TASK)
 """The questions that attacks of the kind `is_answer` answer, about the same function and class."""
 CPU_SECONDS = 1.0
 WALL_SECONDS = 5.0
@@ -159,7 +144,7 @@ class _AttackRun:
         assert (await self._grader.grade(TASK.reference, TASK)).outcome is Outcome.PASSED
         assert (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is Outcome.PASSED
         for question in (QUESTION, CLASS_QUESTION):
-            (asked,) = question.inputs
+            asked = question.inputs[0]
             answer = question.masked_test(asked).completed()
             assert (await grade_output(self._sandbox, question, asked, answer)).correct
         # A program may ask for numpy's server by its imports: it is no survivor.
