@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial, reduce
 from pathlib import Path
 
@@ -133,9 +134,8 @@ def check(answer: str, judged: Graded) -> None:
     assert judged.correct or judged.why
     assert judged.outcome in ("passed", "failed", "no_answer", "crashed", "timed_out")
     record = AnswerRecord(
-        reply=Reply(text=""), answer=answer[:1_000], expected=(), outcome=judged.outcome,
-        correct=judged.correct, why=judged.why,
-    )  # fmt: skip
+        reply=Reply(text=""), answer=answer[:1_000], expected=(), correct=judged.correct, **asdict(judged)
+    )
     record.model_dump_json()
 
 

@@ -11,8 +11,6 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import PromptSet, load_prompts
 
-DISCIPLINES = [one.name for one in catalogue.DISCIPLINES]
-
 
 def digest(prompts: PromptSet) -> str:
     """Hash of the whole set."""
@@ -79,7 +77,7 @@ def test_a_set_of_nothing_or_of_no_text_is_refused(tmp_path: Path) -> None:
 
 def test_our_own_templates_make_a_good_set(tmp_path: Path) -> None:
     """A user may begin with a copy of ours: it is accepted, and it is the same protocol."""
-    for discipline in DISCIPLINES:
+    for discipline in (one.name for one in catalogue.DISCIPLINES):
         ours = load_prompts(discipline)
         for name, text in ours.templates.items():
             path = tmp_path / discipline / f"{name}.txt"

@@ -91,10 +91,7 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     ("asked", "right"),
-    [
-        ("output", "assert f(['a']) == list(['a', 1])"),
-        ("input", "assert f(list(['a'])) == ['a', 1]"),
-    ],
+    [("output", "assert f(['a']) == list(['a', 1])"), ("input", "assert f(list(['a'])) == ['a', 1]")],
 )
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Side, right: str, style: Style

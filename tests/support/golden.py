@@ -33,10 +33,7 @@ ROWS: Final[dict[str, dict[str, Any]]] = {
     "weak": {"name": "Weak", "parameters": "135M", "price": {"input": 1, "output": 3}},
 }
 VARIANTS: Final = ("loop/core@prompt-upper", "loop/core@attack-upper", "translation/core", "runtime/core@cot")
-SHOWN: Final = (
-    "loop.html",
-    "evidence/strong/loop-core.html",
-)
+SHOWN: Final = ("loop.html", "evidence/strong/loop-core.html")
 """Pages that are kept; the numbers of all others are compared with the data files (`test_random_sites`)."""
 _BLOCK: Final = re.compile(r"(?<!\n)(?=<(?:tr|t[hd]|li|p|h\d|section|div|dt|dd|g|path|text|circle|rect|a)\b)")
 

@@ -95,10 +95,7 @@ def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
 
 @pytest.mark.parametrize(
     ("path", "sha256", "fault"),
-    [
-        ("whole", "0000", "expected SHA-256 0000"),
-        ("absent", _hash(PACKED), "fetching it failed"),
-    ],
+    [("whole", "0000", "expected SHA-256 0000"), ("absent", _hash(PACKED), "fetching it failed")],
 )
 def test_a_failed_download_is_not_kept(
     tmp_path: Path, release: tuple[str, list[str]], path: str, sha256: str, fault: str
