@@ -7,16 +7,6 @@ import pytest
 from triathlon_runner.concurrency import run_all
 
 
-async def test_results_come_in_order() -> None:
-    """However long each takes."""
-
-    async def wait(seconds: float) -> float:
-        await asyncio.sleep(seconds)
-        return seconds
-
-    assert await run_all(map(wait, [0.02, 0.0, 0.01])) == [0.02, 0.0, 0.01]
-
-
 @pytest.mark.parametrize("is_cancelled", [True, False])
 async def test_the_clean_up_of_all_is_waited_for(is_cancelled: bool) -> None:
     """Where the caller is cancelled, and where one of them fails: the error is that one's, in no group."""

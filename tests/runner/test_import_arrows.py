@@ -23,15 +23,12 @@ def rows(package: str) -> list[list[str]]:
 def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
     """The modules of our packages that a file imports, each with its package: `runner`, `loop`, `_suite`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module in {"triathlon_runner", "triathlon_site"}:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        for first, *module in (name.split(".") for name in names):
-            if first.startswith("triathlon_") and module and module[0] not in OF_PACKAGES:
-                yield (first.removeprefix("triathlon_"), *module)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            package = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                first, *module = f"{package}{alias.name}".split(".")
+                if first.startswith("triathlon_") and module and module[0] not in OF_PACKAGES:
+                    yield (first.removeprefix("triathlon_"), *module)
 
 
 def parts(package: str) -> dict[str, list[Path]]:

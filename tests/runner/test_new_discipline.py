@@ -69,8 +69,11 @@ def test_it_runs_and_goes_on(place: SmallRun) -> None:
     place.expect("verify", 1, "steps[0].right")
 
 
-def test_it_has_pages(place: SmallRun) -> None:
-    """A board of its own, by its headline, and the evidence of a model's units."""
+def test_it_has_pages_and_exports(place: SmallRun) -> None:
+    """A board of its own, by its headline, and the evidence of a model's units.
+
+    A unit of Every Eval Ever has all its questions; formats of single programs say what they hold.
+    """
     place.expect(RUN, 0)
     out = place.root / "_site"
     place.expect(f"build --strict --out {out}", 0)
@@ -83,6 +86,15 @@ def test_it_has_pages(place: SmallRun) -> None:
     for record in records(place):
         assert f'<li id="{record.task_id}">' in evidence
         assert all(step.reply.text in written[record.task_id] for step in record.steps)
+    exported = place.root / "exported"
+    place.expect(f"export every-eval-ever --out {exported}", 0)
+    (samples,) = exported.rglob("*_samples.jsonl")
+    told = {
+        row["metadata"]["task_id"]: [message["content"] for message in row["messages"]]
+        for row in map(json.loads, samples.read_text().splitlines())
+    }
+    assert told["stone"] == ["stone", "enots", "enots", "stone"] and told["candle"] == ["candle"] * 2
+    place.expect("export evalplus --out programs", 2, "units that are no single programs")
 
 
 def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
@@ -101,17 +113,3 @@ def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
     assert all(shares[name][0] and shares[name][1] == 50 for name in names)  # alike in spelling
     assert shares["alone"] == (None, None)
     assert "spelling_percentile" in (out / "data/overall-core.csv").read_text()
-
-
-def test_its_samples_are_exported(place: SmallRun) -> None:
-    """A unit of Every Eval Ever has all its questions; formats of single programs say what they hold."""
-    place.expect(RUN, 0)
-    exported = place.root / "exported"
-    place.expect(f"export every-eval-ever --out {exported}", 0)
-    (samples,) = exported.rglob("*_samples.jsonl")
-    told = {
-        row["metadata"]["task_id"]: [message["content"] for message in row["messages"]]
-        for row in map(json.loads, samples.read_text().splitlines())
-    }
-    assert told["stone"] == ["stone", "enots", "enots", "stone"] and told["candle"] == ["candle"] * 2
-    place.expect("export evalplus --out programs", 2, "units that are no single programs")

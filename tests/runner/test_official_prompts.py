@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from support.loop_fakes import ADD
 from support.official_data import official_store
 from triathlon_runner import catalogue
-from triathlon_runner.datasets import DataStore, DataUnavailableError, official
+from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.llm import Chat, Completion
-from triathlon_runner.loop import LoopSuite
 from triathlon_runner.loop._prompt import with_official
 from triathlon_runner.prompts import load_prompts, template_of
 from triathlon_runner.runtime._questions import (
@@ -20,7 +18,11 @@ from triathlon_runner.runtime._questions import (
     official_asker,
 )
 
-TEXTS = {"generate": "Do {description}\nNow {{x}}", "summary": "Sum up:\n{code}\n", "similarity": "{code1}?"}
+TEXTS = {
+    "generate": "Do {description}\nNow {{x}}",
+    "summary": "Sum up:\n{code}\n",
+    "similarity": "{prompt1}{code1}{prompt2}{code2}?",
+}
 PROGRAM = ProgramQuestions(task_id="t", program="def f(x):\n    return x\n", entry_point="f", inputs=())
 TEST = PROGRAM.model_copy(update={"test": "import unittest"})
 ASKED = InputQuestions(
@@ -34,7 +36,10 @@ STATEMENT = StatementQuestion(line=2, variable="x", executed=True, states=(), ne
 def test_places_are_filled_at_once(tmp_path: Path) -> None:
     """And never read as places again, the last line end kept; `--prompts` goes before the authors'."""
     prompts = with_official(load_prompts("loop"), TEXTS)
-    assert prompts.render("summary", code="return {code} {{ task }}") == "Sum up:\nreturn {code} {{ task }}\n"
+    code = "return '{code} {{ task }} $y & <z>'"
+    assert prompts.render("summary", code=code) == f"Sum up:\n{code}\n"
+    compared = {"first_prompt": "P", "first_program": "C", "second_prompt": "Q", "second_program": ""}
+    assert prompts.render("similarity", **compared) == "PCQ?"
     assert template_of("{other} {line}", {"line": "line"}) == "{other} {{ line }}\n"
     (tmp_path / "loop").mkdir()
     (tmp_path / "loop" / "generate.txt").write_text("Mine: {{ task }}")
@@ -89,22 +94,3 @@ def test_without_its_prompts_a_suite_cannot_be_built(suite_id: str, tmp_path: Pa
     with pytest.raises(DataUnavailableError, match=r"prompts/(evaloop|reval)/.*githubusercontent"):
         plain.build(store)
     assert ours.build(store).id == ours.id
-
-
-@pytest.mark.official
-def test_official_suites_ask_with_the_authors_files() -> None:
-    """Word for word, with the task in its place; base models, which the paper does not have, get ours."""
-    store = official_store()
-    (entry,) = catalogue.select(["loop/mbpp-plus"])
-    suite = entry.build(store)
-    assert isinstance(suite, LoopSuite)
-    texts = official.loop_prompts(store)
-    asked = suite.prompts.render("generate", task=ADD.prompt)
-    assert asked == texts["generate"].replace("{description}", ADD.prompt)
-    ours = load_prompts("loop")
-    assert suite.prompts.templates["base-generate"] == ours.templates["base-generate"]
-    judged = suite.prompts.render(
-        "similarity", first_prompt="P", first_program="C", second_prompt="Q", second_program=""
-    )
-    values = {"prompt1": "P", "code1": "C", "prompt2": "Q", "code2": ""}
-    assert judged == texts["similarity"].format(**values)

@@ -3,29 +3,16 @@
 import os
 import sys
 from itertools import product
+from unittest.mock import patch
 
-from support.code_path import Follower, documented_path
+from support.code_path import BESIDE, Follower, documented_path
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.records import Outcome, Reply, Verdict
-from triathlon_runner.replies import Extraction, extract_program
-from triathlon_runner.sandbox import (
-    PYTHON_WIRE,
-    Call,
-    Execution,
-    Job,
-    Raised,
-    Returned,
-    Sent,
-    Source,
-    open_sandbox,
-)
+from triathlon_runner.records import Outcome, Reply
+from triathlon_runner.replies import extract_program
+from triathlon_runner.sandbox import PYTHON_WIRE, Call, Job, Source, open_sandbox
 from triathlon_runner.sandbox._inside import child
-from triathlon_runner.sandbox._worker import ChildEnd
 
-STAGES = (Reply, Extraction, Job, Execution, Raised, Returned, Sent, ChildEnd, Verdict)
-"""What a program, or its result, is at each stage; between them it is text or bytes with one of the marks."""
-MARKS = ("in_the_program", "in the result")
 FORKS = "sandbox/_inside/server.py"
 """Works in a process that cannot be followed: it forks the child and reports how that ended."""
 
@@ -33,11 +20,11 @@ PROBLEM = Problem(
     task_id="test/path",
     entry_point="f",
     prompt="import math\n\ndef f(x):\n",
-    reference="def f(x):\n    return ['in the result', x / 3]\n",
+    reference="def f(x):\n    return ['a', x / 3]\n",
     inputs=("(1,)", "(2,)"),
     comparison=Comparison("close", tolerance=1e-6),
 )
-RIGHT = "def f(x):\n    in_the_program = math.floor(x)\n    return ['in the result', x / 3 + 1e-9]\n"
+RIGHT = "def f(x):\n    whole = math.floor(x)\n    return ['a', x / 3 + 1e-9]\n"
 FENCED = (
     f"This is wrong:\n```python\ndef f(x):\n    pass\n```\nCorrected:\n```python\n{RIGHT}\nprint(f(1))\n```"
 )
@@ -52,23 +39,18 @@ REPLIES = {
 def serve_in_this_process() -> None:
     """What happens in the child: it loads the program, makes a call, writes the result."""
     near, far = os.pipe(), os.pipe()
-    wire = PYTHON_WIRE
-    os.write(near[1], wire.program(Job(f"import math\n{RIGHT}", ())) + wire.call(Call("f", Source("(1,)"))))
+    program = PYTHON_WIRE.program(Job(f"import math\n{RIGHT}", ()))
+    os.write(near[1], program + PYTHON_WIRE.call(Call("f", Source("(1,)"))))
     os.close(near[1])
-    before = sys.modules.get(child.MODULE)
-    try:
+    with patch.dict(sys.modules):  # which it adds the program to
         child.serve(near[0], far[1])
-    finally:
-        sys.modules.pop(child.MODULE, None)
-        if before is not None:
-            sys.modules[child.MODULE] = before
-        for descriptor in (near[0], *far):
-            os.close(descriptor)
+    for descriptor in (near[0], *far):
+        os.close(descriptor)
 
 
 async def test_the_documented_files_are_those_that_a_program_passes() -> None:
     path = documented_path("The path of one program", "The path of one question")
-    follower = Follower(STAGES, MARKS, look_into=(bytes, bytearray, memoryview))
+    follower = Follower()
     async with open_sandbox(jobs=1) as sandbox:
         grader = ProgramGrader(sandbox)
         await grader.grade(PROBLEM.reference, PROBLEM)  # the answer key is made, the server started
@@ -81,4 +63,4 @@ async def test_the_documented_files_are_those_that_a_program_passes() -> None:
             assert verdict.outcome is outcome
     with follower:
         serve_in_this_process()
-    assert follower.files | {FORKS} == set(path)
+    assert path <= follower.files | {FORKS} <= path | BESIDE

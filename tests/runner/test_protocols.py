@@ -8,12 +8,11 @@ import pytest
 
 from support.hashes import hashes
 from support.official_data import official_store
-from support.protocols import todays_protocols
+from support.suite_tables import REMEDY, todays_protocols
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.records import ProtocolHashes, UnitRecord, known_protocols
 
 TODAY = {key: protocol for key, protocol in known_protocols().items() if not key[1]}
-REMEDY = "is this change meant? `PYTHONPATH=tests python -m support.protocols` writes the table anew"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """docs/architecture.md names the files that a question about a program passes on its way to a score."""
 
-import ast
 import sys
 from collections.abc import AsyncIterator
 from itertools import product
@@ -9,62 +8,41 @@ from typing import Final, get_args
 import pytest
 
 from support.built_questions import source
-from support.code_path import Follower, documented_path, documented_steps
+from support.code_path import BESIDE, Follower, documented_path, documented_steps
 from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.runtime_models import answers, right_on, truths
+from support.runtime_models import all_right, answers, right_on, truths
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.llm import Answer, Chat, Completion, ModelKind
-from triathlon_runner.metrics import Contribution
+from triathlon_runner.llm import ModelKind
+from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord
-from triathlon_runner.runtime import (
-    METRICS,
-    Graded,
-    InputQuestions,
-    ProgramQuestions,
-    RuntimeSuite,
-    StatementQuestion,
-    Value,
-)
-from triathlon_runner.runtime._assertions import Filled
+from triathlon_runner.runtime import METRICS, RuntimeSuite
 from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._metrics import PREDICTION_METRICS
 from triathlon_runner.runtime._programs import Side
-from triathlon_runner.runtime._questions import STYLES, Asker, QuestionKind, Style
+from triathlon_runner.runtime._questions import STYLES, Asker, Style
 from triathlon_runner.runtime._sandboxed import programs
 from triathlon_runner.runtime._suite import PredictionSuite
-from triathlon_runner.sandbox import Execution, Job, Returned, Sent, open_sandbox
-from triathlon_runner.sandbox._worker import ChildEnd
+from triathlon_runner.sandbox import Execution, Job, Returned, open_sandbox
 from triathlon_runner.suites import DataSetInfo, UnitRun
 
-STAGES = (
-    ProgramQuestions, InputQuestions, StatementQuestion, CruxevalTask, Chat, Completion, Reply, Answer,
-    Value, Masked, Filled, ast.AST, Job, Execution, Returned, Sent, ChildEnd, Graded, AnswerRecord,
-    StatementRecord, UnitRecord, Contribution,
-)  # fmt: skip
-"""What a question, its answer or its truth is at each stage; between them it is text with the mark."""
-MARKS: Final = ("marked", "apple", "nut")
 MODEL_KINDS: Final[tuple[ModelKind, ...]] = get_args(ModelKind)
 SANDBOX: Final = {
     file
     for file in documented_path("The path of one program", "The path of one question")
-    if file.startswith("sandbox/") and "_inside" not in file and "_pipes" not in file
+    if file.startswith("sandbox/") and "_inside" not in file
 }
-"""The files that executing an assertion (step 5) adds; what is in `_inside` works in a process that cannot be
-followed, and `_pipes.py` is handed no answer but frames of bytes."""
-
-
-def documented(*steps: int) -> set[str]:
-    """The files that the document names in these steps, and those of the sandbox."""
-    files = documented_steps("The path of one question", "Programs never run")
-    return SANDBOX.union(*(files[step - 1] for step in steps))
-
-
-PREDICTED = CruxevalTask("t/own", "def f(marked):\n    return [*marked, 1]\n", "['marked']", "['marked', 1]")
+"""The files that executing an assertion (step 5) adds; `_inside` is in a process that cannot be followed."""
+PREDICTED = CruxevalTask("t/own", "def f(x):\n    return [*x, 1]\n", "['a']", "['a', 1]")
 DATA = DataSetInfo("t", "1", "0" * 64)
+
+
+def check(follower: Follower, *steps: int, beside: str = "") -> None:
+    """The files are those that the document names in these steps, and those of the sandbox."""
+    files = documented_steps("The path of one question", "Programs never run")
+    path = SANDBOX.union(*(files[step - 1] for step in steps))
+    assert path <= follower.files <= path | BESIDE | {beside}
 
 
 @pytest.fixture
@@ -86,9 +64,12 @@ async def grader(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Grader]:
         sys.modules.pop("program", None)
 
 
-def rightly(kind: QuestionKind, truth: str) -> str:
-    """A right answer that has the mark where it can, with a value that has to be computed."""
-    return f"{truth}, as marked" if kind == "coverage" else truth.replace("{'nut'}", "set(['nut'])")
+async def score(
+    suite: RuntimeSuite | PredictionSuite, model: FakeModel, grader: Grader, metric: Metric
+) -> float:
+    units = [UnitRun(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
+    records = [await suite.run(unit) for unit in units]
+    return metric.score(records)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -99,26 +80,18 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     suite = RuntimeSuite(
         "runtime/t", Asker(load_prompts("runtime"), style), QuestionSource(DATA, (), file=questions)
     )
-    follower = Follower(STAGES, MARKS, look_into=(list, tuple))
-    for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
-        model = FakeModel(answers(truths(questions, style), rule, style), model_kind)
+    truth, follower = truths(questions, style), Follower()
+    for kind, (rule, expected) in product(MODEL_KINDS, [(all_right, 100.0), (right_on(), 0.0)]):
+        model = FakeModel(answers(truth, rule, style), kind)
         with follower:
-            records = [
-                await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p")))
-                for task in suite.tasks()
-            ]
-            scores = [metric.score(records) for metric in METRICS]
-        assert scores[0] == score
-    assert follower.files == documented(1, 2, 3, 4, 5, 6)
+            assert await score(suite, model, grader, METRICS[0]) == expected
+    check(follower, 1, 2, 3, 4, 5, 6)
 
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     ("asked", "right"),
-    [
-        ("output", "assert f(['marked']) == list(['marked', 1])"),
-        ("input", "assert f(list(['marked'])) == ['marked', 1]"),
-    ],
+    [("output", "assert f(['a']) == list(['a', 1])"), ("input", "assert f(list(['a'])) == ['a', 1]")],
 )
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Side, right: str, style: Style
@@ -126,13 +99,14 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
     """From the question to the score: of an output steps 2, 4, 5 and 7, of an input all of these but 4."""
     asker = Asker(load_prompts("runtime"), style)
     suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
-    follower = Follower(STAGES, MARKS, look_into=(list, tuple))
-    wrong = right.replace("['marked'", "['also', 'marked'")
-    for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
+    follower = Follower()
+    wrong = right.replace("['a'", "['also', 'a'")
+    for kind, (answer, expected) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
         reply = f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n{answer}\n"
-        model = FakeModel(lambda _, reply=reply: reply, model_kind)  # type: ignore[misc]
+        model = FakeModel(lambda _, reply=reply: reply, kind)  # type: ignore[misc]
         with follower:
-            record = await suite.run(UnitRun(PREDICTED.task_id, 0, model, grader, hashes("p")))
-            scores = [metric.score([record]) for metric in PREDICTION_METRICS]
-        assert scores[0] == score
-    assert follower.files == documented(*((2, 4, 5, 7) if asked == "output" else (2, 5, 7)))
+            assert await score(suite, model, grader, PREDICTION_METRICS[0]) == expected
+    if asked == "output":
+        check(follower, 2, 4, 5, 7)
+    else:
+        check(follower, 2, 5, 7, beside="runtime/_masked.py")  # which only names the place of an argument

@@ -9,7 +9,7 @@ import pytest
 from support.case_files import rows
 from support.fake_model import FakeModel
 from support.hashes import hashes
-from support.suites import TABLE, row_of
+from support.suite_tables import REMEDY, TABLE, stated
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
@@ -50,8 +50,7 @@ async def test_a_suite_asks_as_its_entry_says(
 
 def test_the_catalogue_is_that_of_the_table() -> None:
     """Suites, their variants, samples, temperatures and seeds, and which need no download."""
-    stated = list(map(row_of, catalogue.entries()))
-    assert stated == rows(TABLE), "is it meant? `PYTHONPATH=tests python -m support.suites` writes it anew"
+    assert stated() == rows(TABLE), REMEDY
 
 
 def test_every_suite_names_one_headline() -> None:

@@ -1,16 +1,18 @@
-"""Which files of the runner something passes, beside those that docs/architecture.md names."""
+"""Which files of the runner execute something, beside those that docs/architecture.md names."""
 
 import re
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Self
 
 import triathlon_runner
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs/architecture.md"
+BESIDE = {"concurrency.py", "records/_base.py", "suites.py", "sandbox/_inside/system.py"}
+"""Files that no path names where they only serve it: values made once, checks of records, clocks."""
 
 
 def documented_steps(begin: str, end: str) -> list[list[str]]:
@@ -20,46 +22,26 @@ def documented_steps(begin: str, end: str) -> list[list[str]]:
     return [re.findall(r"`([\w/]+\.py)`", step) for step in steps]
 
 
-def documented_path(begin: str, end: str) -> list[str]:
+def documented_path(begin: str, end: str) -> set[str]:
     """The files that all steps of such a list name."""
-    return [file for step in documented_steps(begin, end) for file in step]
+    return {file for step in documented_steps(begin, end) for file in step}
 
 
-@dataclass
 class Follower:
-    """A profile function: notes the files of the package with a function that takes or returns something.
+    """A profile function: notes the files of the package whose functions are called, or return."""
 
-    That is a value of one of the types, or a text with one of the marks.
-    """
+    def __init__(self, is_followed: Callable[[FrameType, object], bool] | None = None) -> None:
+        """Looks only at those frames, and at what they return, that are to be followed."""
+        self.files: set[str] = set()
+        self._is_followed = is_followed
 
-    types: tuple[type, ...]
-    marks: tuple[str, ...] = ()
-    look_into: tuple[type, ...] = ()
-    """Lists, tuples or bytes whose content counts, too."""
-    in_locals: bool = False
-    """Whether all variables of a function are looked at, in place of its arguments."""
-    files: set[str] = field(default_factory=set)
-
-    def __call__(self, frame: FrameType, event: str, value: Any) -> None:
-        code, variables = frame.f_code, frame.f_locals
-        if not code.co_filename.startswith(f"{PACKAGE}/"):
-            return
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
-        if self.in_locals:
-            names = tuple(name for name in variables if name != "self")
-        if any(map(self._is_followed, [value, *(variables.get(name) for name in names)])):
-            self.files.add(Path(code.co_filename).relative_to(PACKAGE).as_posix())
-
-    def _is_followed(self, value: object) -> bool:
-        if isinstance(value, self.look_into):
-            if isinstance(value, list | tuple):
-                return any(map(self._is_followed, value))
-            value = bytes(value).decode("latin-1")  # type: ignore[call-overload]  # bytes or a view of some
-        has_mark = isinstance(value, str) and any(mark in value for mark in self.marks)
-        return has_mark or isinstance(value, self.types)
+    def __call__(self, frame: FrameType, _event: str, value: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        is_ours = path.is_relative_to(PACKAGE) and frame.f_code.co_name != "<module>"
+        if is_ours and (self._is_followed is None or self._is_followed(frame, value)):
+            self.files.add(path.relative_to(PACKAGE).as_posix())
 
     def __enter__(self) -> Self:
-        """Begins to follow: what is executed in the block is looked at."""
         sys.setprofile(self)
         return self
 

@@ -1,13 +1,12 @@
 """Units that ask often, one question after another or several at once, against a real endpoint."""
 
-import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from support.fake_model import FakeModel
 from support.fake_suite import FakeOpener, FakeSuite
 from support.schedule import Bench
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.llm import Chat, Message, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Outcome, UnitRecord, Usage
@@ -30,12 +29,8 @@ class LongSuite(FakeSuite):
             question = Chat((Message("user", f"{unit.task_id}, question {number}"),))
             return (await unit.model.ask(question, Sampling(max_tokens=5))).usage
 
-        if self._at_once:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(ask(number)) for number in range(QUESTIONS)]
-            usages: Sequence[Usage] = [task.result() for task in tasks]
-        else:
-            usages = [await ask(number) for number in range(QUESTIONS)]
+        numbers = range(QUESTIONS)
+        usages = await run_all(map(ask, numbers)) if self._at_once else [await ask(n) for n in numbers]
         return UnitRecord(**unit.record_fields(self.id), outcome=Outcome.PASSED, usage=sum(usages, Usage()))
 
 

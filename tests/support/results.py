@@ -30,14 +30,7 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.suites import SuiteEntry
 
-FAULTS = (
-    Outcome.FAILED,
-    Outcome.FAILED,
-    Outcome.CRASHED,
-    Outcome.TIMED_OUT,
-    Outcome.NO_ANSWER,
-    Outcome.TRUNCATED,
-)
+FAULTS = tuple(map(Outcome, ("failed", "failed", "crashed", "timed_out", "no_answer", "truncated")))
 
 
 @dataclass(frozen=True)
@@ -95,17 +88,14 @@ def fake_manifest(
     model: str, suite: str, records: Sequence[UnitRecord], fake: FakeSuite | None = None
 ) -> Manifest:
     in_suite = fake.tasks if fake else len(records)
+    temperature = 0.8 if fake and fake.samples > 1 else 0.0
     return Manifest(
         suite=suite,
         model=model,
         served_model=model.upper(),
         served_by="vllm 0.32.0, float32, cpu",
         protocol=protocol_of(suite),
-        settings={
-            "temperature": 0.8 if fake and fake.samples > 1 else 0.0,
-            "max_tokens": 1024,
-            "prompts": {"generate": "ab" * 32},
-        },
+        settings={"temperature": temperature, "max_tokens": 1024, "prompts": {"generate": "ab" * 32}},
         data=DataSetRecord(name=suite.split("/")[1], version="1", sha256="cd" * 32),
         runner_version="0.1.0",
         engine_versions=(ENGINE_VERSION,),
@@ -173,13 +163,15 @@ def _fault(rng: np.random.Generator) -> Outcome:
     return FAULTS[int(rng.integers(len(FAULTS)))]
 
 
-def _verdict(outcome: Outcome) -> Verdict | None:
+def _judged(program: str, outcome: Outcome) -> dict[str, Any]:
+    """The fields of a reply that held this program, or none, and ended so."""
     if outcome in {Outcome.NO_ANSWER, Outcome.TRUNCATED}:
-        return None
-    if outcome is Outcome.PASSED:
-        return Verdict(outcome=outcome, passed=12, total=12)
+        return {"outcome": outcome, "program": "", "verdict": None}
     failing = FailingCase(index=3, input="('ab', 2)", expected="'aabb'", got="'abab'")
-    return Verdict(outcome=outcome, passed=3, total=12, failing=failing)
+    verdict = Verdict(outcome=outcome, passed=3, total=12, failing=failing)
+    if outcome is Outcome.PASSED:
+        verdict = Verdict(outcome=outcome, passed=12, total=12)
+    return {"outcome": outcome, "program": program, "verdict": verdict}
 
 
 def _program(index: int, version: int, padding: int) -> str:
@@ -197,21 +189,17 @@ def _loop(
         passed = rng.random() < (chance if loop == 1 else model.robustness)
         outcome = Outcome.PASSED if passed else _fault(rng)
         program = _program(index, loop, suite.padding)
-        text = f"Here it is:\n```python\n{program}```"
-        summary = (
-            f"Create repeat_{index} so that every letter appears {'several' if loop % 2 else 'many'} times."
-        )
+        text, often = f"Here it is:\n```python\n{program}```", "several" if loop % 2 else "many"
+        summary = f"Create repeat_{index} so that every letter appears {often} times."
         asks = passed and loop < suite.max_loops
         steps.append(
             LoopStep(
                 loop=loop,
                 prompt=prompt,
                 reply=Reply(text=text),
-                program=program if _verdict(outcome) else "",
-                outcome=outcome,
-                verdict=_verdict(outcome),
                 summary_reply=Reply(text=summary) if asks else None,
                 summary=summary if asks else None,
+                **_judged(program, outcome),
             )
         )
         if not passed:
@@ -273,10 +261,8 @@ def _evolved(
     program = _program(index, 1, suite.padding)
     return EvolvedRecord(
         **_base(model, suite, index, 1),
-        outcome=outcome,
+        **_judged(program, outcome),
         prompt=f'def repeat_{index}(text, times):\n    """Repeats each letter of a text."""\n',
         reply=Reply(text=f"```python\n{program}```"),
-        program=program if _verdict(outcome) else "",
-        verdict=_verdict(outcome),
         parents=_parents(suite, index),
     )

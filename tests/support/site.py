@@ -59,8 +59,7 @@ def entries(ids: Sequence[str] = SUITES) -> tuple[SuiteEntry, ...]:
 
 def small_results(root: Path, models: Sequence[FakeModel] = MODELS, *, tasks: int = 12) -> Path:
     """Results of the models on every suite."""
-    write_results(root, models, [FakeSuite(entry, tasks=tasks) for entry in entries()])
-    return root
+    return results_on(root, models, *SUITES, tasks=tasks)
 
 
 def rich_results(root: Path, models: Sequence[FakeModel] = MODELS, *, tasks: int = 12) -> Path:

@@ -14,7 +14,6 @@ from triathlon_runner.syntax import parse_or_none
 def steps_of(function: Callable[[], object]) -> int:
     """Returns how many lines of Python run, plus the characters that Python's parser reads."""
     count = 0
-    parse, table = ast.parse, symtable.symtable
     parse_or_none.cache_clear()
 
     def trace(_frame: FrameType, event: str, _value: Any) -> Any:
@@ -22,17 +21,16 @@ def steps_of(function: Callable[[], object]) -> int:
         count += event == "line"
         return trace
 
-    def parsed(source: str, *rest: Any, **named: Any) -> Any:
-        nonlocal count
-        count += len(source)
-        return parse(source, *rest, **named)
+    def counting(function: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(source: str, *rest: Any, **named: Any) -> Any:
+            nonlocal count
+            count += len(source)
+            return function(source, *rest, **named)
 
-    def tabled(source: str, *rest: Any) -> Any:
-        nonlocal count
-        count += len(source)
-        return table(source, *rest)
+        return counted
 
-    with patch.object(ast, "parse", parsed), patch.object(symtable, "symtable", tabled):
+    parse, table = counting(ast.parse), counting(symtable.symtable)
+    with patch.object(ast, "parse", parse), patch.object(symtable, "symtable", table):
         before = sys.gettrace()
         sys.settrace(trace)
         try:

@@ -145,10 +145,7 @@ SAMPLES: list[tuple[dict[str, Any], str]] = [
     ({"task_id": "Test/1", "solution": "def g(x):\n    return -x\n"}, "failed"),
     ({"task_id": "Other/7", "solution": "x"}, UNKNOWN_TASK),
 ]
-BROKEN = (
-    *(b'{"task_id": "Test/0", ', b"\xff\xfe", b'{"solution": "x"}', b'{"task_id": "Test/0"}'),
-    *(b'{"task_id": "Test/0", "solution": 5}', b'{"task_id": "Test/0", "solution": null}'),
-)
+BROKEN = (b"\xff\xfe", b'{"solution": "x"}', b'{"task_id": "Test/0", "solution": null}')
 """Lines of which nobody can say whose they are, or that hold no text to execute."""
 
 
@@ -160,7 +157,7 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
     assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
     assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
-    assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
+    assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 15)]
     for place in (tmp_path, out / "graded.jsonl"):
         with pytest.raises(UserError, match="--out expects a file that can be written"):
             await grade_samples(samples, GRADED, out=place)

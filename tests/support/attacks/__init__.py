@@ -16,8 +16,8 @@ from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.grading import CodeTestGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
-from triathlon_runner.runtime._programs import output_question
+from triathlon_runner.runtime import Graded, grade_output
+from triathlon_runner.runtime._programs import class_program, output_question
 from triathlon_runner.sandbox import (
     Examination,
     Execution,
@@ -73,22 +73,7 @@ TASK = Problem(
 )
 CLASS_TASK = ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"])
 QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
-_ASKED_OF_CLASS = InputQuestions(
-    index=0,
-    text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
-    test_class="StepsTest",
-    test_method="test_take",
-    masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
-    originals=("2",),
-    statements=(),
-)
-CLASS_QUESTION = ProgramQuestions(
-    task_id="attack/steps",
-    program=CLASS_TASK.reference,
-    entry_point="Steps",
-    test=CLASS_TASK.test,
-    inputs=(_ASKED_OF_CLASS,),
-)
+CLASS_QUESTION = class_program(CLASS_TASK)
 """The questions that attacks of the kind `is_answer` answer, about the same function and class."""
 CPU_SECONDS = 1.0
 WALL_SECONDS = 5.0
@@ -119,29 +104,27 @@ class _Watching:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sandbox, name)
 
-    def _note(self, *executions: Execution, sent: object = "") -> None:
-        parts = [f"{run.stdout}\n{run.stderr}\n{str(run.results)[:100_000]}" for run in executions]
-        self.last = "\n".join([*parts, str(sent)[:100_000]])
+    def _note(self, *parts: object) -> None:
+        self.last = "\n".join((self.last, *(str(part)[:100_000] for part in parts)))
 
     async def run(self, job: Job) -> Execution:
         execution = await self._sandbox.run(job)
-        self._note(execution)
+        self._note(execution.stdout, execution.stderr, execution.results)
         return execution
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         examination = await self._sandbox.examine(examiner, candidate)
-        self._note(examination.examiner, examination.candidate)
+        for execution in (examination.examiner, examination.candidate):
+            self._note(execution.stdout, execution.stderr, execution.results)
         return examination
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
-        sent: list[Sent | Raised] = []
-
         def noted(index: int, result: Sent | Raised) -> bool:
-            sent.append(result)
+            self._note(result)
             return take(index, result)
 
         execution = await self._sandbox.stream(job, noted)
-        self._note(execution, sent=sent)
+        self._note(execution.stdout, execution.stderr)
         return execution
 
 
@@ -161,7 +144,7 @@ class _AttackRun:
         assert (await self._grader.grade(TASK.reference, TASK)).outcome is Outcome.PASSED
         assert (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is Outcome.PASSED
         for question in (QUESTION, CLASS_QUESTION):
-            (asked,) = question.inputs
+            asked = question.inputs[0]
             answer = question.masked_test(asked).completed()
             assert (await grade_output(self._sandbox, question, asked, answer)).correct
         # A program may ask for numpy's server by its imports: it is no survivor.
