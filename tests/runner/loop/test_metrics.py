@@ -1,6 +1,8 @@
 """ASL and its relatives (EVALOOOP, equations 1 to 5), recomputable from records alone."""
 
+import csv
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from triathlon_runner import loop
 from triathlon_runner.records import LoopRecord, Outcome, UnitRecord
 
 PAPER = {metric.id: metric for metric in loop.metrics(10)}
+PUBLISHED = Path(__file__).resolve().parents[3] / "results/published"
 UNIT: dict[str, Any] = {"suite": "loop/test", "model": "m", "task_id": "t", "protocol": hashes("p")}
 
 
@@ -58,3 +61,24 @@ def test_curve_drop_and_pass_at_1() -> None:
     other = UnitRecord(**UNIT, outcome=Outcome.PASSED)
     with pytest.raises(TypeError, match="UnitRecord of suite 'loop/test'"):
         PAPER["pass_at_1"].score([other])
+
+
+def test_asl_from_published_counts() -> None:
+    """87 of 91 published ASLs lie between the ends; the others are of another run than the paper's table."""
+    with (PUBLISHED / "evaloop.csv").open(newline="") as file:
+        rows = {row["model"]: row for row in csv.DictReader(file) if row["sustained_0"]}
+    outside = set()
+    for model, row in rows.items():
+        counts = [int(row[f"sustained_{i}"]) for i in range(11)]
+        high = loop.asl_of_counts(counts, 10)
+        low = high - sum(i * counts[i] for i in range(1, 10)) / (10 * sum(counts))  # s_i = (i - 1) / i
+        assert model != "Claude Opus 4" or round(high, 4) == 7.7865
+        if not low - 0.001 <= float(row["asl"]) <= high + 0.001:
+            outside.add(model)
+    assert len(rows) == 91 and "Claude Opus 4" in rows
+    assert outside == {
+        "Qwen3-235B-A22B-Instruct-2507",
+        "DeepSeek-Coder-V2-Instruct",
+        "DeepSeek-Coder-V2-Lite-Instruct",
+        "deepseek-coder-7b-instruct-v1.5",
+    }
