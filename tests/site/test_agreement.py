@@ -97,16 +97,11 @@ def test_ranks_under_variants() -> None:
 
 def test_without_variants_or_shared_tasks_there_is_no_correlation() -> None:
     """Nothing to compare: nan, and no error."""
-    apart: Scores = {"a": {"x": 1.0}, "b": {"y": 1.0}, "c": {"z": 1.0}}
-    one, other = {"a": {"x": 1.0}}, {"a": {"y": 1.0}}
-    cases: list[tuple[Scores, dict[str, Scores]]] = [
-        (BASELINE, {}),
-        (BASELINE, {"upper": {}}),
-        (apart, {"upper": one}),
-        (one, {"upper": other}),
-    ]
-    for baseline, variants in cases:
-        assert math.isnan(agreement.compare(baseline, variants).sensitivity.correlation.spearman)
+    apart = {"a": {"x": 1.0}, "b": {"y": 1.0}, "c": {"z": 1.0}}
+    settings: list[dict[str, Scores]] = [{}, {"upper": {}}, {"upper": {"a": {"y": 1.0}}}]
+    for baseline in (BASELINE, apart, {"a": {"x": 1.0}}):
+        for variants in settings:
+            assert math.isnan(agreement.compare(baseline, variants).sensitivity.correlation.spearman)
 
 
 def test_models_are_compared_on_the_tasks_that_all_of_them_have() -> None:
@@ -127,6 +122,5 @@ def test_ties_share_the_smallest_rank() -> None:
     result = agreement.sensitivity(baseline, variants)
     assert result.baseline_ranks == {"a": 1, "b": 2, "c": 2, "d": 4}
     assert set(result.mean_ranks) == {"a", "b", "c", "d"}
-    few: list[dict[str, float]] = [{}, {"a": 1.0}, {"a": 1.0, "b": 2.0}, dict.fromkeys("abc", 1.0)]
-    for scores in few:
+    for scores in ({}, {"a": 1.0}, {"a": 1.0, "b": 2.0}, dict.fromkeys("abc", 1.0)):
         assert math.isnan(agreement.sensitivity(scores, {"x": scores}).correlation.spearman)

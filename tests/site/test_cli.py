@@ -37,11 +37,10 @@ def call(*words: str, width: int = 200) -> Result:
     return CliRunner().invoke(app, [*words], env={"COLUMNS": str(width)})
 
 
-def scores(*options: str) -> list[dict[str, Any]]:
+def scores(*options: str) -> Any:
     shown = call("scores", "--json", *options)
     assert shown.exit_code == 0, shown.output
-    rows: list[dict[str, Any]] = json.loads(shown.stdout)["scores"]
-    return rows
+    return json.loads(shown.stdout)["scores"]
 
 
 def test_scores_as_json_are_those_of_the_site(tmp_path: Path) -> None:
@@ -196,7 +195,6 @@ SERVED = (
     ("", "evil.example", 421, ""),
     ("", "127.0.0.1.evil.example", 421, ""),
     ("%00", "localhost", 400, ""),
-    ("a%00b.css", "localhost", 400, ""),
     ("../secret", "localhost", 404, "no such page"),
     ("nothing.html", "localhost", 404, "no such page"),
 )

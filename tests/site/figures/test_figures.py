@@ -48,10 +48,7 @@ def test_labels_stay_within_the_figure_and_off_the_ticks() -> None:
 def test_a_name_is_cut_only_where_the_whole_has_no_room() -> None:
     """Thirty letters stand beside a point with free space around it, and lead to its page."""
     name = "Some-Coder-235B-Instruct-2507x"
-    points = [
-        figures.PricePoint(name, "models/some.html", 1, 8),
-        figures.PricePoint("other", "models/other.html", 10, 7),
-    ]
+    points = [figures.PricePoint(name, "models/some.html", 1, 8), figures.PricePoint("other", "", 10, 7)]
     longer = [replace(points[0], name="long" * 30), points[1]]
     for own, shown in ((points, name), (longer, "longlong[^<]*…")):
         drawn = figures.price_score("Prices", own, y_title="score")
