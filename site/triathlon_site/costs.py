@@ -75,14 +75,21 @@ def mostly_ran(share: float | None) -> bool:
     return share is None or share >= LEAST_RAN
 
 
-def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection[str]) -> dict[str, float]:
-    """What a solved task cost over the boards of these ids, in dollars, by the name of each known model."""
-    files: dict[str, list[FileAggregate]] = {}
-    for board in boards:
-        for model, of_model in board.files.items() if board.plan.id in ids else ():
-            files.setdefault(model, []).extend(of_model)
-    costs = {models[m].name: run_cost(of, models[m].price).cost_usd_per_solved for m, of in files.items()}
-    return {name: cost for name, cost in costs.items() if cost}
+def solved_costs(
+    boards: Sequence[Board], models: Models, ids: Collection[str]
+) -> tuple[Board | None, dict[str, float]]:
+    """What a solved task cost, in dollars, by the name of each known model: on one board alone, that of these
+    ids on which it is known of most models with a whole score, because other tasks cost other sums.
+    """
+    best: tuple[Board | None, dict[str, float]] = None, {}
+    for board in (board for board in boards if board.plan.id in ids):
+        costs = {}
+        for info in (models[model] for model in board.headline.scores):
+            if cost := run_cost(board.files[info.id], info.price).cost_usd_per_solved:
+                costs[info.name] = cost
+        if len(costs) > len(best[1]):
+            best = board, costs
+    return best
 
 
 def most_of_headline(board: Board, model: str) -> float | None:

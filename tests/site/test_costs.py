@@ -11,7 +11,7 @@ from support.results import FakeModel, fake_manifest
 from support.site import SUITES, json_lines, rendered_texts, results_on, write_lines
 from triathlon_runner.records import Usage
 from triathlon_site.build import gather
-from triathlon_site.costs import run_cost, share_that_ran
+from triathlon_site.costs import run_cost, share_that_ran, solved_costs
 from triathlon_site.load import FileAggregate
 from triathlon_site.render.formats import dollars
 
@@ -52,6 +52,17 @@ def test_costs_are_summed_over_suites() -> None:
     assert run_cost([measured(uncounted=1)], PRICE).output_tokens_per_unit is None
     assert run_cost([measured(passed=0)], PRICE).cost_usd_per_solved is None
     assert set(asdict(run_cost([aggregate("m", "loop/core")], None)).values()) == {None}
+
+
+def test_a_solved_task_costs_what_it_does_on_one_board(tmp_path: Path) -> None:
+    """On that of most models with a whole score: others ask for other tasks."""
+    results_on(tmp_path / "results", [FakeModel("low"), FakeModel("other")], "loop/core", tasks=20)
+    results_on(tmp_path / "results", [FakeModel("low")], "runtime/core", tasks=20)
+    site = gather(tmp_path / "results", None)
+    priced = {model: replace(info, price=PRICE) for model, info in site.models.items()}
+    board, costs = solved_costs(site.boards, priced, {"loop-core", "runtime-core"})
+    assert board and board is site.board("loop-core")
+    assert costs["low"] == run_cost(board.files["low"], PRICE).cost_usd_per_solved and len(costs) == 2
 
 
 def test_cut_replies_are_counted_and_shown(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def choices(solved: Mapping[str, float]) -> Draft:
     rows = [scored(name, size, score) for name, (size, score) in LOOP.items()]
     places = tuple(row.index for row in rows if row.index)
     draws = np.random.default_rng(0).normal([place.value for place in places], 2, (2000, len(rows)))
-    (draft,) = drafts(AllModels(tuple(rows), Index(places, draws)), solved)
+    (draft,) = drafts(AllModels(tuple(rows), Index(places, draws)), None, solved)
     return draft
 
 

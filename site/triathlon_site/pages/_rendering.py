@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
-from triathlon_site.costs import solved_cost_by_name
+from triathlon_site.costs import solved_costs
 from triathlon_site.exports import data_files
 from triathlon_site.pages import (
     about,
@@ -93,8 +93,8 @@ def _front(site: Gathered, table: AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
     if table:
         yield from front.drafts(site, table)
-        solved = solved_cost_by_name(site.boards, site.models, {column.board for column in IN_INDEX})
-        yield from choose.drafts(table, solved)
+        in_index = {column.board for column in IN_INDEX}
+        yield from choose.drafts(table, *solved_costs(site.boards, site.models, in_index))
     elif not site.overall_pages:
         yield Draft(FRONT, "front/empty")
     yield from overall.drafts(site)

@@ -18,6 +18,7 @@ from triathlon_site.pages.all_models import IN_INDEX, AllModels, ModelRow
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
 from triathlon_site.render import Draft, Page, Section, Value, as_script, formats
+from triathlon_site.scores import Board
 from triathlon_site.uncertainty import Interval, share_interval
 
 PATH: Final = "choose.html"
@@ -32,7 +33,7 @@ class ChoiceCost(NamedTuple):
     """A cost that a score is set against; less is better."""
 
     id: str
-    title: str
+    title: str  # `{}` stands for the board that it was measured on
     low: str  # word for a low value, which takes -est: `cheap`
     noun: str  # word for it in a sentence: `a known price`
     unit: str  # `{}` stands for the value
@@ -52,7 +53,7 @@ COSTS: Final = (
     ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "small", "size", "{} GB", 3),
     ChoiceCost("active", "Active parameters, billions", "small", "size", "{} B active"),
     ChoiceCost(
-        "solved", "Measured cost of a solved task, $", "cheap", "measured cost", "${} / solved task", 3
+        "solved", "Measured cost of a solved task of {}, $", "cheap", "measured cost", "${} / solved task", 3
     ),
 )
 
@@ -69,17 +70,22 @@ class ScoredModels(NamedTuple):
     """Models × models: whether the second may be as good as the first, so that it cannot be told from it."""
 
 
-def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
+def drafts(table: AllModels, board: Board | None, solved: Mapping[str, float]) -> Iterator[Draft]:
     """The page with its data files; first of the scores is the discipline's that most models have.
 
-    `solved`: by name of a model, what a solved task cost, in dollars.
+    `solved`: by name of a model, what a solved task of the board cost, in dollars.
     """
     ranked = {row.name: row for row in table.rows if row.index}
     known = {name: known_costs(row, solved) for name, row in ranked.items()}
     scored = [models for score in SCORES if (models := scored_models(table, known, score))]
     first = {column.discipline: column.id for column in reversed(IN_INDEX)}.values()
     scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.frame)))
-    costs = [cost for cost in COSTS if any(of.frame[cost.id].notna().any() for of in scored)]
+    of_board = f"{board.plan.discipline} ({board.plan.title})" if board else ""
+    costs = [
+        cost._replace(title=cost.title.format(of_board))
+        for cost in COSTS
+        if any(of.frame[cost.id].notna().any() for of in scored)
+    ]
     names = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))
     content = {
         "models": [_model(ranked[name], known[name], costs) for name in names],

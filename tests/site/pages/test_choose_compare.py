@@ -162,7 +162,7 @@ def test_without_any_cost_the_page_says_what_is_missing() -> None:
     row = scored("Model", 1, 5.0)
     row = replace(row, info=replace(row.info, parameters=None))
     assert row.index
-    (page,) = drafts(AllModels((row,), Index((row.index,), np.zeros((10, 1)))), {})
+    (page,) = drafts(AllModels((row,), Index((row.index,), np.zeros((10, 1)))), None, {})
     text = rendered(page)
     assert "There is nothing to choose by yet" in text
     assert 'id="choose"' not in text and "choose.js" not in text.partition("<body")[0]
@@ -176,7 +176,7 @@ def test_some_models_are_not_recommended_and_some_scores_not_checked() -> None:
     unchecked = replace(rows[1].cells["runtime_output"], grade=REPORTED)
     rows[1] = replace(rows[1], cells={**rows[1].cells, "loop": unchecked})
     places = tuple(row.index for row in rows if row.index)
-    (page,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), {})
+    (page,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), None, {})
     ((_, frontier),) = page.values["questions"]
     assert [name.text for name, *_ in frontier.rows] == [f"Model {size}" for size in range(1, 6)]
     assert {score["id"]: score["origin"].partition(" and ")[0] for score in data_of(page)["scores"]} == {
