@@ -54,21 +54,13 @@ def test_costs_are_summed_over_suites() -> None:
     assert set(asdict(run_cost([aggregate("m", "loop/core")], None)).values()) == {None}
 
 
-def test_a_solved_task_costs_what_it_does_on_one_board(tmp_path: Path) -> None:
-    """On that of most models with a whole score: others ask for other tasks."""
-    results_on(tmp_path / "results", [FakeModel("low"), FakeModel("other")], "loop/core", tasks=20)
-    results_on(tmp_path / "results", [FakeModel("low")], "runtime/core", tasks=20)
-    site = gather(tmp_path / "results", None)
-    priced = {model: replace(info, price=PRICE) for model, info in site.models.items()}
-    board, costs = solved_costs(site.boards, priced, {"loop-core", "runtime-core"})
-    assert board and board is site.board("loop-core")
-    assert costs["low"] == run_cost(board.files["low"], PRICE).cost_usd_per_solved and len(costs) == 2
-
-
 def test_cut_replies_are_counted_and_shown(tmp_path: Path) -> None:
-    """Of replies that ended at the token limit; the model's page says how far it could rise."""
+    """Of replies that ended at the token limit; the model's page says how far it could rise. A solved task
+    costs what it does on one board, that of most models.
+    """
     sets = [suite for suite in SUITES if suite.startswith("evolved/")]
     results = results_on(tmp_path / "results", [FakeModel("low", -0.5), FakeModel("other")], *sets, tasks=20)
+    results_on(results, [FakeModel("low")], "loop/core", tasks=20)
     path = results / f"runs/low/{sets[0]}.jsonl"
     lines = json_lines(path)
     for line in [line for line in lines if line["outcome"] != "passed"][:3]:
@@ -85,3 +77,7 @@ def test_cut_replies_are_counted_and_shown(tmp_path: Path) -> None:
     assert "with more tokens" not in pages["models/other.html"]
     assert 'reasoning included.">Output tokens <small>a unit</small></th>' in pages["evolved.html"]
     assert '<td class="number off" data-v="90">90</td>' in pages["evolved.html"]
+    priced = {model: replace(info, price=PRICE) for model, info in site.models.items()}
+    board, costs = solved_costs(site.boards, priced, {"loop-core", "evolved-core"})
+    assert board and board.plan.id == "evolved-core" and costs.keys() == {"low", "other"}
+    assert costs["low"] == run_cost(board.files["low"], PRICE).cost_usd_per_solved

@@ -304,8 +304,7 @@ def test_inspect_reads_its_log(results: Path, tmp_path: Path) -> None:
     assert len(found.samples) == 6 and all(one.input and one.output.completion for one in found.samples)
     values = [sample.scores["triathlon"].value for sample in found.samples]
     assert set(values) <= {"C", "I"}
-    accuracy = found.results.scores[0].metrics["accuracy"].value
-    assert accuracy == pytest.approx(values.count("C") / 6)
+    assert found.results.scores[0].metrics["accuracy"].value == pytest.approx(values.count("C") / 6)
 
 
 @pytest.fixture(scope="module")
