@@ -10,6 +10,7 @@ from support.hashes import hashes
 from support.official_data import official_store
 from support.translations import TALLY, TASK, target_of
 from triathlon_runner import loop, translation
+from triathlon_runner.datasets import Comparison, core
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
@@ -56,6 +57,10 @@ async def test_a_base_model_is_given_the_opening(grader: Grader) -> None:
 async def test_the_catalogue(sandbox: Sandbox) -> None:
     """Core has our own problems whose values cross; the metrics are those of the loop."""
     assert len(await translation.core_tasks(sandbox)) >= 20
+    (problem, *_) = core.problems("seeds")
+    for comparison, is_task in ((problem.comparison, True), (Comparison("set"), False)):
+        found = await translation.core_task(replace(problem, comparison=comparison), sandbox)
+        assert (found is not None) is is_task
     for entry in translation.catalogue():
         assert [metric.id for metric in entry.metrics] == ["asl", *(each.id for each in loop.metrics(5)[2:])]
 
