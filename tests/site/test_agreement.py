@@ -98,9 +98,9 @@ def test_ranks_under_variants() -> None:
 def test_without_variants_or_shared_tasks_there_is_no_correlation() -> None:
     """Nothing to compare: nan, and no error."""
     apart = {"a": {"x": 1.0}, "b": {"y": 1.0}, "c": {"z": 1.0}}
-    settings: list[dict[str, Scores]] = [{}, {"upper": {}}, {"upper": {"a": {"y": 1.0}}}]
+    upper: list[Scores] = [{}, {"a": {"x": 1.0}}, {"a": {"y": 1.0}}]
     for baseline in (BASELINE, apart, {"a": {"x": 1.0}}):
-        for variants in settings:
+        for variants in ({}, *({"upper": scores} for scores in upper)):
             assert math.isnan(agreement.compare(baseline, variants).sensitivity.correlation.spearman)
 
 

@@ -195,6 +195,7 @@ SERVED = (
     ("", "evil.example", 421, ""),
     ("", "127.0.0.1.evil.example", 421, ""),
     ("%00", "localhost", 400, ""),
+    ("a%00b.css", "localhost", 400, ""),
     ("../secret", "localhost", 404, "no such page"),
     ("nothing.html", "localhost", 404, "no such page"),
 )

@@ -6,7 +6,8 @@ agreed on, p = 2^-k. (Bonett and Price, Journal of Educational and Behavioral St
 same two pairs in their interval for a difference of paired proportions.)
 
 Intervals and p-values come from one distribution: the Beta distribution, on the range that a difference can
-have, with the mean and the variance of the draws. So an interval leaves out zero where p is below 1 - LEVEL,
+have, with the mean and the variance of the draws, and with what draws cannot show of tasks made from two
+seeds. So an interval leaves out zero where p is below 1 - LEVEL,
 and one product of matrices serves all pairs of models.
 """
 

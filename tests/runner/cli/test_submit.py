@@ -96,6 +96,7 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     statement = json.loads((place.root / "statement.json").read_text())
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicate"].items() >= {"result": "PASSED", "passedTests": [WHOLE]}.items()
+    assert len(statement["subject"]) == 1
 
 
 @pytest.mark.parametrize(

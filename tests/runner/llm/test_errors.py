@@ -68,7 +68,11 @@ ODD_ERRORS = [
     (200, {"detail": "The model m does not exist."}, "does not know the model"),
     (200, {"error": {"message": "You have run out of credits"}}, "used up"),
     (200, {"error": {"message": "slow down", "code": 429}}, "throttled"),
-    (200, {"object": "error", "message": "unknown model", "code": 404}, "does not know the model"),
+    (
+        200,
+        {"object": "error", "message": "The model `m` does not exist.", "code": 404},
+        "does not know the model",
+    ),
     (200, {"code": 401, "msg": "token expired"}, "stop: the key"),
     (200, {"error": {"message": "rate limit, add credits"}}, "again: 200, the server said 'rate limit"),
     (200, {"error": {"message": "upstream", "code": 502}}, "again: 502, the server said 'upstream'"),

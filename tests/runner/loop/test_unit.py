@@ -222,8 +222,10 @@ async def test_a_bad_answer_is_asked_again_once(second: str, similarity: float |
         assert asl([record]) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
 
 
-async def test_a_judge_that_fails_leaves_the_unit_open() -> None:
-    """That is never taken for an unknown similarity."""
+async def test_a_failed_endpoint_leaves_the_unit_open() -> None:
+    """It is no answer, and a judge's failure is never taken for an unknown similarity."""
+    with pytest.raises(EndpointError):
+        await run(FakeModel(lambda text: EndpointError("refused") if is_summary(text) else RIGHT))
     with pytest.raises(EndpointError):
         await judged(FakeModel(lambda _: EndpointError("refused")))
 

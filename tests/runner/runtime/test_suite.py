@@ -19,7 +19,7 @@ from triathlon_runner import catalogue as suites
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Chat, Completion, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.memo import python_version
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome
@@ -80,6 +80,14 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader
     assert one.state.outcome is Outcome.NO_ANSWER
     assert record.output.expected[0].startswith("assertEqual(bool(self.stock.add('nut')), False)\n")
     assert record.usage.requests == 3 * len(record.statements) + 1
+
+
+async def test_an_endpoint_that_fails(built: RuntimeSuite, grader: Grader) -> None:
+    """At one question of several: that error comes out, no record, no made-up answer."""
+    truth = truths(built.questions)
+    model = FakeModel(lambda text: EndpointError("503") if truth[text][0] == "path" else truth[text][1])
+    with pytest.raises(EndpointError, match="503"):
+        await built.run(UnitRun("t/words#0", 0, model, grader, hashes("hash")))
 
 
 async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:

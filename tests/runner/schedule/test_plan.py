@@ -131,6 +131,9 @@ def test_a_suite_at_a_temperature_has_a_name(tmp_path: Path) -> None:
     ("defaults", "row", "suites", "asked"),
     [
         (None, None, 0.0, 0.0),
+        (None, None, 0.8, 0.8),
+        (0.0, None, 0.0, 0.0),
+        (0.0, None, 0.8, 0.8),
         (0.3, None, 0.0, 0.3),
         (0.3, None, 0.8, 0.8),
         (0.3, 1.0, 0.0, 1.0),
