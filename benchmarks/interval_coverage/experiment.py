@@ -110,3 +110,16 @@ def families() -> Iterator[Family]:
         ]
         double = tuple(tuple(map(int, random.choice(seeds, 2, replace=False))) for _ in range(tasks))
         yield Family(name, (tuple((seed,) for seed in range(seeds)), *single, double))
+
+
+def small_families() -> Iterator[Family]:
+    """Of few seeds: with several tasks each, as many or not, and as pairs; in one set or two."""
+    random = np.random.default_rng(16)
+    for seeds in (5, 8, 12, 20, 40):
+        single = tuple((seed,) for seed in range(seeds))
+        uneven = tuple((seed,) for seed in range(seeds) for _ in range(random.integers(1, 10)))
+        pairs = tuple(tuple(map(int, random.choice(seeds, 2, replace=False))) for _ in range(3 * seeds))
+        yield Family(f"{seeds} seeds with 5 tasks each", (single * 5,))
+        yield Family(f"{seeds} seeds with 1 to 9 tasks", (uneven,))
+        yield Family(f"{3 * seeds} pairs of {seeds} seeds", (pairs,))
+        yield Family(f"{seeds} seeds, and {3 * seeds} pairs of them", (single, pairs))

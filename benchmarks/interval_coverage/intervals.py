@@ -18,6 +18,7 @@ from benchmarks.interval_coverage.experiment import (
     held,
     missed,
     sample_of,
+    small_families,
 )
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.store import read_undamaged_records
@@ -198,6 +199,28 @@ def of_two_means(experiments: int) -> Iterator[Cell]:
                     holds.append((spans.low[place] <= 0) & (spans.low[place[::-1]] <= 0))
                 setting = f"{family.name}, {chance:.0%} solved, each model's own ease of a seed {common}"
                 yield Cell(setting, float(np.concatenate(holds).mean()), HELD)
+
+
+def few_seeds(experiments: int) -> Iterator[Cell]:
+    """Intervals of scores, and of the difference of two equal models, on sets made from few seeds."""
+    random = np.random.default_rng(16)
+    for family in small_families():
+        for chance in CHANCES:
+            for common in (0.3, 0.7):
+                holds, told = [], []
+                for rows in blocks(experiments, 120):
+                    ease = family.latent(random, rows, common)
+                    samples = tuple(
+                        sample_of(results < ndtri(chance), suite=f"set {place}", seeds=names)
+                        for place, (results, names) in enumerate(zip(ease, family.names(), strict=True))
+                    )
+                    holds.append(held(list(samples), chance))
+                    spans = differences(samples)
+                    place = np.arange(0, rows - 1, 2), np.arange(1, rows, 2)
+                    told.append((spans.low[place] <= 0) & (spans.low[place[::-1]] <= 0))
+                setting = f"{family.name}, {chance:.0%} solved, common {common}"
+                yield Cell(setting, float(np.concatenate(holds).mean()), HELD)
+                yield Cell(f"{setting}, difference", float(np.concatenate(told).mean()), HELD)
 
 
 def correlations(experiments: int) -> Iterator[Cell]:

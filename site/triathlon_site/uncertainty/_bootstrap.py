@@ -17,16 +17,16 @@ Beta(k + 3/4, N - k + 1/4) with k = p N, half way from Jeffreys' interval to the
 since a count of solved tasks can only be whole. Of tasks that pass or fail, N is their number.
 
 The variance counts whatever tasks with a seed in common have in common, also where each is made from two
-seeds (Aronow, Samii and Assenova, Political Analysis 23, 2015); weights can show but half of that.
+seeds (Aronow, Samii and Assenova, Political Analysis 23, 2015); weights can show but half of that. It is
+estimated, from few seeds maybe, and scores of tasks may be skewed. So there
 
-Other scores of tasks may have any spread, which is estimated, and may be skewed. So there
-
-- the variance has the factor of Student's t for the number of seed problems;
-- one more task as far from the mean as the farthest is added to the variance with half a weight;
-- where a few tasks make the whole distance from an end of the scale, the variance goes to that of pass or
-  fail, and no skewness is believed: a handful of tasks shows neither;
-- the tails are moved by what the skewness of the tasks exceeds that of a share of pass and fail (the first
-  term of the expansion of Cornish and Fisher).
+- the share of a seed in the mean that it is compared with is undone, and the variance has the factor of
+  Student's t (`BySeed.factors`);
+- one more seed as far from the mean as the farthest is added to the variance with half a weight;
+- where a few seeds make the whole distance from an end of the scale, the variance goes to that of as many
+  tasks that pass or fail as have no seed in common, and no skewness is believed: a handful shows neither;
+- the tails are moved by what the skewness exceeds that of a share of pass and fail (the first term of the
+  expansion of Cornish and Fisher).
 
 `python benchmarks/coverage.py` simulates how often such intervals hold the truth.
 """
@@ -40,6 +40,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 DRAWS: Final = 2000
@@ -209,10 +210,10 @@ some chances of pass@1 in 88 % of the cases only (40 and 100 tasks), this one al
 ENDS: Final = ((0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
 """Pseudo-tasks added to the solved and to the unsolved tasks for the lower and for the upper end."""
 FEW: Final = 3
-"""Tasks that make the distance from the end of the scale: with so many, e⁻¹ of the variance is that of pass
+"""Seeds that make the distance from the end of the scale: with so many, e⁻¹ of the variance is that of pass
 or fail."""
 FARTHEST: Final = 0.5
-"""Weight of the task that is added as far from the mean as the farthest."""
+"""Weight of the seed that is added as far from the mean as the farthest."""
 MOST_SKEW: Final = 1.0
 """More of it is not corrected: the correction is a series that ends early."""
 _TAIL: Final = (1 - LEVEL) / 2
@@ -262,78 +263,85 @@ def _shape(samples: Sequence[Sample]) -> tuple[Array, Array, Array]:
     by how much the skewness exceeds that of these.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares, binomial = zip(*map(_share, samples), strict=True)
-        share, of_pass_or_fail = np.mean(shares, axis=0), np.sum(binomial, axis=0) / len(samples) ** 2
-        alone, related, twice, seeds = _by_seed(samples, shares)
-        off = alone + related
-        third, far = (off**3).sum(1) - (twice**3).sum(1), (off**2).max(1, initial=0)
-        squares = (off**2).sum(1)
-        variance = np.maximum(squares - (twice**2).sum(1), squares / 2)
+        share, seeds = np.mean([_share(sample) for sample in samples], axis=0), by_seed(samples)
+        off, apart = seeds.alone + seeds.related, seeds.apart()
+        squares, twice, far = (off**2).sum(1), (seeds.twice**2).sum(1), (off**2).max(1, initial=0)
+        variance, of_pass_or_fail = np.maximum(squares - twice, squares / 2), share * (1 - share) / apart
         plain = np.isclose(variance, of_pass_or_fail, rtol=1e-9, atol=0)
-        students = np.where(seeds > 1, (stdtrit(np.maximum(seeds - 1, 1), 1 - _TAIL) / _Z) ** 2, 1)
-        spread = variance * students * np.where(seeds > 1, seeds / (seeds - 1), 1) + FARTHEST * far
-        unsure = np.exp(-_off_the_end(samples) / FEW)
+        jackknife, students = seeds.factors()
+        spread = np.maximum(jackknife * squares - twice, squares / 2) * students + FARTHEST * far
+        makers = np.minimum(_even(seeds.solved), _even(seeds.weights - seeds.solved))
+        unsure = np.exp(-makers / FEW)
         spread = np.where(plain, variance, spread + unsure * np.maximum(of_pass_or_fail - spread, 0))
-        tasks = np.sum([sample.tasks() for sample in samples], axis=0)
-        trials = np.where(spread > 0, share * (1 - share) / spread, tasks)
+        trials = np.where(spread > 0, share * (1 - share) / spread, apart)
+        third = (off**3).sum(1) - (seeds.twice**3).sum(1)
         skew = third / variance**1.5 - (1 - 2 * share) / np.sqrt(trials * share * (1 - share))
     seen = np.where(plain | ~np.isfinite(skew), 0.0, 1 - unsure)
     skew = seen * np.clip(np.nan_to_num(skew), -MOST_SKEW, MOST_SKEW)
     return share, np.where(trials > 0, trials, np.nan), skew
 
 
-def _share(sample: Sample) -> tuple[Array, Array]:
-    """By model: the score as a share, and the variance that it would have if each task passed or failed."""
-    whole = sample.denominators.sum(axis=1)
-    share = np.clip(sample.numerators.sum(axis=1) / whole / sample.top, 0.0, 1.0)
-    return share, share * (1 - share) * (sample.denominators**2).sum(axis=1) / whole**2
+def _share(sample: Sample) -> Array:
+    """By model, the score as a share of its maximum."""
+    shares = sample.numerators.sum(axis=1) / sample.denominators.sum(axis=1) / sample.top
+    return np.asarray(np.clip(shares, 0.0, 1.0))
 
 
-def _by_seed(
-    samples: Sequence[Sample], shares: Sequence[Array]
-) -> tuple[Array, Array, Array, NDArray[np.int64]]:
-    """What the tasks of each seed alone move each model's score by, and what those of it and another do
-    (models × seeds); what each of the latter does, which is there twice (models × tasks); how many seeds a
-    model has.
-    """
+def _even(parts: Array) -> Array:
+    """By row, how many equal parts would be as uneven: Kish's effective number."""
+    return np.asarray(rounded(parts.sum(axis=1)) ** 2 / np.maximum((parts**2).sum(axis=1), 1e-12))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BySeed:
+    """What the tasks of each seed do to mean scores, as shares of their maximum; models × seeds each."""
+
+    alone: Array
+    """What the tasks made from it alone move a score by."""
+    related: Array
+    """What those made from it and another do."""
+    weights: Array
+    """The part of a score that its tasks make: a sum of 1, or of 2 where all tasks have two seeds."""
+    solved: Array
+    """The part of that which a model got."""
+    twice: Array
+    """Models × tasks with two seeds: what each moves a score by, which `related` has twice."""
+
+    def apart(self) -> Array:
+        """By model, how many tasks without a common seed weigh as much as these."""
+        return np.asarray(_even(self.weights) / self.weights.sum(axis=1))
+
+    def factors(self) -> tuple[Array, Array]:
+        """By model, what few seeds need: a factor of the squares of what each moves, and one of the variance.
+
+        A seed also moves the mean that its tasks are compared with, twice as much where all have two seeds.
+        The first undoes that, as the jackknife does: n (n - 1) / (n - 1)² of n equal seeds, and
+        n (n - 1) / (n - 2)² of tasks with two. The second is Student's t in place of the normal distribution
+        (as Hesterberg, The American Statistician 69, 2015, widens bootstrap intervals).
+        """
+        made = self.weights.sum(axis=1)
+        seeds = np.maximum(_even(self.weights), made + 1)
+        students = stdtrit(np.maximum(seeds / made - 1, 1), 1 - _TAIL) / _Z
+        return seeds * (seeds - 1) / (seeds - made) ** 2, students**2
+
+
+def by_seed(samples: Sequence[Sample]) -> BySeed:
+    """For the mean score over the samples."""
     names = dict.fromkeys(name for s in samples for origin in s.origins for name in (origin[0], origin[-1]))
     place = {name: row for row, name in enumerate(names)}
-    alone, related = np.zeros((2, len(place), len(shares[0])))
-    met = np.zeros((len(place), len(shares[0])), dtype=bool)
+    models = len(samples[0].models)
+    alone, related = np.zeros((2, len(place), 3 * models))
     twice = []
-    for sample, share in zip(samples, shares, strict=True):
-        residuals = sample.numerators / sample.top - share[:, None] * sample.denominators
-        moved = (residuals / sample.denominators.sum(axis=1)[:, None] / len(samples)).T
+    for sample in samples:
+        whole = sample.denominators.sum(axis=1, keepdims=True) * len(samples)
+        weights, solved = sample.denominators / whole, sample.numerators / sample.top / whole
+        parts = np.concatenate([solved - _share(sample)[:, None] * weights, weights, solved]).T
         ends = [[place[origin[0]], place[origin[-1]]] for origin in sample.origins]
         first, last = np.array(ends, dtype=np.int64).reshape(-1, 2).T
         two = first != last
-        for off, seeds, tasks in ((alone, first, ~two), (related, first, two), (related, last, two)):
-            np.add.at(off, seeds[tasks], moved[tasks])
-            np.logical_or.at(met, seeds[tasks], (sample.denominators > 0).T[tasks])
-        twice.append(moved[two].T)
-    return alone.T, related.T, np.concatenate(twice, axis=1), met.sum(axis=0)
-
-
-def covariance_beyond_weights(samples: Sequence[Sample]) -> Array | None:
-    """Models × models: what the covariance of mean scores, as shares of their maximum, has beyond that under
-    `task_weights`; None without tasks made from two seeds. All models have a result of each task.
-    """
-    if all(origin[0] == origin[-1] for sample in samples for origin in sample.origins):
-        return None
-    alone, related, twice, _ = _by_seed(samples, [_share(sample)[0] for sample in samples])
-    half = (alone + related / 2) @ related.T / 2
-    return np.asarray(half + half.T - twice @ twice.T)
-
-
-def _off_the_end(samples: Sequence[Sample]) -> Array:
-    """By model, how many tasks of equal distance would be as uneven, from the end of the scale with fewer.
-
-    Kish's effective number: the square of the sum by the sum of the squares.
-    """
-    shares = np.nan_to_num(np.concatenate([sample.shares() for sample in samples], axis=1))
-    met = np.concatenate([sample.denominators > 0 for sample in samples], axis=1)
-    numbers = [
-        rounded(far.sum(axis=1)) ** 2 / np.maximum((far**2).sum(axis=1), 1e-12)
-        for far in (shares, np.where(met, 1 - shares, 0.0))
-    ]
-    return np.asarray(np.minimum(*numbers))
+        tasks = np.arange(len(two))
+        for sums, seeds, made in ((alone, first, ~two), (related, first, two), (related, last, two)):
+            sums[:] += coo_array((made, (seeds, tasks)), (len(place), len(tasks))) @ parts
+        twice.append(parts[two, :models].T)
+    _, weights, solved = np.split((alone + related).T, 3)
+    return BySeed(alone.T[:models], related.T[:models], weights, solved, np.concatenate(twice, axis=1))

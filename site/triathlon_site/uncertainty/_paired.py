@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincinv, ndtri, stdtrit
+from scipy.special import betainc, betaincinv
 
 from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
@@ -27,7 +27,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Array,
     Interval,
     Sample,
-    covariance_beyond_weights,
+    by_seed,
     generator,
     mean_denominator,
     mean_scores,
@@ -231,29 +231,32 @@ def _block(
     products = won[first] @ lost[second].T + lost[first] @ won[second].T
     middle = (means[0] + means[1]) / 2
     variance = np.maximum((squares[first][:, None] + squares[second]) / 2 - products / draws, 0)
-    if (beyond := covariance_beyond_weights(parts)) is not None:
-        own = np.diag(beyond)
-        added = own[first][:, None] + own[second] - 2 * beyond[np.ix_(first, second)]
-        variance += np.maximum(added, 0)
+    if len(parts) > 1 or _share_seeds(parts[0]):
+        variance = _by_seeds(parts, first, second, variance)
     return (
         rounded(scores[first][:, None] - scores[second]),
         middle[first][:, None] - middle[second],
-        variance * _few_tasks(parts),
+        variance,
     )
 
 
-def _few_tasks(parts: tuple[Sample, ...]) -> float:
-    """By how much the variance of a mean over several samples is raised.
+def _share_seeds(sample: Sample) -> bool:
+    """Whether any of its tasks has a seed in common with another; pseudo-tasks suffice where none has."""
+    seeds = [name for origin in sample.origins for name in dict.fromkeys((origin[0], origin[-1]))]
+    return len(set(seeds)) < len(seeds)
 
-    What tasks of one seed have in common is estimated from few seeds: Student's t with the tasks of the
-    smallest sample in place of the normal distribution, and n / (n - 1) for a variance over n (as Hesterberg,
-    The American Statistician 69, 2015, widens bootstrap intervals). In one sample the pseudo-tasks suffice.
+
+def _by_seeds(parts: tuple[Sample, ...], first: list[int], second: list[int], drawn: Array) -> Array:
+    """The variance that was drawn, with what draws cannot show: half of what tasks made from two seeds share,
+    and how little few seeds say.
     """
-    if len(parts) == 1:
-        return 1.0
-    n = max(2, min(len(part.clusters) for part in parts))
-    share = (1 + LEVEL) / 2
-    return float(n / (n - 1) * (stdtrit(n - 1, share) / ndtri(share)) ** 2)
+    seeds = by_seed(parts)
+    jackknife, students = (float(factors.max()) for factors in seeds.factors())
+    half = (seeds.alone + seeds.related / 2) @ seeds.related.T / 2
+    beyond = half + half.T - seeds.twice @ seeds.twice.T / jackknife
+    own = np.diag(beyond)
+    added = own[first][:, None] + own[second] - 2 * beyond[np.ix_(first, second)]
+    return np.asarray((drawn + np.maximum(added, 0)) * jackknife * students)
 
 
 def _ends(parts: tuple[Sample, ...], draws: int) -> Array:

@@ -122,7 +122,7 @@ def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     assert share(5, 5).text == "100.0" and re.fullmatch(r"5 of 5, (5\d)–100", share(5, 5).small)
     assert share(0, 0).small == "none to count"
     in_common = [("ab"[place // 10], f"own {place}") for place in range(20)]
-    assert [share(10, 20, of).small for of in ((), in_common)] == ["10 of 20, 28–72", "10 of 20, 1–99"]
+    assert [share(10, 20, of).small for of in ((), in_common)] == ["10 of 20, 28–72", "10 of 20, 0–100"]
 
 
 def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
