@@ -4,7 +4,8 @@
 
 RECORDED is a folder of EVALOOOP's per-model files (`<model>.json.gz`: keys are loops sustained, values list
 tasks). A model's score on a task is its part of ASL, (loops / 10)^2 with s = 1. Compared with McNemar's exact
-test of pass@1 on all tasks, which looks once, at the end.
+test of pass@1 on all tasks, which looks once, at the end. Then sets like EvoEval's combine and combine
+naive are invented, whose tasks have a second seed that makes no cluster.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from triathlon_runner.gate import SequentialTest
 
 Array = NDArray[np.float64]
 MAX_LOOPS = 10
+SEEDS = 164
 
 
 def read_outcomes(folder: Path) -> Array:
@@ -52,6 +54,22 @@ def same_model_twice(loops: Array, experiments: int, draw: np.random.Generator) 
         before, after = draw.choice(len(scores), 2, replace=False)
         differences = (scores[after] - scores[before]) * draw.choice([-1.0, 1.0], scores.shape[1])
         yield draw.permutation(differences)
+
+
+def equal_models_on_pairs(
+    tasks: int, common: float, experiments: int, draw: np.random.Generator
+) -> Iterator[Array]:
+    """By cluster, differences of two models that solve half of tasks made from two seeds each; `common`: how
+    much of a model's ease of a task is its own ease of the seeds.
+    """
+    pairs = np.array([draw.choice(SEEDS, 2, replace=False) for _ in range(tasks)])
+    clusters, place = np.unique(pairs[:, 0], return_inverse=True)
+    largest = np.bincount(place).max()
+    for _ in range(experiments):
+        of_seeds = draw.standard_normal((2, SEEDS))[:, pairs].sum(axis=2) / 2**0.5
+        ease = common**0.5 * of_seeds + (1 - common) ** 0.5 * draw.standard_normal((2, tasks))
+        before, after = (ease < 0).astype(float)
+        yield draw.permutation(np.bincount(place, after - before, len(clusters)) / largest)
 
 
 def main() -> None:
@@ -86,6 +104,14 @@ def main() -> None:
         f" {opposite} of {len(settled)} opposite to the sign of all tasks"
     )
     print(f"McNemar's exact test on all {loops.shape[1]} tasks: {fixed / len(pairs):.1%} significant")
+    for tasks in (100, 1074):
+        for common in (0.3, 0.7):
+            found = equal_models_on_pairs(tasks, common, options.experiments, draw)
+            called = sum(decide(differences)[0] != "undecided" for differences in found)
+            print(
+                f"{tasks} pairs of {SEEDS} seeds, {common} common: equal models called worse or better:"
+                f" {called / options.experiments:.2%}"
+            )
 
 
 if __name__ == "__main__":

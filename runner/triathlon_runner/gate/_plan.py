@@ -68,7 +68,10 @@ def plan_comparison(
 
 
 def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
-    """Returns the clusters of several suites, by name; a task made from several seeds goes with the first."""
+    """Returns the clusters of several suites, by name.
+
+    A task made from several seeds goes with the first: clusters that share no seed would be one in the end.
+    """
     tasks: dict[str, list[TaskKey]] = defaultdict(list)
     for built in suites:
         functions = built.suite.functions() if isinstance(built.suite, Programs) else ()
