@@ -101,9 +101,10 @@ class OpenAI(ApiConfig):
         usage = _usage(body.get("usage"))
         reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
         reason = reason.partition(":")[0]  # Gemini's `content_filter: PROHIBITED_CONTENT`
-        if reason in _BROKEN or isinstance(choice.get("error"), dict):
-            shown = shortened(remove_keys(reason), 80) or "error"
-            raise Lost(f"the server broke off the reply ({shown})")
+        error = choice.get("error")
+        if reason in _BROKEN or isinstance(error, dict):
+            said = str(_object(error).get("message") or reason)[:2000]
+            raise Lost(f"the server broke off the reply ({shortened(remove_keys(said), 200) or 'error'})")
         is_full = usage.output_tokens >= request.sampling.max_tokens
         finish = _FINISH.get(reason, Finish.LENGTH if is_full else Finish.STOP)
         is_chat = isinstance(request.prompt, Chat)
