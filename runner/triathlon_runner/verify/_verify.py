@@ -315,8 +315,8 @@ def _compare_identity(
 def _of_another_protocol(protocol: ProtocolHashes, work: Work) -> str:
     return (
         f"made under another protocol ({protocol}, now {work.protocol}): prompts, settings or data were"
-        " others; `triathlon results archive --outdated` puts such results aside, so that a run asks anew; an"
-        " imported log is imported again"
+        " others; if with prompts of your own, name their folder with --prompts; `triathlon results archive"
+        " --outdated` puts such results aside, so that a run asks anew; an imported log is imported again"
     )
 
 
