@@ -154,6 +154,8 @@ def compact_command(
     catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
     stored = _chosen(results, models_file, models, suites)
     chosen = [file for file in stored if file.folder.root == results]
+    if not chosen:
+        raise UserError("expected measured results to keep without texts, got imported or recorded ones alone")
 
     async def compact_all(grader: Grader) -> int:
         kept = 0
