@@ -155,7 +155,7 @@ def compact_command(
     stored = _chosen(results, models_file, models, suites)
     chosen = [file for file in stored if file.folder.root == results]
     if not chosen:
-        raise UserError("expected measured results to keep without texts, got imported or recorded ones alone")
+        raise UserError("expected measured results to keep without texts, got imported or recorded ones")
 
     async def compact_all(grader: Grader) -> int:
         kept = 0
