@@ -115,7 +115,7 @@ class OpenAI(ApiConfig):
         return Answer(cut, usage, 0.0, served, is_empty=uncut is None)
 
     async def server_info(self, fetch: Fetch) -> ServerInfo:
-        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface.
+        """Asks vLLM or SGLang, llama.cpp, Ollama and OpenRouter, each by its interface.
 
         A server that answers without a list of models stays unknown.
         """
@@ -130,7 +130,8 @@ class OpenAI(ApiConfig):
             # Under an alias, or as an adapter: where the weights lie says which they are.
             weights = str(listed.get("root") or self.model)
             digest = "" if weights == self.model else "/".join(weights.rstrip("/").split("/")[-2:])
-            info = ServerInfo("vllm", digest=digest, context=count(listed["max_model_len"]) or None)
+            kind = "sglang" if listed.get("owned_by") == "sglang" else "vllm"
+            info = ServerInfo(kind, digest=digest, context=count(listed["max_model_len"]) or None)
         else:
             root = self.base_url.removesuffix("/v1")
             info = await _llama_cpp(fetch, root) or await _ollama(fetch, root, self.model) or ServerInfo()

@@ -133,7 +133,7 @@ class ServerInfo:
     """What a server reports about the model that it serves; empty fields where it does not."""
 
     server: str = ""
-    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
+    """Kind of server: `vllm`, `sglang`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
     version: str = ""
     """Of the server; a newer one serves the same model."""
     digest: str = ""
