@@ -328,9 +328,9 @@ def is_on_own_network(base_url: str) -> bool:
     """Whether who runs the server can be asked to set it otherwise: it is on this machine or network."""
     host = urlsplit(base_url).hostname or ""
     try:
-        return ip_address(host).is_private
+        return not ip_address(host).is_global  # those of a VPN (100.64.0.0/10) are not called private, either
     except ValueError:
-        return "." not in host or host.endswith((".local", ".internal", ".lan"))
+        return "." not in host or host.endswith((".local", ".internal", ".lan", ".home.arpa", ".ts.net"))
 
 
 class Secrets:
