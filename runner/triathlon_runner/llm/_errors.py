@@ -361,7 +361,7 @@ _LENGTH: Final = re.compile(
     r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
     r"longer than the model's context|range of input length|prompt exceeds max|"
-    r"exceeded model token limit|too many tokens: size|maximum allowed length|n_keep",
+    r"exceeded model token limit|too many tokens: size|input length .{0,40}maximum allowed|n_keep",
     re.IGNORECASE,
 )
 _CONTEXT_IS: Final = (
