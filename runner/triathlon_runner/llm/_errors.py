@@ -391,7 +391,7 @@ _PROMPT_IS: Final = (
     r"n_prompt_tokens\"?: ?(\d+)|n_keep\W{1,4}(\d+)",
 )
 _REPLY_WORDS: Final = re.compile(
-    r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
+    r"completion|max_(?:new_|completion_|output_|total_)?tokens|in the output", re.IGNORECASE
 )
 _REPLY_LIMIT: Final = re.compile(
     r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater|should be)|"
@@ -419,9 +419,9 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
     """
     text = failure.text
     of_server, prompt = _number(_CONTEXT_IS, text), _number(_PROMPT_IS, text)
-    total = re.search(r"requested (?:about |a total of )?(\d+) tokens", text, re.IGNORECASE)
+    total = _number((r"requested (?:about |a total of )?(\d+) tokens|max_total_tokens \((\d+)",), text)
     if prompt is None and total and _REPLY_WORDS.search(text):
-        prompt = int(total[1]) - request.sampling.max_tokens
+        prompt = total - request.sampling.max_tokens
     is_question = bool(_LENGTH.search(text))
     left = of_server - prompt if is_question and of_server and prompt and 0 < prompt < of_server else 0
     if left or not is_question or (prompt is None and _REPLY_LIMIT.search(text)):
