@@ -136,6 +136,8 @@ def parse_foreign_json(text: bytes) -> Any:
     Raises:
         ValueError: it is no JSON, or is nested too deeply.
     """
+    if text.strip() == b"{":
+        raise ValueError("an object in several lines: write each in one, as `jq --compact-output` does")
     return parse_json(_LONE_SURROGATE.sub(lambda found: found[1] or rb"\ufffd", text))
 
 

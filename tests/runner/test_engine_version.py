@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "a34198a6e78bc7bee8fa98d6833c3ad45e799d9d3b56e0936e9f9a1393a9e988")
+DECIDED = (2, "a18a1120658f5e66943b19ff7ec9e3f7b87eb35b2192470bc82205b8f3990e1f")
 SOURCES = (
     *(f"**/{name}.py" for name in ("_answer", "_answers", "_extract", "_grade")),
     "grading/**/*.py",

@@ -35,8 +35,10 @@ def bad_replies(asked: Asked) -> str | Response:
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:
-    """The reference; of `worse` every fifth, of `half` two thirds; `refused` refuses the key."""
+    """The reference; of `worse` every fifth, of `half` two thirds; `refused` refuses the key, `odd` all."""
     model = asked.body["model"]
+    if model == "odd":
+        return Status(400, "odd")
     if model == "refused":
         return Status(401, "Incorrect API key provided", "invalid_api_key")
     return reference(asked, {"worse": 0.2, "half": 0.67}.get(model, 1.0))

@@ -112,19 +112,20 @@ def archive_command(
 ) -> None:
     """Puts results aside (results/archive/), so that the next run makes them anew; nothing is deleted.
 
-    Replies that are in the cache are not asked for again.
+    Replies that are in the cache are not asked for again. An import goes to results/imported/archive/, so
+    that its log can be imported anew; --outdated leaves imports where they are.
     """
     folder, screen = ResultsFolder(results), console()
     if models is None and suites is None and not outdated:
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
-    chosen = _measured(results, models_file, models, suites)
+    chosen = _chosen(results, models_file, models, suites)
     if outdated:
         states = _states_of(folder, models_file, data)
         outdated_files = {file for file, found in states.items() if any(f.short == _OUTDATED for f in found)}
-        chosen = [file for file in chosen if (file.model, file.suite) in outdated_files]
-    for _, model, suite in chosen:
-        with folder.locked(model):
-            lines = archive(folder, model, suite)
+        chosen = [file for file in chosen if file[1:] in outdated_files and file.folder.root == results]
+    for place, model, suite in chosen:
+        with place.locked(model):
+            lines = archive(place, model, suite)
         screen.print_message(f"{model} {suite}: {lines}")
     screen.print_message(f"{counted(len(chosen), 'results file')} archived")
 
@@ -151,7 +152,10 @@ def compact_command(
     folder = ResultsFolder(results)
     folder.check_is_there()
     catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
-    chosen = _measured(results, models_file, models, suites)
+    stored = _chosen(results, models_file, models, suites)
+    chosen = [file for file in stored if file.folder.root == results]
+    if not chosen:
+        raise UserError("expected measured results to keep without texts, got imported or recorded ones")
 
     async def compact_all(grader: Grader) -> int:
         kept = 0
@@ -173,10 +177,9 @@ def compact_command(
         raise typer.Exit(0 if with_grader(compact_all) == len(chosen) else 1)
 
 
-def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
+def _chosen(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
     listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
-    stored, _ = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
-    return [file for file in stored if file.folder.root == results]
+    return chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)[0]
 
 
 @cli.command("triathlon results diff old/results results", group=results_app, name="diff")
@@ -248,7 +251,7 @@ def _rows_of(folder: ResultsFolder, states: Mapping[_FileId, Sequence[_Finding]]
         about = {"protocol": str(manifest.protocol), "ended": receipt.date, "open": 0}
         units, origin = count_lines(file.lines)[0], f"{receipt.source}, {receipt.file}"
         rows.append(_row(names, units, findings, about, origin))
-    for model, suite, lines in archived(folder):
+    for model, suite, lines in (*archived(folder), *archived(imported)):
         about, units = {"protocol": lines.stem}, count_lines(lines)[0]
         rows.append(_row((model, suite), units, [_Finding("archived")], about, str(lines)))
     return rows

@@ -40,6 +40,8 @@ def report_of(
             for name, why in summary.other_protocol.items()
         ),
     ]
+    if not comparison.compared:
+        errors = errors or list(summary.failures)
     verdict = "none" if errors and not comparison.decided else comparison.verdict
     return {
         "schema": 1,

@@ -234,7 +234,8 @@ def _earlier_lines(out: Path) -> list[Line]:
             set_torn_line_aside(out)
     except OSError as error:
         raise UserError(
-            f"--out expects a file that can be written, got {str(out)!r} ({error.strerror}); name another one"
+            f"--out expects a file that can be written, got {str(out)!r} ({error.strerror or error});"
+            " name another one"
         ) from error
     lines: list[Line] = []
     for number, text in enumerate(texts, 1):

@@ -98,7 +98,8 @@ async def _import(log: Import) -> ImportReport:
     folder.check_writable()
     with folder.locked(model):
         if lines.exists():
-            raise UserError(f"{str(lines)!r} is an import already; move it away or use another --model")
+            aside = log.results.archive_command(model, suite)
+            raise UserError(f"{str(lines)!r} is an import already; put it aside with {aside}, or use --model")
         units = list(log_format.read(path))
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")

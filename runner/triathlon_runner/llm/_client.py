@@ -198,8 +198,10 @@ def _failure(  # noqa: PLR0911  a line a cause
             case httpx2.ConnectTimeout():
                 return _api.Unreachable(f"no connection to {peer} in time")
             case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
-                hint = "; should it be https:// ?" if is_first and server.startswith("http:") else ""
-                return _api.Lost(f"{server} closed the connection before its reply was whole{hint}")
+                closed = f"{server} closed the connection before its reply was whole"
+                if is_first and server.startswith("http:"):
+                    return _api.Unreachable(f"{closed}; should it be https:// ?")
+                return _api.Lost(closed)
     return _api.Unreachable(f"the connection to {server} failed: {type(causes[-1]).__name__} {words}")
 
 

@@ -147,9 +147,9 @@ _NO_KEY: Final = (
 class Rule:
     """What an error means whose status and text, such as `401 invalid_api_key: …`, begin with a pattern."""
 
-    effect: Literal["stop", "refused", "length", "throttled", "again", "question"]
-    """`stop`: no question can succeed; `refused`, `length`: the model's outcome; `question`: only this one
-    fails."""
+    effect: Literal["stop", "refused", "length", "no answer", "throttled", "again", "question"]
+    """`stop`: no question can succeed; `refused`, `length`, `no answer`: the model's outcome; `question`:
+    only this one fails."""
     pattern: str
     """A status of 200 is that of an error in a good reply that names none."""
     what: str = ""
@@ -170,7 +170,7 @@ RULES: Final = (
         r"invalid (?:x-)?api[ _-]?key|invalid_api_key|incorrect api key|"
         r"api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
         r"api key does not have permission|unregistered callers|key limit exceeded|no auth credentials|"
-        r"invalid subscription key|no_db_connection|no connected db)",
+        r"invalid subscription key|invalid authorization header|no_db_connection|no connected db)",
         "{key} was not accepted", "{key_advice}",
     ),
     Rule(
@@ -178,7 +178,7 @@ RULES: Final = (
         r"(?:4..|200) .*(?:\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|"
         r"disabled|deactivated|terminated|banned|blocked|not active|restricted)|account_deactivated|"
         r"access_terminated|access was terminated|account is in good standing|arrearage|"
-        r"requires a subscription|has not been used in project|"
+        r"requires (?:a subscription|terms acceptance)|has not been used in project|"
         r"no endpoints (?:found|available)(?! for)|no allowed providers|"
         r"unsupported_country|country, region,? or territory|location is not supported|"
         r"(?:country|region|territory) (?:is )?not supported|"
@@ -189,7 +189,7 @@ RULES: Final = (
     Rule(
         "stop",
         r"402 |(?:4..|200) .*(?:(?:insufficient|not enough)[ _](?:quota|balance|credits?|funds)|"
-        r"balance is insufficient|any credits|exceeded_current_quota|free tier .{0,30}exhausted|"
+        r"balance is insufficient|余额不足|any credits|exceeded_current_quota|free tier .{0,30}exhausted|"
         r"billing_hard_limit|"
         r"billing hard limit|credit balance is too low|payment required|spend(?:ing)? limit|"
         r"api usage limits|per[-_]?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
@@ -209,6 +209,8 @@ RULES: Final = (
     ),
     # OpenAI's words where the limit ended the reasoning; the tokens are charged for.
     Rule("length", r"400 .*could not finish the message because"),
+    # Groq's where a model calls a tool that nobody offered; other services send the call as their reply.
+    Rule("no answer", r"400 .*tool_use_failed"),
     Rule("throttled", "429 "),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
     # be flagged, too, and a data policy can leave no provider.
@@ -223,12 +225,14 @@ RULES: Final = (
         r"flagged_input|(?:prompt|request|input)\b.{0,40}\bviolat)",
     ),
     Rule(
-        "stop", r"(?:200|5..) .*requires more (?:system )?memory",
-        "the server has too little memory for {model}", "free some, or serve a smaller model",
+        "stop",
+        r"(?:200|[45]..) .*(?:requires more (?:system )?memory|"
+        r"(?:failed to|unable to|could not) load (?:the )?model)",
+        "the server cannot load {model}", "look at its log; where memory is short, serve a smaller model",
     ),
     Rule(
         "stop",
-        r"(?:4..|200) .*(?:system'? (?:role|message|prompt)?s? ?(?:is |are )?not supported|"
+        r"(?:200|[45]..) .*(?:system'? (?:role|message|prompt)?s? ?(?:is |are )?not supported|"
         r"(?:not|n[’']t) support (?:the )?'?system\b|"
         r"only user and assistant roles|developer instruction is not enabled|roles must alternate)",
         "{model} takes no message of the role `system`",
@@ -252,14 +256,19 @@ RULES: Final = (
         r"(?:200|400|404|410|422) .*(?:model_not_found|unknown model|invalid model|"
         r"model .{0,120}(?:does not exist|not found|not supported|no longer (?:supported|available))|"
         r"not a valid model|no such model|unable to access .{0,20}\bmodel\b|"
-        r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|is pinned to '|"
-        r"model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|4(?:04|10) .*\bmodel\b",
+        r"model not exist|模型不存在|no endpoints found for|DeploymentNotFound|models/\S+ is not found|"
+        r"is pinned to '|model identifier is invalid|on-demand throughput|(?<!this )\bmodel: \S+$)|"
+        r"4(?:04|10) .*\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
     Rule(
         "stop", "40[45] |200 .*unexpected endpoint", "nothing there: is the path of {url} right?", "{v1}",
     ),
-    Rule("again", r"2\d\d |5(?!01)\d\d |408 |409 |42[45] |49[89] "),
+    Rule(
+        "again",  # LM Studio's 400s, too: the next request loads the model
+        r"2\d\d |5(?!01)\d\d |408 |409 |42[45] |49[89] |400 .*model (?:is unloaded|unloaded|has crashed)",
+    ),
+    Rule("stop", "400 .*http request .*https (?:port|server)", "{url} wants TLS", "let it begin with https://"),
     Rule(
         "stop", "3.. ", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
@@ -275,7 +284,7 @@ RULES: Final = (
 _REFUSED_SETTING: Final = re.compile(
     r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
     r"not allowed|cannot both|not permitted|must be|may only be|only \S+ is allowed|requires temperature|"
-    r"only the default|too many|at most|does not support",
+    r"only the default|too many|at most|supports up to|should be|does not support",
     re.IGNORECASE,
 )
 _SETTINGS: Final = {
@@ -323,8 +332,8 @@ def classify(
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
     """Returns the outcome that a rule means, or raises its error."""
-    if rule.effect in ("refused", "length"):
-        return Finish(rule.effect)
+    if rule.effect in ("refused", "length", "no answer"):
+        return Finish.STOP if rule.effect == "no answer" else Finish(rule.effect)
     if rule.effect in ("throttled", "again"):
         kind = Throttled if rule.effect == "throttled" else Retryable
         raise kind(f"{failure.status}, {failure.quote}", failure.wait)
@@ -352,19 +361,18 @@ _LENGTH: Final = re.compile(
     r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
     r"longer than the model's context|range of input length|prompt exceeds max|"
-    r"exceeded model token limit|too many tokens: size",
+    r"exceeded model token limit|too many tokens: size|input length .{0,40}maximum allowed|n_keep",
     re.IGNORECASE,
 )
 _CONTEXT_IS: Final = (
-    r"\+ \d+ > ?(\d+)",
+    r"\+ \d+ > ?(\d+)|n_ctx\W{1,4}(\d+)",
     r"(?:context (?:length|window|size|limit)|maximum context|maximum model length|"
     r"max(?:imum)? sequence length|max_seq_len|max_model_len)(?! by)(?: of)?(?: only| is|:)?\D{0,12}?(\d+)",
     r"with (\d+) maximum context",
     r"\+ `max_new_tokens` must be <= ?(\d+)",
     r"must have less than (\d+)",
     r"> ?(\d+)",
-    r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
-    r"n_ctx\"?: ?(\d+)",
+    r"(?:allowed|exceeds)\D{0,40}\((\d+)(?: tokens)?\)",
     r"range of input length should be \[1, (\d+)",
     r"(?:supports up to|max input tokens:|model token limit:|limit for this model is) (\d+)",
 )
@@ -374,21 +382,21 @@ _PROMPT_IS: Final = (
     r"at least (\d+) input tokens|(\d+) input tokens",
     r"(\d+) `inputs` tokens",
     r"messages resulted in (\d+)",
-    r"(?:prompt|input|request)\s?\((?:length )?(\d+)",
+    r"(?:prompt|input|request)(?: length)?\s?\((?:length )?(\d+)",
     r"(?:less than \d+ tokens|`inputs`)\D{0,12}given: (\d+)",
     r"too long: (\d+) tokens",
     r"prompt contains (\d+)|prompt length (\d+)",
     r"token count \((\d+)\)",
     r"limit: (\d+) \+",
-    r"n_prompt_tokens\"?: ?(\d+)",
+    r"n_prompt_tokens\"?: ?(\d+)|n_keep\W{1,4}(\d+)",
 )
 _REPLY_WORDS: Final = re.compile(
-    r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
+    r"completion|max_(?:new_|completion_|output_|total_)?tokens|in the output", re.IGNORECASE
 )
 _REPLY_LIMIT: Final = re.compile(
-    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater)|"
+    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range|not be greater|should be)|"
     r"maxOutputTokens value|at most \d+ completion tokens|maximum tokens you requested exceeds|"
-    r"max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
+    r"max_(?:completion_|new_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
     re.IGNORECASE,
 )
 
@@ -411,9 +419,9 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
     """
     text = failure.text
     of_server, prompt = _number(_CONTEXT_IS, text), _number(_PROMPT_IS, text)
-    total = re.search(r"requested (?:about |a total of )?(\d+) tokens", text, re.IGNORECASE)
+    total = _number((r"requested (?:about |a total of )?(\d+) tokens|max_total_tokens \((\d+)",), text)
     if prompt is None and total and _REPLY_WORDS.search(text):
-        prompt = int(total[1]) - request.sampling.max_tokens
+        prompt = total - request.sampling.max_tokens
     is_question = bool(_LENGTH.search(text))
     left = of_server - prompt if is_question and of_server and prompt and 0 < prompt < of_server else 0
     if left or not is_question or (prompt is None and _REPLY_LIMIT.search(text)):

@@ -212,7 +212,7 @@ class OpenModel:
         failure = read_failure(reply)
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
-        usage = Usage(requests=1, uncounted=int(finish is Finish.LENGTH))
+        usage = Usage(requests=1, uncounted=int(finish in (Finish.LENGTH, Finish.STOP)))
         return _api.Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model)
 
     def _note_failure(self, request: Request, error: _api.Retryable, slot: Slot, tries: Counter[str]) -> None:

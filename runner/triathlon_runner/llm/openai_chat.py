@@ -10,6 +10,7 @@ import json
 import re
 from dataclasses import replace
 from typing import Any, Literal
+from urllib.parse import quote
 
 from triathlon_runner.foreign_files import clean, parse_json
 from triathlon_runner.llm._api import Answer, Chat, Completion, Lost, Malformed, OtherModel, Sampling
@@ -38,7 +39,7 @@ _MOST_TOKENS = 100_000_000
 """Of one question or reply; a server that states more does not count them."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _LOADING_SECONDS = 300.0
-"""Longest wait while Ollama loads a model."""
+"""Longest wait while Ollama or llama.cpp loads a model."""
 _VERSION = re.compile(
     r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}(?:\d{2})?|-\d{3,8}"
     r"|:(?:latest|free|nitro|floor|exacto)|@main)+$"
@@ -101,9 +102,10 @@ class OpenAI(ApiConfig):
         usage = _usage(body.get("usage"))
         reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
         reason = reason.partition(":")[0]  # Gemini's `content_filter: PROHIBITED_CONTENT`
-        if reason in _BROKEN or isinstance(choice.get("error"), dict):
-            shown = shortened(remove_keys(reason), 80) or "error"
-            raise Lost(f"the server broke off the reply ({shown})")
+        error = choice.get("error")
+        if reason in _BROKEN or isinstance(error, dict):
+            said = str(_object(error).get("message") or reason)[:2000]
+            raise Lost(f"the server broke off the reply ({shortened(remove_keys(said), 200) or 'error'})")
         is_full = usage.output_tokens >= request.sampling.max_tokens
         finish = _FINISH.get(reason, Finish.LENGTH if is_full else Finish.STOP)
         is_chat = isinstance(request.prompt, Chat)
@@ -114,7 +116,7 @@ class OpenAI(ApiConfig):
         return Answer(cut, usage, 0.0, served, is_empty=uncut is None)
 
     async def server_info(self, fetch: Fetch) -> ServerInfo:
-        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface.
+        """Asks vLLM or SGLang, llama.cpp, Ollama and OpenRouter, each by its interface.
 
         A server that answers without a list of models stays unknown.
         """
@@ -129,10 +131,12 @@ class OpenAI(ApiConfig):
             # Under an alias, or as an adapter: where the weights lie says which they are.
             weights = str(listed.get("root") or self.model)
             digest = "" if weights == self.model else "/".join(weights.rstrip("/").split("/")[-2:])
-            info = ServerInfo("vllm", digest=digest, context=count(listed["max_model_len"]) or None)
+            kind = "sglang" if listed.get("owned_by") == "sglang" else "vllm"
+            info = ServerInfo(kind, digest=digest, context=count(listed["max_model_len"]) or None)
         else:
             root = self.base_url.removesuffix("/v1")
-            info = await _llama_cpp(fetch, root) or await _ollama(fetch, root, self.model) or ServerInfo()
+            asked = fetch, root, self.model
+            info = await _llama_cpp(*asked) or await _ollama(*asked) or ServerInfo()
         return replace(info, listed=tuple(entries))
 
 
@@ -230,15 +234,20 @@ def content_text(content: object) -> tuple[str | None, str]:
     return answer, reasoning
 
 
-async def _llama_cpp(fetch: Fetch, root: str) -> ServerInfo | None:
-    """`GET /props`: the context of one slot, and the file that is loaded, whose name has the quantisation."""
-    props = await _fetched(fetch, f"{root}/props")
+async def _llama_cpp(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
+    """`GET /props`: the context of one slot, and the file that is loaded, whose name has the quantisation.
+
+    A router of several models loads the one that is named, or says of itself alone that its file is `none`.
+    """
+    path = f"{root}/props?model={quote(model, safe='')}"
+    props = await _fetched(fetch, path, seconds=_LOADING_SECONDS)
     if "default_generation_settings" not in props:
         return None
+    file = "" if props.get("role") == "router" else str(props.get("model_path") or "")
     return ServerInfo(
         "llama.cpp",
         version=str(props.get("build_info") or ""),
-        digest=str(props.get("model_path") or "").replace("\\", "/").rpartition("/")[2],
+        digest=file.replace("\\", "/").rpartition("/")[2],
         context=count(_object(props["default_generation_settings"]).get("n_ctx")) or None,
     )
 

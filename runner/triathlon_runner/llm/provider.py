@@ -133,7 +133,7 @@ class ServerInfo:
     """What a server reports about the model that it serves; empty fields where it does not."""
 
     server: str = ""
-    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
+    """Kind of server: `vllm`, `sglang`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
     version: str = ""
     """Of the server; a newer one serves the same model."""
     digest: str = ""
@@ -328,9 +328,9 @@ def is_on_own_network(base_url: str) -> bool:
     """Whether who runs the server can be asked to set it otherwise: it is on this machine or network."""
     host = urlsplit(base_url).hostname or ""
     try:
-        return ip_address(host).is_private
+        return not ip_address(host).is_global  # those of a VPN (100.64.0.0/10) are not called private, either
     except ValueError:
-        return "." not in host or host.endswith((".local", ".internal", ".lan"))
+        return "." not in host or host.endswith((".local", ".internal", ".lan", ".home.arpa", ".ts.net"))
 
 
 class Secrets:

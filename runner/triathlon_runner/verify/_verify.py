@@ -36,7 +36,10 @@ _IN_WORDS = {"detail", "why"}
 _NO_MEMORY = re.compile("MemoryError|out of memory")
 _REPEATS = 2
 """How often a unit that differs is graded once more: a program may draw random numbers."""
-COUNTS_DIFFER: Final = "the manifest counts {stored}, its lines {expected}"
+COUNTS_DIFFER: Final = (
+    "the manifest counts {stored}, its lines {expected}; lines were lost, added or changed: the next"
+    " `triathlon run`, or `import` of an imported log, makes what is missing and counts them anew"
+)
 """Sentence of a `Mismatch` where manifest and lines contradict each other; either may have been changed."""
 
 
@@ -312,8 +315,8 @@ def _compare_identity(
 def _of_another_protocol(protocol: ProtocolHashes, work: Work) -> str:
     return (
         f"made under another protocol ({protocol}, now {work.protocol}): prompts, settings or data were"
-        " others; `triathlon results archive --outdated` puts such results aside, so that a run asks anew; an"
-        " imported log is imported again"
+        " others; if with prompts of your own, name their folder with --prompts; `triathlon results archive"
+        " --outdated` puts such results aside, so that a run asks anew; an imported log is imported again"
     )
 
 

@@ -197,7 +197,9 @@ def test_tasks_of_one_seed_problem_are_compared_together(place: GatePlace) -> No
 def test_a_server_that_is_away_is_an_error_and_no_verdict(place: GatePlace) -> None:
     """A candidate that refuses every request is not worse; exit code 2, and its tasks stay open."""
     models = place.root / "models.yaml"
-    models.write_text(models.read_text().replace("model: worse}", "model: refused}"))
+    models.write_text(models.read_text().replace("model: worse}", "model: refused}").replace("same}", "odd}"))
+    few = place.gate("same", "--max-tasks 2", code=2)
+    assert few["verdict"] == "none" and few["errors"][0].startswith("400, the server said 'odd'")
     report = place.gate("worse", code=2)
     assert report["verdict"] == "none" and report["errors"]
     place.expect(WORSE, 2, "worse against good: NO VERDICT", "!UNDECIDED")

@@ -49,7 +49,12 @@ def test_samples(place: ImportPlace, tmp_path: Path) -> None:
     assert (place.origin("ep")["format"], place.origin("ep")["file"]) == ("evalplus", "s.jsonl")
     assert not (place.results / "runs/ep").exists()
     place.expect("results list --no-check --json", 0, '"state": "imported: evalplus, s.jsonl"')
-    assert "is an import already" in place.bring("evalplus", log, *TO_SUITE, "ep", code=1)
+    again = place.bring("evalplus", log, *TO_SUITE, "ep", code=1)
+    assert "is an import already" in again and f"results archive --models ep --suites {SUITE}" in again
+    place.expect("results compact --models ep", 2, "expected measured results to keep without texts")
+    place.expect("results archive --models ep", 0, "1 results file archived")
+    place.bring("evalplus", log, *TO_SUITE, "ep")
+    place.expect("results list --no-check", 0, "ep evolved/core-seeds 3 ? archived")
 
 
 def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:

@@ -195,8 +195,9 @@ CLOSED = "127.0.0.1:CLOSED"
         ("http://no-such-host.invalid", "", "question", r"the host of http://no-such-host.invalid"),
         ("http://x.invalid", f"http://{CLOSED}", "question", r"proxy on the way to \S+ .* refused the conn"),
         ("https://127.0.0.1:PLAIN", "", "question", r"no TLS connection to .* should it be http:// "),
+        ("http://127.0.0.1:PLAIN", "", "question", r"closed the connection .* should it be https:// "),
     ],
-    ids=["question", "list", "no host", "proxy", "no TLS"],
+    ids=["question", "list", "no host", "proxy", "no TLS", "TLS"],
 )
 async def test_nobody_listens(
     monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int, address: str, proxy: str, first: str, says: str
@@ -210,7 +211,7 @@ async def test_nobody_listens(
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", proxy.replace("CLOSED", f"{unused_tcp_port}"))
-    async with ModelServer(echo) as plain:
+    async with ModelServer(lambda _: Reset()) as plain:
         port = urlsplit(plain.base_url).port
         address = address.replace("CLOSED", f"{unused_tcp_port}").replace("PLAIN", f"{port}")
         config = OpenAI(base_url=f"{address}/v1", model="x")

@@ -94,7 +94,9 @@ def test_advice() -> None:
     assert "a request without a key was not accepted" in meaning(401, "", BARE)
     assert "`key_env: NAME`" in meaning(401, "", BARE)
     moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
-    assert "context of 512 tokens" in meaning(400, {"error": N_CTX}, LOCAL), "llama.cpp's own fields"
+    for host in ("127.0.0.1", "192.168.1.7", "100.64.0.7", "box.tail1.ts.net"):
+        own = LOCAL.model_copy(update={"base_url": f"http://{host}:1/v1"})
+        assert "context of 512 tokens" in meaning(400, {"error": N_CTX}, own), "llama.cpp's own fields"
     assert "'https://evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
 
 

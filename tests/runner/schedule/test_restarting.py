@@ -134,12 +134,18 @@ async def test_a_probed_server_that_dies(
     tmp_path: Path, restarts: int, exit_code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is started again, as in a run; where that may not be, `probe` shows the end of its log."""
-    monkeypatch.setattr("triathlon_runner.serving._server._WATCH_SECONDS", 0.5)
+
+    async def watch(server: Server) -> None:  # a check of a server that is well would be one of its questions
+        while server._child:
+            await server._child.wait()
+            await server.ensure()
+
+    monkeypatch.setattr(Server, "watch", watch)
     row = fake_row(tmp_path, "dies_after:6", max_restarts=restarts)
     registry = Registry.model_validate({"models": [row]})
     with ReplyCache(tmp_path / "c.sqlite") as replies:
         opener = ModelOpener(registry, replies, tmp_path, lambda line: None)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(300):
             result = await _here._probe(registry.models[0], opener, Control())
     assert result["exit_code"] == exit_code
     assert exit_code == 1 or "EngineDeadError" in result["error"]

@@ -167,6 +167,7 @@ def test_decisions_survive_another_run(tmp_path: Path) -> None:
     ("name", "line", "fault"),
     [
         ("subtle.jsonl", b"{bad", "line 2: expected JSON"),
+        ("subtle.jsonl", b"{", "line 2: expected JSON, an object in several lines: write each in one, as"),
         ("subtle.jsonl", b'[{"task_id": "a"}]', "line 2: expected a JSON object"),
         ("subtle.jsonl", b'{"task_id": []}', "line 2: expected 'task_id' as text"),
         ("subtle.jsonl", b'{"task_id": "a", "accepted": 1}', "line 2: expected 'accepted' to be true"),
