@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -147,5 +147,8 @@ def sources_of(
                 for column in columns
                 if set(column.column.suites) == {file.suite} and (score := column.shown(file.model))
             )
-            sources.append(Source(models[file.model], entry, file, manifest, scores, root, url))
+            info = models[file.model]
+            if file.receipt:  # others' replies may be of other weights
+                info = replace(info, bits=None)
+            sources.append(Source(info, entry, file, manifest, scores, root, url))
     return sorted(sources, key=lambda source: (source.info.id, source.entry.id))
