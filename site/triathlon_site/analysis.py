@@ -293,15 +293,6 @@ class Measured:
         return drops(self.board, self.seed)
 
     @cached_property
-    def changes(self) -> dict[str, Change]:
-        """Mean relative change from its seeds to each other set, over the models that are `alike` in both."""
-        sets = dict.fromkeys(name for row in self.board.values() for name in row)
-        changes = {
-            name: change(self.alike(self.seed_of(name), name), self.seed_of(name), name) for name in sets
-        }
-        return {name: c for name, c in changes.items() if c is not None and self.seed_of(name) != name}
-
-    @cached_property
     def pairs(self) -> dict[str, dict[str, Paired]]:
         """By set and model: each problem of the set against its own seeds."""
         return self._by_set(against_seeds, *(name for name in self.sets if self.seed_of(name) != name))

@@ -147,8 +147,7 @@ def sources_of(
                 for column in columns
                 if set(column.column.suites) == {file.suite} and (score := column.shown(file.model))
             )
-            info = models[file.model]
-            if file.receipt:  # others' replies may be of other weights
-                info = replace(info, bits=None)
+            # others' replies may be of other weights
+            info = replace(models[file.model], bits=None) if file.receipt else models[file.model]
             sources.append(Source(info, entry, file, manifest, scores, root, url))
     return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

@@ -94,13 +94,14 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     """Relative decreases per set and model; the mean over the models first."""
     added = (name for name, entry in analyses.sets.items() if entry.user_data)
     changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING, *added)
-    sets = [name for name in changed if name in analyses.changes]
+    groups = {name: analyses.alike(analyses.seed_of(name), name) for name in changed if name in analyses.sets}
+    sets = [name for name, group in groups.items() if group and analyses.seed_of(name) != name]
     seeds = {name: analyses.seed_of(name) for name in sets}
     order = [m for m in board.models if any(analyses.board.get(m, {}).get(s) for s in seeds.values())]
     if not sets or not order:
         return
     columns: dict[str, Cells] = {set_title(name): _drops_of(board, analyses, name) for name in sets}
-    alike = [analyses.alike(seed, name) for name, seed in seeds.items()]
+    alike = [groups[name] for name in sets]
     if board.plan.family != "added" and (drops := analyses.drops):
         for title, of in zip(OVER_SETS, (drops.of_five_sets, drops.per_model), strict=True):
             columns[title] = {model: _drop_cell(drop) for model, drop in of.items()}
