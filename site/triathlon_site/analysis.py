@@ -212,6 +212,7 @@ def measured(
     sets: Sequence[SuiteEntry],
     results: Mapping[str, Mapping[str, Sequence[TaskResult]]],
     kinds: Mapping[str, ModelKind],
+    protocols: Mapping[tuple[str, str], object] | None = None,
 ) -> "Measured":
     """The analyses of one family of sets.
 
@@ -219,13 +220,14 @@ def measured(
         sets: those of one board, the seeds that most of them were evolved from first.
         results: by model and suite id; other suites are passed over.
         kinds: of each model, as models.yaml has it.
+        protocols: by model and suite id, under which it was asked; left out, all under one.
     """
     names = {entry.id: entry.set_name for entry in sets}
     units = {
         model: {names[suite]: units for suite, units in suites.items() if suite in names and units}
         for model, suites in results.items()
     }
-    return Measured({entry.set_name: entry for entry in sets}, units, kinds)
+    return Measured({entry.set_name: entry for entry in sets}, units, kinds, protocols or {})
 
 
 @dataclass(frozen=True)
@@ -237,6 +239,8 @@ class Measured:
     units: Mapping[str, Mapping[str, Sequence[TaskResult]]]
     """By model and set."""
     kinds: Mapping[str, ModelKind]
+    protocols: Mapping[tuple[str, str], object]
+    """By model and suite id."""
 
     @property
     def seed(self) -> str:
@@ -264,6 +268,17 @@ class Measured:
             for model, sets in self.units.items()
         }
 
+    def alike(self, before: str, *others: str) -> Board:
+        """The rows that a mean over models is of: those with these sets and something solved of the first,
+        under the protocols that most of them share.
+        """
+        groups: dict[tuple[object, ...], dict[str, Row]] = defaultdict(dict)
+        for model, row in self.board.items():
+            if row.get(before) and row.keys() >= set(others):
+                asked = (self.protocols.get((model, self.sets[name].id)) for name in (before, *others))
+                groups[tuple(asked)][model] = row
+        return max(groups.values(), key=len, default={})
+
     @cached_property
     def _outcomes(self) -> dict[str, dict[str, Outcomes]]:
         """By model and set."""
@@ -276,13 +291,6 @@ class Measured:
     def drops(self) -> Drops | None:
         """Relative drops per set and overall, as section 4.1 has them: over models with all six sets."""
         return drops(self.board, self.seed)
-
-    @cached_property
-    def changes(self) -> dict[str, Change]:
-        """Mean relative change from its seeds to each other set, over the models that have both."""
-        sets = dict.fromkeys(name for row in self.board.values() for name in row)
-        changes = {name: change(self.board, self.seed_of(name), name) for name in sets}
-        return {name: c for name, c in changes.items() if c is not None and self.seed_of(name) != name}
 
     @cached_property
     def pairs(self) -> dict[str, dict[str, Paired]]:
@@ -308,7 +316,10 @@ class Measured:
         before = {name: self.seed_of(name) for name in self.made_by(*SEMANTIC_PRESERVING, "subtle")}
         if self.sets.keys() >= {"tool_use", "tool_use-main_only"}:
             before["tool_use"] = "tool_use-main_only"
-        by_set = {name: change_by_kind(self.board, self.kinds, name, seed) for name, seed in before.items()}
+        by_set = {
+            name: change_by_kind(self.alike(seed, name), self.kinds, name, seed)
+            for name, seed in before.items()
+        }
         return {name: changes for name, changes in by_set.items() if changes}
 
     def _by_set(

@@ -71,7 +71,7 @@ def read_recordings(folder: Path, results: Results, models: Models) -> Recording
     rows = read_table(path, ("cause", "explanation")) if path.exists() else ()
     causes = {row["cause"]: row["explanation"] for row in rows}
     recorded: dict[str, list[tuple[Receipt, str]]] = {}
-    for file in results.files:
+    for file in (*results.files, *results.beside):
         if file.receipt:
             recorded.setdefault(file.receipt.source, []).append((file.receipt, file.model))
     sources = (

@@ -124,7 +124,7 @@
     return first.flatMap((row) => {
       const x = across(row.cost),
         y = up(row.value),
-        long = 6.4 * row.model.name.length;
+        long = 7 * row.model.name.length;
       const ways = [
         { anchor: "start", x: x + 8, start: x + 8, y: y + 4 },
         { anchor: "end", x: x - 8, start: x - 8 - long, y: y + 4 },

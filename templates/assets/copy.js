@@ -12,7 +12,11 @@
   const tabs = (rows) => rows.map((row) => `${row.join("\t")}\n`).join("");
   /* A text that a spreadsheet would run as a formula gets an apostrophe in front. */
   const field = (text) => `"${text.replace(/^[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
-  const csv = (rows) => rows.map((row) => `${row.map(field).join(",")}\n`).join("");
+  /* Behind lines about it, and a mark without which a spreadsheet takes the dashes of intervals for other letters. */
+  const csv = (about, rows) => {
+    const lines = [...about.map((line) => `# ${line}`), ...rows.map((row) => row.map(field).join(","))];
+    return `\ufeff${lines.join("\n")}\n`;
+  };
 
   window.triathlon.copy = { markdown, tabs, csv };
   if (!window.document) return;
@@ -87,8 +91,7 @@
   for (const board of window.triathlonBoards.filter(({ controls }) => controls)) {
     const { press, text, said } = copying();
     const click = () => {
-      const lines = about(board).map((line) => `# ${line}\n`);
-      const file = new Blob([...lines, csv(view(board, true))], { type: "text/csv" });
+      const file = new Blob([csv(about(board), view(board, true))], { type: "text/csv" });
       const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file) });
       link.download = `triathlon-${board.table.dataset.table}.csv`;
       link.click();

@@ -82,7 +82,7 @@ def test_scores_and_drops() -> None:
     assert found.drops.per_model["i"] == pytest.approx(100 * (50 - average) / 50)
     partial = _measured({"i": {SEEDS: _units("a+ b-"), "evolved/core-subtle": _set("xa+")}})
     assert (partial.drops, partial.compositions, partial.decompositions) == (None, {}, {})
-    assert partial.changes["subtle"].change == 100.0
+    assert partial.alike("seeds", "subtle").keys() == {"i"}
     assert _measured({"i": {**COMPLETE, SEEDS: _units("a- b- c- d-")}}).drops is None
 
 
@@ -98,7 +98,7 @@ def test_what_sets_say_of_their_seeds() -> None:
 
 
 def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
-    """For instruct and base models apart; averaged over those that start above 0."""
+    """For instruct and base models apart; averaged over those that start above 0, of one protocol."""
     found = _measured({"i": COMPLETE, "b": {**COMPLETE, "evolved/core-verbose": _units("a+ b+")}})
     changes = {kind: one.change for kind, one in found.by_kind["verbose"].items()}
     assert changes == {"instruct": 0.0, "base": 100.0}
@@ -111,6 +111,9 @@ def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
     by_kind = analysis.change_by_kind(board, {**KINDS, "k": "instruct"}, "verbose")
     assert by_kind["instruct"] == analysis.Change(change=-20.0, models=1)
     assert by_kind["base"].change == 50.0
+    three = {"b": COMPLETE, "i": COMPLETE, "c": COMPLETE}
+    found = analysis.measured(CORE, three, KINDS, {("b", SEEDS): "of another protocol"})
+    assert found.alike("seeds", "subtle").keys() == {"i", "c"} and "base" not in found.by_kind["subtle"]
 
 
 def test_problems_against_their_own_seeds() -> None:

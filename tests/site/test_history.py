@@ -138,10 +138,10 @@ def test_the_places_of_every_board_are_told(tmp_path: Path) -> None:
     for models in (five, [FakeModel("top", 99.0, 1.0)]):
         write_results(tmp_path / "results", models, suites)
         build(tmp_path / "results", tmp_path / "_site", None, RECORDED, known=catalogue)
-    page = (tmp_path / "_site/changes.html").read_text()
-    moved = re.findall(r"<summary>([^:]+): \d+ places moved", page)
+    moved = re.findall(r"<summary>([^:]+): \d+ places moved", (tmp_path / "_site/changes.html").read_text())
     added = {"loop (Mine, loop/one)", "loop (Mine, loop/two)", "loop (own problems, loop/three)"}
     assert {*moved} == {"overall", "overall (added data)", "loop (own problems)", *added}
+    assert "ASL, Mine, loop/one<" in (tmp_path / "_site/overall-added.html").read_text()
 
 
 def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:

@@ -104,19 +104,12 @@ def test_both_parts_are_recovered(sizes: tuple[int, ...]) -> None:
     assert mean(one.within for one in found if one) == pytest.approx(within, rel=0.05)
 
 
-def test_repeats_of_a_certain_model_say_nothing() -> None:
-    """Where each task's samples end alike, sampling has no part; where tasks are alike, it has all."""
-    certain = noise_budget([[1, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 0]])
-    assert certain is not None and (certain.within, certain.sampling_share) == (0, 0)
-    assert certain.half_width(4, 1) == certain.half_width(4, 9)
-    alike = noise_budget([[1, 0]] * 50)
-    assert alike is not None and (alike.between, alike.sampling_share) == (0, 1)
-
-
 def test_a_worked_example() -> None:
-    """By hand: MSW 1/6, MSB 1/2, so W = 1/6 and B = 1/6; without repeats the two cannot be told apart."""
+    """By hand: MSW 1/6, MSB 1/2, so W = B = 1/6; W is all where tasks are alike; without repeats, None."""
     budget = noise_budget([[1, 1], [1, 0], [0, 0]])
     assert budget is not None and (budget.within, budget.between) == pytest.approx((1 / 6, 1 / 6))
     assert [noise_budget(samples) for samples in ([[1], [0], [1]], [[1, 0, 1]], [])] == [None] * 3
+    alike = noise_budget([[1, 0]] * 50)
+    assert alike is not None and (alike.between, alike.sampling_share) == (0, 1)
     budget = NoiseBudget(tasks=100, samples=3, between=0.15, within=0.10)
     assert budget.sentence() == "3 repeats narrow ±9.8 to ±8.4; 100 more tasks to ±6.9"

@@ -89,6 +89,7 @@ def _model(source: Source) -> _Row:
         "served_model": manifest.served_model,
         "served_by": manifest.served_by,
         "parameters": info.parameters,
+        "bits_per_weight": info.bits,
         "license": info.license,
         "released": info.released,
         **{f"identity_{key}": value for key, value in manifest.identity.items()},
@@ -99,7 +100,7 @@ def _model(source: Source) -> _Row:
         **_texts(facts),
     }
     developer = {"developer": info.organization} if info.organization else {}
-    return {"name": info.name, "id": source.repository, **developer, "additional_details": details}
+    return {"name": info.label, "id": source.repository, **developer, "additional_details": details}
 
 
 def _result(source: Source, column: Column, score: Score) -> _Row:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -147,5 +147,7 @@ def sources_of(
                 for column in columns
                 if set(column.column.suites) == {file.suite} and (score := column.shown(file.model))
             )
-            sources.append(Source(models[file.model], entry, file, manifest, scores, root, url))
+            # others' replies may be of other weights
+            info = replace(models[file.model], bits=None) if file.receipt else models[file.model]
+            sources.append(Source(info, entry, file, manifest, scores, root, url))
     return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

@@ -90,6 +90,8 @@ def _hub_files(source: Source) -> Iterator[tuple[str, str]]:
     """
     receipt, manifest, entries = source.file.receipt, source.manifest, []
     grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
+    if source.info.bits:
+        grade += f", with weights of {source.info.bits} bits"
     for column, score in source.scores:
         if not column.parts[0][1].headline:
             continue

@@ -23,7 +23,9 @@ _WITH_GAPS: Final = {"integer or null": "Int64", "boolean or null": "boolean", "
 
 def _fields() -> dict[str, list[dict[str, str]]]:
     rows = packaged_table("exports/fields.csv")
-    return {name: [row for row in rows if row["file"] == name] for name in ("board", "overall", "notices")}
+    return {
+        name: [row for row in rows if row["file"] == name] for name in ("board", "overall", "all", "notices")
+    }
 
 
 FIELDS: Final = _fields()

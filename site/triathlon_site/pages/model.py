@@ -270,12 +270,13 @@ def _loops(board: Board, model: str) -> Iterator[Drop]:
     before, after = (share_of_maximum(column, model) for column in (curve[0], curve[-1]))
     if before is None or after is None:
         return
-    attempts = read_attempts(_file(board, model, curve[0].column.suites[0]).extracts.read(ATTEMPTS))
-    whole = f"{len(curve)} loops"
-    lost = (one for one in attempts if one.outcome.endswith((" loop", " loops")) and one.outcome != whole)
-    task, _, path = next(lost, ("", "", ""))
+    file = _file(board, model, curve[0].column.suites[0])
+    held = (file.columns.scores[column.column.parts[0][1].id] for column in (curve[0], curve[-1]))
+    units = zip(file.columns.task, *held, strict=True)
+    task = next((task for task, at_first, at_last in units if at_first > at_last), "")
+    addresses = {one.task: one.address for one in read_attempts(file.extracts.read(ATTEMPTS))}
     first = f"{board.plan.discipline}, {board.plan.title}: loop 1"
-    yield Drop(first, before, f"loop {len(curve)}", after, task, path)
+    yield Drop(first, before, f"loop {len(curve)}", after, task, addresses.get(task, ""))
 
 
 def _sets(board: Board, model: str) -> Iterator[Drop]:

@@ -37,6 +37,7 @@ models:
     name: Strong
     link: https://huggingface.co/some/Strong
     open_weights: true
+    bits: 4
     api: {base_url: "http://localhost/v1", model: strong}
 """
 
@@ -200,7 +201,7 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     lines = list(read_records(official / "runs/strong/loop/mbpp-plus.jsonl", suite.record))
     (asl,) = (metric for metric in suite.metrics if metric.headline)
     assert entry["date"] == "2026-01-02" and entry["value"] == pytest.approx(asl.score(lines), rel=1e-5)
-    assert "95 % interval" in entry["notes"] and "source" not in entry
+    assert re.search(r"95 % interval.*, with weights of 4 bits$", entry["notes"]) and "source" not in entry
     of_shares = {name for name, (one,) in found.items() if re.search(r"[0-9] %;", one["notes"])}
     assert of_shares == {"triathlon_evolved_humaneval", "triathlon_evolved_difficult"}
     wanted = Wanted(["strong"], ["loop/mbpp-plus"])
@@ -227,7 +228,7 @@ def test_results_without_a_rank_have_scores(tmp_path: Path) -> None:
     found = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("*.json")]
     firsts = {one["model_info"]["name"]: one["evaluation_results"][0] for one in found}
     said = {name: first["score_details"]["details"].get("not_ranked") for name, first in firsts.items()}
-    assert said == {"Strong": OTHER_PROTOCOL, "weak": None, "third": UNITS_ARE_OPEN}
+    assert said == {"Strong, 4-bit": OTHER_PROTOCOL, "weak": None, "third": UNITS_ARE_OPEN}
     rows = ROWS + ROWS.partition("models:")[2].replace("Strong", "Third").replace("id: strong", "id: third")
     done = export("hf-eval-results", folder.parent, tmp_path / "hub", rows=rows)
     (path,) = (tmp_path / "hub").rglob("*.yaml")

@@ -167,7 +167,7 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     rows = rows_of(tmp_path / "_site", "loop-core", "loop/core:pass_at_1")
     assert rows["other"]["grade"] == "measured" and "damaged" not in rows
     assert "Elsewhere" in page_text(tmp_path / "_site/models/other.html")
-    assert 'id="recordings"' not in page_text(tmp_path / "_site/data.html")
+    assert "2 models, 2 files." in page_text(tmp_path / "_site/data.html")  # those beside the measured, too
     section = (tmp_path / "_site/models/weak.html").read_text().partition('id="recordings"')[2]
     section = section.partition("</section>")[0]
     runs = [json_lines(results / f"runs/{model}/loop/core.jsonl") for model in ("weak", "strong")]

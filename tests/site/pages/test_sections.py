@@ -205,6 +205,8 @@ def test_drops_are_in_points_and_end_on_a_failed_task(tmp_path: Path) -> None:
     links = re.findall(r'href="\.\./(evidence/[^"#]+)#([^"]+)"', section)
     evidence = {path: (tmp_path / "_site" / path).read_text() for path, _ in links}
     assert links and all(f'id="{anchor}"' in evidence[path] for path, anchor in links)
+    sampled = results_on(tmp_path / "sampled", models, "loop/core", tasks=40, samples=2)
+    assert drops_of("forgetful", gather(sampled, None, cache=tmp_path / "cache").boards)[0].path
 
 
 def test_unknown_cost_is_no_small_cost(tmp_path: Path) -> None:

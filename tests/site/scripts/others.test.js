@@ -63,7 +63,7 @@ test("a copy runs nothing in a spreadsheet", () => {
   ];
   assert.equal(markdown(rows), '| Model | a\\|b |\n| --- | --- |\n| =1+1 | say "x" |\n');
   assert.equal(tabs(rows), 'Model\ta|b\n=1+1\tsay "x"\n');
-  assert.equal(csv(rows), '"Model","a|b"\n"\'=1+1","say ""x"""\n');
+  assert.equal(csv(["of a day"], rows), '\ufeff# of a day\n"Model","a|b"\n"\'=1+1","say ""x"""\n');
 });
 
 test("a pack is what the build packed; an address names a task and its sample", async () => {

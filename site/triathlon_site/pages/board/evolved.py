@@ -41,7 +41,8 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     kinds: dict[str, ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
-    analyses = analysis.measured(board.plan.suites, units, kinds)
+    protocols = {(m, file.suite): file.protocol for m in board.models for file in board.files[m]}
+    analyses = analysis.measured(board.plan.suites, units, kinds, protocols)
     yield from _drops(board, analyses, models)
     yield from _pairs(board, analyses, models)
     yield from changes_by_kind({set_title(name): of for name, of in analyses.by_kind.items()})
@@ -82,27 +83,38 @@ def _range_cell(drops: Iterable[float]) -> Value:
     return Value(f"{_fall(low)} to {_fall(high)}", details={"lowest": low, "highest": high})
 
 
-def _mean_cell(drop: float, models: int) -> Value:
-    return Value(_fall(drop), counted(models, "model"), drop, {"models": models})
+def _mean_cell(drops: Sequence[float]) -> Value:
+    if not drops:
+        return UNKNOWN
+    mean, models = fmean(drops), len(drops)
+    return Value(_fall(mean), counted(models, "model"), mean, {"models": models})
 
 
 def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Relative decreases per set and model; the mean over the models first."""
     added = (name for name, entry in analyses.sets.items() if entry.user_data)
     changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING, *added)
-    sets = [name for name in changed if name in analyses.changes]
+    groups = {name: analyses.alike(analyses.seed_of(name), name) for name in changed if name in analyses.sets}
+    sets = [name for name, group in groups.items() if group and analyses.seed_of(name) != name]
     seeds = {name: analyses.seed_of(name) for name in sets}
     order = [m for m in board.models if any(analyses.board.get(m, {}).get(s) for s in seeds.values())]
     if not sets or not order:
         return
     columns: dict[str, Cells] = {set_title(name): _drops_of(board, analyses, name) for name in sets}
-    means = [_mean_cell(-analyses.changes[name].change, analyses.changes[name].models) for name in sets]
+    alike = [groups[name] for name in sets]
     if board.plan.family != "added" and (drops := analyses.drops):
         for title, of in zip(OVER_SETS, (drops.of_five_sets, drops.per_model), strict=True):
             columns[title] = {model: _drop_cell(drop) for model, drop in of.items()}
-            means.append(_mean_cell(fmean(of.values()), drops.models))
-    ranges = [_range_cell(c.number for c in of.values() if c.number is not None) for of in columns.values()]
-    same_seeds = [_same_seeds_cell(analyses.pairs.get(name, {}).values()) for name in sets]
+            alike.append(analyses.alike(analyses.seed, *analysis.SEMANTIC_ALTERING))
+    known = [
+        [cell.number for model, cell in of.items() if model in group and cell.number is not None]
+        for of, group in zip(columns.values(), alike, strict=True)
+    ]
+    pairs = (analyses.pairs.get(name, {}) for name in sets)
+    same_seeds = [
+        [pair.drop for model, pair in of.items() if model in group and pair.drop is not None]
+        for of, group in zip(pairs, alike, strict=False)
+    ]
     others = "; ".join(
         f"{set_title(name)}: of {set_title(seed)}" for name, seed in seeds.items() if seed != analyses.seed
     )
@@ -111,26 +123,23 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     to_average = (
         " To the average: from the seeds to the EvoEval average, which has the seeds among its six sets."
     )
+    some = any(len(drops) < len(of) for drops, of in zip(known, columns.values(), strict=True))
+    of_most = " Means and ranges are over the models under one protocol, that of most." if some else ""
     yield model_table(
         "Drops",
         f"How much less of each changed set a model solves than of {against}, in per cent"
         " of the latter, with a 95 % interval. On the same seeds: against only those that the set’s problems"
-        f" were evolved from. A minus sign: solves more.{to_average if OVER_SETS[1] in columns else ''}",
+        f" were evolved from. A minus sign: solves more.{to_average if OVER_SETS[1] in columns else ''}"
+        f"{of_most}",
         models,
         order,
         columns,
         above=(
-            (Value("Mean of the models", of_all=True), *means),
-            (Value("Lowest to highest", of_all=True), *ranges),
-            (Value("On the same seeds"), *same_seeds),
+            (Value("Mean of the models", of_all=True), *map(_mean_cell, known)),
+            (Value("Lowest to highest", of_all=True), *map(_range_cell, known)),
+            (Value("On the same seeds", of_all=True), *map(_mean_cell, same_seeds)),
         ),
     )
-
-
-def _same_seeds_cell(pairs: Iterable[analysis.Paired]) -> Value:
-    """The mean over the models whose drop against the seeds of the set's own problems is known."""
-    drops = [pair.drop for pair in pairs if pair.drop is not None]
-    return _mean_cell(fmean(drops), len(drops)) if drops else UNKNOWN
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
@@ -281,8 +290,8 @@ def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -
             ("seed failed", "recomposition, %", {m: one.failed for m, one in found.items()}),
         ):
             columns[start] = {m: count_cell(sum(of)) for m, of in counts.items()}
-            for place, how in enumerate(analysis.HOW_MANY):
-                columns[f"{start}: {how} halves"] = {m: count_cell(of[place]) for m, of in counts.items()}
+            for place, halves in enumerate(("both halves", "one half", "no half")):
+                columns[f"{start}: {halves}"] = {m: count_cell(of[place]) for m, of in counts.items()}
             columns[percentage] = {m: share(of[0], sum(of)) for m, of in counts.items()}
         if found:
             title = "Decomposition" if name == "decompose" else f"Decomposition, {set_title(name)}"
