@@ -30,6 +30,33 @@ class UnreadableManifestError(UserError):
     """A manifest that is damaged, or that a newer version wrote: the conditions of its lines are unknown."""
 
 
+@contextmanager
+def only_writer(path: Path, what: str, option: str) -> Iterator[None]:
+    """Locks `what` against a second writer by this file; `option` names another place to write to.
+
+    Raises:
+        UserError: another command writes there, or the file cannot be made.
+    """
+    from filelock import FileLock, Timeout  # noqa: PLC0415  few commands lock
+
+    lock = FileLock(path, blocking=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise UserError(
+            f"another triathlon command is writing {what}; wait for it or pass another {option}"
+        ) from None
+    except OSError as error:
+        raise UserError(
+            f"cannot lock {str(path)!r} ({error.strerror}); make it writable or pass {option}"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 class ResultsFolder:
     """`results/`: where the lines of each model and suite lie."""
 
@@ -88,26 +115,9 @@ class ResultsFolder:
     @contextmanager
     def locked(self, model: str) -> Iterator[None]:
         """Locks the files of this model against a second runner."""
-        from filelock import FileLock, Timeout  # noqa: PLC0415  few commands lock
-
         path = self.root / ".locks" / f"{model}.lock"
-        lock = FileLock(path, blocking=False)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-        except Timeout:
-            raise UserError(
-                f"another triathlon run is writing the results of {model!r} in {str(self.root)!r};"
-                " wait for it or pass another --results"
-            ) from None
-        except OSError as error:
-            raise UserError(
-                f"cannot lock {str(path)!r} ({error.strerror}); make it writable or pass --results"
-            ) from None
-        try:
+        with only_writer(path, f"the results of {model!r} in {str(self.root)!r}", "--results"):
             yield
-        finally:
-            lock.release()
 
     def about_missing_manifest(self, model: str, suite: str) -> str:
         """Returns what the lack of a manifest means, and what to do about it."""

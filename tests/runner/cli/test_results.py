@@ -53,7 +53,7 @@ def test_results_without_texts(small: SmallRun, suite: str) -> None:
 def test_no_text_is_left_out_beside_a_run(small: SmallRun) -> None:
     """While a run writes a model's results its manifests are not those of its lines: the model is refused."""
     with ResultsFolder(small.results).locked("m"):
-        small.expect(f"results compact --suites {SEEDS}", 2, "another triathlon run is writing")
+        small.expect(f"results compact --suites {SEEDS}", 2, "another triathlon command is writing")
     assert not list(recorded_files(small.results))
 
 
