@@ -15,7 +15,10 @@ from triathlon_runner import syntax
 from triathlon_runner.replies._fences import Block, code_blocks
 
 _DEFINITION = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
-_BEGINS_DEFINITION = re.compile(r"(async\b|def\b|class\b|@)")
+_BEGINS_DEFINITION = re.compile(
+    r"^(async\b|def\b|class\b|@)(?!\s*(?i:(run_)?test|main\b|pytest))|=\s*lambda\b", re.MULTILINE
+)
+"""Tests and a main part are none that an answer needs."""
 _NOTEBOOK_COMMAND = re.compile(
     r"^[ \t]*([!%]{1,2}[ \t]?\w.*|(python3? -m )?pip3? install\b.*)$", re.MULTILINE
 )
@@ -61,8 +64,15 @@ def is_code(text: str) -> bool:
     return bool(_DEFINITION.search(text) or syntax.function_names(text))
 
 
+def defines(code: str) -> bool:
+    """Whether it begins a definition, parsing or not, that may be part of an answer."""
+    return bool(_BEGINS_DEFINITION.search(code))
+
+
 def code_pieces(text: str, entry_point: str) -> list[Piece]:
     """Pieces of code in order: each fenced block, or the text's statements where no block has a function.
+
+    Tests in a block may belong to a function that stands outside of it.
 
     A block counts as it is; only where its closing fence is missing, prose may have got into it.
     """
@@ -72,7 +82,7 @@ def code_pieces(text: str, entry_point: str) -> list[Piece]:
     if not blocks and syntax.function_names(text) and _is_all_code(text):
         return [Piece(text)]
     pieces = [piece for block in blocks for piece in _pieces_of_block(block, entry_point)]
-    if not any(is_code(piece.code) for piece in pieces):
+    if all(not is_code(piece.code) or only_uses(piece.code, entry_point) for piece in pieces):
         pieces += map(Piece, _unfenced(text, entry_point))
     return [piece for piece in pieces if piece.code.strip()]
 
