@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "a34198a6e78bc7bee8fa98d6833c3ad45e799d9d3b56e0936e9f9a1393a9e988")
+DECIDED = (2, "3f450c6d17ccae99b597468f2d9e67054e4eaf3fd5a647eea6e9cb962e25b914")
 SOURCES = (
     *(f"**/{name}.py" for name in ("_answer", "_answers", "_extract", "_grade")),
     "grading/**/*.py",

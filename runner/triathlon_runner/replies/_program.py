@@ -128,8 +128,7 @@ def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
     if whole:
         changes.append("cut off an unfinished example")
         return f"{text[:begin]}\n```\n{whole}```\n"
-    is_needed = _pieces.is_code(code) and _pieces.defines(code) and not begins_again(blocks)
-    return "" if is_needed else text[:begin]
+    return "" if _pieces.may_be_needed(code) and not begins_again(blocks) else text[:begin]
 
 
 # A body under the prompt's signature
