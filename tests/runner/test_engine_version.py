@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "3f450c6d17ccae99b597468f2d9e67054e4eaf3fd5a647eea6e9cb962e25b914")
+DECIDED = (2, "cba6d130efd8eeac88e01aa89847a3866aeb5a5f1752ba9852a5480cc672281d")
 SOURCES = (
     *(f"**/{name}.py" for name in ("_answer", "_answers", "_extract", "_grade")),
     "grading/**/*.py",

@@ -73,8 +73,8 @@ def may_be_needed(code: str) -> bool:
 def code_pieces(text: str, entry_point: str) -> list[Piece]:
     """Pieces of code in order: each fenced block, or the text's statements where no block has a function.
 
-    A block counts as it is; only where its closing fence is missing, prose may have got into it. A function may
-    stand outside of the blocks that have its tests.
+    A block counts as it is; only where its closing fence is missing, prose may have got into it. A function
+    may stand outside of the blocks that have its tests.
     """
     if in_json := _pieces_of_json(text):
         return in_json
