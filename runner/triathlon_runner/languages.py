@@ -109,7 +109,7 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         libraries=("/usr/share/nodejs", "/usr/share/node_modules"),
         package="nodejs",
         reserves_memory=True,
-        last_line=r".*\}\s*[;)]*|\s*[;)]+",
+        last_line=r".*[};]\s*[;)]*|\s*[;)]+",
         reserved_words="""
             await break case catch class const continue debugger default delete do else enum export extends
             false finally for function if implements import in instanceof interface let new null package

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "a18a1120658f5e66943b19ff7ec9e3f7b87eb35b2192470bc82205b8f3990e1f")
+DECIDED = (2, "c9c3da9e16cf11ba9bb1eb28d725c30372255b159aa07bad256795384115f183")
 SOURCES = (
     *(f"**/{name}.py" for name in ("_answer", "_answers", "_extract", "_grade")),
     "grading/**/*.py",

@@ -1,6 +1,6 @@
 """Replies as models and servers write them: markup is read by one table, and the program taken out."""
 
-from triathlon_runner.replies._fences import code_blocks
+from triathlon_runner.replies._fences import begins_again, code_blocks
 from triathlon_runner.replies._markup import (
     ended_text,
     final_answer,

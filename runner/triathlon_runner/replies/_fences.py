@@ -4,6 +4,7 @@ Every step takes time in proportion to the text, whatever its content.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from textwrap import dedent
@@ -95,6 +96,12 @@ def _block_lines(
         in_quotes = in_quotes if quotes else None
         at += 1
     return code, False, at, strings
+
+
+def begins_again(blocks: Sequence[Block]) -> bool:
+    """Whether the last block, which is not closed, only begins what two before it hold: a model in a loop."""
+    *others, last = blocks or [Block("", "")]
+    return not last.closed and sum(block.code.startswith(last.code.rstrip()) for block in others) > 1
 
 
 def _open_quotes(quotes: str, line: str) -> str:

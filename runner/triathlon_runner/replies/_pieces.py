@@ -16,6 +16,10 @@ from triathlon_runner.replies._fences import Block, code_blocks
 
 _DEFINITION = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
 _BEGINS_DEFINITION = re.compile(r"(async\b|def\b|class\b|@)")
+_MAY_BE_NEEDED = re.compile(
+    r"^(async\b|def\b|class\b|@)(?!\s*(?i:(run_)?test|main\b|pytest))|=\s*lambda\b", re.MULTILINE
+)
+"""Begins a definition that an answer may need; it needs no tests and no main part."""
 _NOTEBOOK_COMMAND = re.compile(
     r"^[ \t]*([!%]{1,2}[ \t]?\w.*|(python3? -m )?pip3? install\b.*)$", re.MULTILINE
 )
@@ -61,10 +65,16 @@ def is_code(text: str) -> bool:
     return bool(_DEFINITION.search(text) or syntax.function_names(text))
 
 
+def may_be_needed(code: str) -> bool:
+    """Whether it holds code, parsing or not, that defines more than tests and a main part."""
+    return is_code(code) and bool(_MAY_BE_NEEDED.search(code))
+
+
 def code_pieces(text: str, entry_point: str) -> list[Piece]:
     """Pieces of code in order: each fenced block, or the text's statements where no block has a function.
 
-    A block counts as it is; only where its closing fence is missing, prose may have got into it.
+    A block counts as it is; only where its closing fence is missing, prose may have got into it. A function
+    may stand outside of the blocks that have its tests.
     """
     if in_json := _pieces_of_json(text):
         return in_json
@@ -72,8 +82,10 @@ def code_pieces(text: str, entry_point: str) -> list[Piece]:
     if not blocks and syntax.function_names(text) and _is_all_code(text):
         return [Piece(text)]
     pieces = [piece for block in blocks for piece in _pieces_of_block(block, entry_point)]
-    if not any(is_code(piece.code) for piece in pieces):
-        pieces += map(Piece, _unfenced(text, entry_point))
+    with_code = [piece for piece in pieces if is_code(piece.code)]
+    if all(only_uses(piece.code, entry_point) for piece in with_code):
+        outside = _unfenced(text, entry_point)
+        pieces += [Piece(code) for code in outside if not with_code or is_complete(code, entry_point)]
     return [piece for piece in pieces if piece.code.strip()]
 
 

@@ -10,7 +10,7 @@ from triathlon_runner import syntax
 from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import _pieces, _repairs
-from triathlon_runner.replies._fences import code_blocks
+from triathlon_runner.replies._fences import begins_again, code_blocks
 from triathlon_runner.replies._markup import ended_text, final_answer
 
 _DEPTH: Final = "    "
@@ -119,7 +119,7 @@ def _first_block(text: str, entry_point: str, *, cut: bool) -> str:
 
 
 def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
-    """The text without the code that was cut; nothing where the cut took a definition."""
+    """The text without the code that was cut; nothing where the cut took a definition that may be needed."""
     blocks = code_blocks(text)
     if blocks and blocks[-1].closed:
         return text
@@ -128,7 +128,7 @@ def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
     if whole:
         changes.append("cut off an unfinished example")
         return f"{text[:begin]}\n```\n{whole}```\n"
-    return "" if _pieces.is_code(code) else text[:begin]
+    return "" if _pieces.may_be_needed(code) and not begins_again(blocks) else text[:begin]
 
 
 # A body under the prompt's signature
@@ -188,7 +188,9 @@ def _joined(prompt: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
     first, _, rest = body.partition("\n")
     margin = len(first) - len(first.lstrip())
     ends = bool(_ENDS_A_BODY.search(body))
-    if first and ((margin == 0 and ends) or abs(margin - len(_DEPTH)) == 1):
+    # Flush code that goes on flush is a body without its depth, or the whole program again.
+    is_lone = bool(_ENDS_A_BODY.match(first) or rest.lstrip("\n")[:1].isspace())
+    if first and ((margin == 0 and ends and is_lone) or abs(margin - len(_DEPTH)) == 1):
         moved = f"{prompt}{_DEPTH}{first.strip()}\n{rest}"
         joined.append((moved, ("put the first line at the body's depth",)))
     flush = indent(dedent(body), _DEPTH)

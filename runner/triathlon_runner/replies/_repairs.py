@@ -58,7 +58,8 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     set-up uses. `total = total([1, 2])` behind the function is an example of it; an annotation alone is none.
     """
     body = syntax.statements(program)
-    definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
+    tests = {statement for statement in body if _needs_pytest(statement, entry_point)}
+    definitions = [each for each in body if isinstance(each, _DEFINITIONS) and each not in tests]
     # Most programs are only definitions.
     if len(definitions) == len(body) or entry_point not in syntax.defined_names(program):
         return program
@@ -86,7 +87,7 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     examples = {"input"}  # and names that an example binds: what follows from it is one
     for n, statement in enumerate(body):
         is_remark = isinstance(statement, ast.AnnAssign) and statement.value is None  # `Complexity: O(n)`
-        is_example = is_remark or not examples.isdisjoint(syntax.used_names(statement))
+        is_example = is_remark or statement in tests or not examples.isdisjoint(syntax.used_names(statement))
         if statement not in set_up and (
             is_example or (n > position and _is_demonstration(statement, relevant))
         ):
@@ -101,6 +102,12 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     changes.append(f"left out {len(dropped)} statement(s) that only run examples")
     remaining = [text for number, text in enumerate(lines, 1) if number not in dropped_lines]
     return "\n".join(remaining).rstrip() + "\n"
+
+
+def _needs_pytest(statement: ast.stmt, entry_point: str) -> bool:
+    """Whether it imports or uses pytest, which no program has here, and is not the function."""
+    bound = syntax.bound_names(statement)
+    return entry_point not in bound and "pytest" in bound | syntax.used_names(statement)
 
 
 def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.replies import code_blocks, ended_text, extract_program, final_answer
+from triathlon_runner.replies import begins_again, code_blocks, ended_text, extract_program, final_answer
 
 CHAIN: Final = (
     Language.PYTHON,
@@ -20,6 +20,7 @@ STEPS: Final = len(CHAIN) - 1
 """M of the translation loop."""
 TARGETS: Final = CHAIN[1:]
 TITLES: Final = {language: spec.title for language, spec in LANGUAGES.items()}
+_LABELS: Final = frozenset().union(*(spec.fence_labels for spec in LANGUAGES.values()))
 END_OF_EXAMPLE: Final = "\n###"
 """Where a base model has finished its translation and invents another example."""
 
@@ -69,15 +70,20 @@ def _program(text: str, language: Language, name: str, *, cut: bool) -> str:
     blocks = code_blocks(text)
     named = definition(language, re.escape(name))
     defining = [block for block in blocks if named.search(block.code)]
+    labels = LANGUAGES[language].fence_labels
+    if any(block.label in labels for block in defining):  # beside it the original may have the same form
+        defining = [block for block in defining if block.label not in _LABELS - labels]
     if cut:
-        return defining[-1].code if defining and defining[-1].closed else ""
-    labelled = [block for block in blocks if block.label in LANGUAGES[language].fence_labels]
-    if defining or labelled:
-        return (defining or labelled)[-1].code
+        whole = defining[:-1] if begins_again(defining) else defining
+        return whole[-1].code if whole and whole[-1].closed else ""
+    if defining:
+        return defining[-1].code
     before = text[: blocks[0].span[0]] if blocks else text
-    if not blocks or named.search(before):  # behind unfenced code a block is a remark or an output
+    # Behind unfenced code a block is a remark, an example or an output.
+    if not blocks or named.search(before):
         return _unfenced(before, language)
-    return blocks[0].code if len(blocks) == 1 else ""
+    labelled = [block for block in blocks if block.label in labels]
+    return labelled[-1].code if labelled else blocks[0].code if len(blocks) == 1 else ""
 
 
 def _unfenced(text: str, language: Language) -> str:

@@ -31,6 +31,10 @@ def test_the_block_with_the_function_is_taken(language: Language) -> None:
         assert taken(text, language) == (code.strip(), None)
     wrong = "```php\n<?php function tally() { return 0; }\n```"
     assert taken(f"{wrong}\nBetter:\n```php\n{TALLY_IN_PHP}```") == (TALLY_IN_PHP.strip(), None)
+    beside_the_original = f"```ruby\n{TALLY[RUBY]}```\n```python\n{TALLY[PYTHON]}```"
+    assert taken(beside_the_original, RUBY) == (TALLY[RUBY].strip(), None)
+    unfenced = f"{TALLY[JAVASCRIPT]}\nconst one = (x) => x;"
+    assert taken(f"{unfenced}\nDone.", JAVASCRIPT) == (unfenced.strip(), None)
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -70,7 +74,9 @@ def test_where_there_is_no_function(text: str, finish: Finish, expected: tuple[s
         ("<answer>\n```\n{code}```\n</answer>", Finish.STOP),
         ("[BEGIN]\n{code}[DONE]", Finish.STOP),
         ("{code}```\nDone", Finish.STOP),
+        ("{code}\nFor example:\n```php\n<?php tally([]);\n```", Finish.STOP),
         ("```\n{code}```\nThis function adds", Finish.LENGTH),
+        ("```\n{code}```\n" * 2 + "```\n{code}", Finish.LENGTH),
         ("```\n{code}```\nFor example:\n```\n[1, ", Finish.LENGTH),
         ("```\n{code}```<|im_end|>\n<|im_start|>user", Finish.LENGTH),
         ("{code}<|im_end|>\n<|im_start|>user", Finish.LENGTH),

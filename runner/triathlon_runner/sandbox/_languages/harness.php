@@ -10,7 +10,8 @@ final class Harness
     private static $sink;
     private static int $limit = 0;
 
-    public static function serve(): void
+    // The program to be executed.
+    public static function begin(): string
     {
         self::$source = fopen('php://fd/3', 'rb');
         self::$sink = fopen('php://fd/4', 'wb');
@@ -18,16 +19,13 @@ final class Harness
         foreach ($relayed as $name) {
             eval("function $name(...\$arguments) { return \\Triathlon\\Harness::ask('$name', \$arguments); }");
         }
-        try {
-            (static function (string $program): void {
-                // The tag goes: behind a closing one nothing is a first statement, as `declare` has to be.
-                $program = preg_replace('/^\s*<\?php(?=\s)/i', '', $program);
-                eval(str_starts_with(ltrim($program), '<?') ? '?>' . ltrim($program) : $program);
-            })($program);
-        } catch (\Throwable $error) {
-            self::report('N', $error);
-            return;
-        }
+        // The tag goes: behind a closing one nothing is a first statement, as `declare` has to be.
+        $program = preg_replace('/^\s*<\?php(?=\s)/i', '', $program);
+        return str_starts_with(ltrim($program), '<?') ? '?>' . ltrim($program) : $program;
+    }
+
+    public static function serve(): void
+    {
         self::send('L', '');
         while (($message = self::receive()) !== null) {
             self::answer($message[0], array_map([self::class, 'decode'], $message[1]));
@@ -114,7 +112,7 @@ final class Harness
         }
     }
 
-    private static function report(string $kind, \Throwable $error): void
+    public static function report(string $kind, \Throwable $error): void
     {
         $parts = explode('\\', get_class($error));
         $line = str_contains($error->getFile(), "eval()'d") ? $error->getLine() : null;
@@ -155,4 +153,10 @@ final class Opaque
     }
 }
 
+try {
+    eval(Harness::begin()); // here, where its variables are global: functions ask for them with `global`
+} catch (\Throwable $error) {
+    Harness::report('N', $error);
+    return;
+}
 Harness::serve();

@@ -156,7 +156,8 @@ sub run {
     no strict;
     no warnings;
     $_[0] =~ s/^__(?:END|DATA)__\b.*//ms;
-    eval "package main; $_[0]\n;1" or die $@;
+    # A documentation's line counts only where a line begins.
+    eval "package main;\n#line 1\n$_[0]\n;1" or die $@;
 }
 
 Triathlon::Harness::serve();
