@@ -111,8 +111,7 @@ def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
     by_kind = analysis.change_by_kind(board, {**KINDS, "k": "instruct"}, "verbose")
     assert by_kind["instruct"] == analysis.Change(change=-20.0, models=1)
     assert by_kind["base"].change == 50.0
-    three = {"b": COMPLETE, "i": COMPLETE, "c": COMPLETE}
-    found = analysis.measured(CORE, three, KINDS, {("b", SEEDS): "of another protocol"})
+    found = analysis.measured(CORE, dict.fromkeys("bic", COMPLETE), KINDS, {("b", SEEDS): "other words"})
     assert found.alike("seeds", "subtle").keys() == {"i", "c"} and "base" not in found.by_kind["subtle"]
 
 

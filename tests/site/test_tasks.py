@@ -105,11 +105,12 @@ def test_both_parts_are_recovered(sizes: tuple[int, ...]) -> None:
 
 
 def test_a_worked_example() -> None:
-    """By hand: MSW 1/6, MSB 1/2, so W = B = 1/6; W is all where tasks are alike; without repeats, None."""
+    """By hand: MSW 1/6, MSB 1/2, so W = B = 1/6; W is nothing or all where samples or tasks are alike."""
     budget = noise_budget([[1, 1], [1, 0], [0, 0]])
     assert budget is not None and (budget.within, budget.between) == pytest.approx((1 / 6, 1 / 6))
     assert [noise_budget(samples) for samples in ([[1], [0], [1]], [[1, 0, 1]], [])] == [None] * 3
-    alike = noise_budget([[1, 0]] * 50)
-    assert alike is not None and (alike.between, alike.sampling_share) == (0, 1)
+    certain, alike = noise_budget([[1, 1, 1], [0, 0, 0]]), noise_budget([[1, 0]] * 50)
+    assert certain and certain.sampling_share == 0 and certain.half_width(2, 1) == certain.half_width(2, 9)
+    assert alike and (alike.between, alike.sampling_share) == (0, 1)
     budget = NoiseBudget(tasks=100, samples=3, between=0.15, within=0.10)
     assert budget.sentence() == "3 repeats narrow ±9.8 to ±8.4; 100 more tasks to ±6.9"
