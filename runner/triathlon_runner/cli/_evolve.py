@@ -24,7 +24,7 @@ from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import Account, Control, ModelOpener, check_references, why_not
-from triathlon_runner.store import only_writer
+from triathlon_runner.store import refuse_second_writer
 from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import Screen, console, counted
 
@@ -82,7 +82,7 @@ def evolve(
     try:
         control, progress = Control(budget), evolving.Progress(len(jobs))
         if unfinished and control.may_send():
-            with only_writer(out / ".lock", f"problems to {str(out)!r}", "--out"):
+            with refuse_second_writer(out / ".lock", f"problems to {str(out)!r}", "--out"):
                 progress = asyncio.run(_evolve(listed, row, jobs, workspace, control))
     except (InfrastructureError, BaseExceptionGroup) as error:
         if not (said := messages(error, InfrastructureError, UserError)):

@@ -143,6 +143,10 @@ _NO_KEY: Final = (
 )
 
 
+_OUTCOMES: Final = {"refused": Finish.REFUSED, "length": Finish.LENGTH, "no answer": Finish.STOP}
+"""What a model's reply that is empty ended with, by a rule's effect."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What an error means whose status and text, such as `401 invalid_api_key: …`, begin with a pattern."""
@@ -332,8 +336,8 @@ def classify(
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
     """Returns the outcome that a rule means, or raises its error."""
-    if rule.effect in ("refused", "length", "no answer"):
-        return Finish.STOP if rule.effect == "no answer" else Finish(rule.effect)
+    if (outcome := _OUTCOMES.get(rule.effect)) is not None:
+        return outcome
     if rule.effect in ("throttled", "again"):
         kind = Throttled if rule.effect == "throttled" else Retryable
         raise kind(f"{failure.status}, {failure.quote}", failure.wait)

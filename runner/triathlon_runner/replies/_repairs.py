@@ -58,7 +58,9 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     set-up uses. `total = total([1, 2])` behind the function is an example of it; an annotation alone is none.
     """
     body = syntax.statements(program)
-    tests = {statement for statement in body if _needs_pytest(statement, entry_point)}
+    tests = set[ast.stmt]()
+    if "pytest" in program:
+        tests = {statement for statement in body if _needs_pytest(statement, entry_point)}
     definitions = [each for each in body if isinstance(each, _DEFINITIONS) and each not in tests]
     # Most programs are only definitions.
     if len(definitions) == len(body) or entry_point not in syntax.defined_names(program):

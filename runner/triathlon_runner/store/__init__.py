@@ -15,8 +15,8 @@ from triathlon_runner.store._folder import (
     graded_again_statement,
     how_to_grade_again,
     manifest_or_fault,
-    only_writer,
     read_graded_again,
+    refuse_second_writer,
 )
 from triathlon_runner.store._lines import (
     MAKE_MISSING,

@@ -31,7 +31,7 @@ class UnreadableManifestError(UserError):
 
 
 @contextmanager
-def only_writer(path: Path, what: str, option: str) -> Iterator[None]:
+def refuse_second_writer(path: Path, what: str, option: str) -> Iterator[None]:
     """Locks `what` against a second writer by this file; `option` names another place to write to.
 
     Raises:
@@ -116,7 +116,7 @@ class ResultsFolder:
     def locked(self, model: str) -> Iterator[None]:
         """Locks the files of this model against a second runner."""
         path = self.root / ".locks" / f"{model}.lock"
-        with only_writer(path, f"the results of {model!r} in {str(self.root)!r}", "--results"):
+        with refuse_second_writer(path, f"the results of {model!r} in {str(self.root)!r}", "--results"):
             yield
 
     def about_missing_manifest(self, model: str, suite: str) -> str:

@@ -82,8 +82,9 @@ def _program(text: str, language: Language, name: str, *, cut: bool) -> str:
     # Behind unfenced code a block is a remark, an example or an output.
     if not blocks or named.search(before):
         return _unfenced(before, language)
-    labelled = [block for block in blocks if block.label in labels]
-    return labelled[-1].code if labelled else blocks[0].code if len(blocks) == 1 else ""
+    if labelled := [block for block in blocks if block.label in labels]:
+        return labelled[-1].code
+    return blocks[0].code if len(blocks) == 1 else ""
 
 
 def _unfenced(text: str, language: Language) -> str:

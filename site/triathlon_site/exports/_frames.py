@@ -22,10 +22,10 @@ _WITH_GAPS: Final = {"integer or null": "Int64", "boolean or null": "boolean", "
 
 
 def _fields() -> dict[str, list[dict[str, str]]]:
-    rows = packaged_table("exports/fields.csv")
-    return {
-        name: [row for row in rows if row["file"] == name] for name in ("board", "overall", "all", "notices")
-    }
+    fields: dict[str, list[dict[str, str]]] = {}
+    for row in packaged_table("exports/fields.csv"):
+        fields.setdefault(row["file"], []).append(row)
+    return fields
 
 
 FIELDS: Final = _fields()

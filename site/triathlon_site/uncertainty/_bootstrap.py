@@ -127,6 +127,11 @@ def mean_scores(samples: Sequence[Sample]) -> Array:
     return rounded(np.mean([_ratio(*of_sample) for of_sample in sums], axis=0))
 
 
+def seeds_of(origins: Sequence[tuple[str, ...]]) -> list[str]:
+    """The seeds of these clusters, each once; of a cluster made from several its first and its last."""
+    return list(dict.fromkeys(name for origin in origins for name in (origin[0], origin[-1])))
+
+
 @lru_cache(maxsize=4)
 def task_weights(origins: tuple[tuple[str, ...], ...], draws: int = DRAWS) -> Array:
     """Draws × clusters weights from the standard exponential distribution; read only.
@@ -136,9 +141,9 @@ def task_weights(origins: tuple[tuple[str, ...], ...], draws: int = DRAWS) -> Ar
     first and of its last seed: again standard exponential, correlated 1/2 with either seed and with each task
     that shares one of them.
     """
-    names = dict.fromkeys(name for origin in origins for name in (origin[0], origin[-1]))
     # Two by draws for each; half the square of a standard normal number is Gamma(1/2).
-    halves = {name: np.square(generator("seed", name).standard_normal((2, draws))) / 2 for name in names}
+    normal = {name: generator("seed", name).standard_normal((2, draws)) for name in seeds_of(origins)}
+    halves = {name: np.square(numbers) / 2 for name, numbers in normal.items()}
     weights = np.empty((len(origins), draws))
     for row, origin in zip(weights, origins, strict=True):
         np.add(halves[origin[0]][0], halves[origin[-1]][int(origin[0] == origin[-1])], out=row)
@@ -327,7 +332,7 @@ class BySeed:
 
 def by_seed(samples: Sequence[Sample]) -> BySeed:
     """For the mean score over the samples."""
-    names = dict.fromkeys(name for s in samples for origin in s.origins for name in (origin[0], origin[-1]))
+    names = seeds_of([origin for sample in samples for origin in sample.origins])
     place = {name: row for row, name in enumerate(names)}
     models = len(samples[0].models)
     alone, related = np.zeros((2, len(place), 3 * models))

@@ -6,8 +6,8 @@ agreed on, p = 2^-k. (Bonett and Price, Journal of Educational and Behavioral St
 same two pairs in their interval for a difference of paired proportions.)
 
 Intervals and p-values come from one distribution: the Beta distribution, on the range that a difference can
-have, with the mean and the variance of the draws, and with what draws cannot show of tasks made from two
-seeds. So an interval leaves out zero where p is below 1 - LEVEL,
+have, with the mean and the variance of the draws, and with what draws cannot show: half of what tasks made
+from two seeds share, and how little few seeds say. So an interval leaves out zero where p is below 1 - LEVEL,
 and one product of matrices serves all pairs of models.
 """
 
@@ -33,6 +33,7 @@ from triathlon_site.uncertainty._bootstrap import (
     mean_scores,
     pseudo_tasks,
     rounded,
+    seeds_of,
     task_weights,
     weighted_sums,
 )
@@ -242,8 +243,7 @@ def _block(
 
 def _share_seeds(sample: Sample) -> bool:
     """Whether any of its tasks has a seed in common with another; pseudo-tasks suffice where none has."""
-    seeds = [name for origin in sample.origins for name in dict.fromkeys((origin[0], origin[-1]))]
-    return len(set(seeds)) < len(seeds)
+    return len(seeds_of(sample.origins)) < sum(len({origin[0], origin[-1]}) for origin in sample.origins)
 
 
 def _by_seeds(parts: tuple[Sample, ...], first: list[int], second: list[int], drawn: Array) -> Array:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.small_run import ROWS, SmallRun, served
-from triathlon_runner.store import only_writer
+from triathlon_runner.store import refuse_second_writer
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def test_a_budget_is_kept(tmp_path: Path) -> None:
         spent = re.search(r"(0\.\d+) USD spent in this run", said)
         assert spent is not None and 0.003 <= float(spent[1]) < 0.006
         assert re.search(r"open, \d+ jobs: the run was stopped", said)
-        with only_writer(tmp_path / "work/.lock", "", ""):
+        with refuse_second_writer(tmp_path / "work/.lock", "", ""):
             place.expect(f"{jobs} 100", 2, "another triathlon command is writing problems to 'work'")
         place.expect(f"{jobs} 100", 0, "12/12 evolved, 0 dropped, 0 open")
     models = tmp_path / "models.yaml"
