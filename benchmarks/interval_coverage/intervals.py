@@ -24,7 +24,7 @@ from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.store import read_undamaged_records
 from triathlon_site.agreement import correlate
 from triathlon_site.load._aggregate import metric_values
-from triathlon_site.uncertainty import Draws, central, differences, draw
+from triathlon_site.uncertainty import differences, ratio_interval
 
 PROGRAMS: Final = (40, 80, 154)
 """Of a runtime suite."""
@@ -123,29 +123,23 @@ def mean_of_sets(experiments: int) -> Iterator[Cell]:
 
 
 def drops(experiments: int) -> Iterator[Cell]:
-    """Intervals of the relative drop from the seeds to one set."""
+    """Intervals of the relative drop from the seeds to one set, as shares of the seeds that still pass."""
     random = np.random.default_rng(6)
-    for family in families():
-        for chance, after in ((0.9, 0.6), (0.5, 0.3), (0.2, 0.2), (0.2, 0.05)):
-            truth, holds = 100 * (chance - after) / chance, []
-            for rows in blocks(experiments):
-                ease = family.latent(random, rows, 0.4)[:2]
-                samples = [
-                    sample_of(results < ndtri(p), suite=f"set {place}", seeds=names)
-                    for place, (results, p, names) in enumerate(
-                        zip(ease, (chance, after), family.names(), strict=False)
+    for family in (*families(), *(small for small in small_families() if len(small.sets) == 2)):
+        for place in sorted({1, len(family.sets) - 1}):
+            for chance, after in ((0.9, 0.6), (0.5, 0.3), (0.2, 0.2), (0.2, 0.05)):
+                holds = []
+                for rows in blocks(experiments):
+                    ease, names = family.latent(random, rows, 0.4), family.names()
+                    seeds, changed = (
+                        sample_of(ease[of] < ndtri(p), suite=f"set {of}", seeds=names[of])
+                        for of, p in ((0, chance), (place, after))
                     )
-                ]
-                low, high = drop_ends(*map(draw, samples))
-                holds.append((low <= truth) & (truth <= high))
-            yield Cell(
-                f"{family.name}, from {chance:.0%} to {after:.0%}", float(np.concatenate(holds).mean()), HELD
-            )
-
-
-def drop_ends(seeds: Draws, changed: Draws) -> tuple[Array, Array]:
-    """As the page of the evolved sets has them."""
-    return central(100 * (seeds - changed) / seeds)
+                    some = np.flatnonzero(seeds.numerators.any(axis=1)).tolist()
+                    spans = (ratio_interval(seeds.of_models([row]), changed.of_models([row])) for row in some)
+                    holds += [span.low <= after / chance <= span.high for span in spans]
+                setting = f"{family.name}, set {place}, from {chance:.0%} to {after:.0%}"
+                yield Cell(setting, float(np.mean(holds)), HELD)
 
 
 def of_two_models(experiments: int) -> Iterator[Cell]:

@@ -214,7 +214,7 @@ KINDS: dict[str, Callable[[int], Iterable[Any]]] = runpy.run_path(str(COVERAGE))
     [
         ("asl", 400, 12),
         ("mean", 300, 16),
-        ("drops", 400, 8),
+        ("drops", 60, 20),
         ("few-seeds", 60, 40),
         ("differences", 120, 8),
         ("mean-differences", 120, 4),

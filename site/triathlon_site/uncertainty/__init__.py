@@ -12,6 +12,7 @@ from triathlon_site.uncertainty._bootstrap import (
     draw,
     generator,
     mean_scores,
+    ratio_interval,
     rounded,
     score_intervals,
     share_interval,

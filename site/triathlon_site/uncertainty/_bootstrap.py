@@ -263,6 +263,24 @@ def share_interval(solved: float, tasks: float) -> Interval:
     return Interval(min(low, solved / tasks), max(high, solved / tasks))
 
 
+def ratio_interval(before: Sample, after: Sample) -> Interval:
+    """Of one model's score in `after`, as a share of that in `before`.
+
+    The ends are quantiles of draws; on the scale of logarithms, they lie further from the median by what few
+    seeds and tasks made from two seeds need.
+    """
+    logs = np.log(draw(after) / draw(before))[:, 0]
+    jackknife, students = (float(factor[0]) for factor in by_seed([before, after]).factors())
+    added = sum(
+        max(by_seed([sample]).unseen(jackknife)[0, 0], 0) / _share(sample)[0] ** 2
+        for sample in (before, after)
+        if sample.numerators.any()
+    )
+    wider = math.sqrt((1 + added / logs.var()) * jackknife * students)
+    middle = np.median(logs)
+    return Interval(*(float(np.exp(middle + wider * (end - middle))) for end in central(logs)))
+
+
 def _shape(samples: Sequence[Sample]) -> tuple[Array, Array, Array]:
     """By model: a score as a share of its maximum, how many tasks that pass or fail have the same spread, and
     by how much the skewness exceeds that of these.
@@ -328,6 +346,13 @@ class BySeed:
         seeds = np.maximum(_even(self.weights), made + 1)
         students = stdtrit(np.maximum(seeds / made - 1, 1), 1 - _TAIL) / _Z
         return seeds * (seeds - 1) / (seeds - made) ** 2, students**2
+
+    def unseen(self, jackknife: float) -> Array:
+        """Models × models: the covariance that draws cannot show, half of what tasks made from two seeds
+        share; to be multiplied by `jackknife`, as what was drawn is.
+        """
+        half = (self.alone + self.related / 2) @ self.related.T / 2
+        return np.asarray(half + half.T - self.twice @ self.twice.T / jackknife)
 
 
 def by_seed(samples: Sequence[Sample]) -> BySeed:

@@ -252,10 +252,9 @@ def _by_seeds(parts: tuple[Sample, ...], first: list[int], second: list[int], dr
     """
     seeds = by_seed(parts)
     jackknife, students = (float(factors.max()) for factors in seeds.factors())
-    half = (seeds.alone + seeds.related / 2) @ seeds.related.T / 2
-    beyond = half + half.T - seeds.twice @ seeds.twice.T / jackknife
-    own = np.diag(beyond)
-    added = own[first][:, None] + own[second] - 2 * beyond[np.ix_(first, second)]
+    unseen = seeds.unseen(jackknife)
+    own = np.diag(unseen)
+    added = own[first][:, None] + own[second] - 2 * unseen[np.ix_(first, second)]
     return np.asarray((drawn + np.maximum(added, 0)) * jackknife * students)
 
 

@@ -26,7 +26,7 @@ from triathlon_site.pages.board._parts import (
 )
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, sample_of, set_title, variants_of
-from triathlon_site.uncertainty import Sample, central, draw, score_intervals
+from triathlon_site.uncertainty import Sample, ratio_interval, score_intervals
 
 SIGNIFICANCE: Final = 0.05
 OVER_SETS: Final = ("mean of the five", "to the average")
@@ -146,23 +146,23 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
     """By model: the relative drop from the seeds to one set, with its interval."""
     seed, order = analyses.seed_of(name), sorted(board.models)
 
-    def drawn(entry: SuiteEntry) -> np.ndarray:
+    def of_each(entry: SuiteEntry) -> list[Sample]:
         metric = next(metric for metric in entry.metrics if metric.headline)
         # also of other protocols: a model is compared with itself alone
         sample = sample_of(entry.id, metric, own_files(board, entry.id), order)
         # one by one, so that equal models have equal intervals, whichever others there are
-        return np.hstack([draw(sample.of_models([row])) for row in range(len(order))])
+        return [sample.of_models([row]) for row in range(len(order))]
 
-    before, after = (drawn(analyses.sets[each]) for each in (seed, name))
-    low, high = central(100 * (before - after) / before)
     drops = {}
-    for place, model in enumerate(order):
+    for model, *samples in zip(order, *(of_each(analyses.sets[each]) for each in (seed, name)), strict=True):
         scores = analyses.board.get(model, {})
         if name in scores and scores.get(seed):
             value = analysis.relative_drop(scores[seed], scores[name])
-            ends = min(float(low[place]), value), max(float(high[place]), value)
-            sure = bool(low[place] > 0 or high[place] < 0)
+            span = ratio_interval(*samples)
+            low, high = (100 * (1 - end) for end in (span.high, span.low))
+            ends = min(low, value), max(high, value)
             details = dict(zip(("low", "high"), ends, strict=True))
+            sure = low > 0 or high < 0
             drops[model] = Value(_fall(value), " to ".join(map(_fall, ends)), value, details, sure=sure)
     return drops
 
