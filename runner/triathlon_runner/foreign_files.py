@@ -138,6 +138,8 @@ def parse_foreign_json(text: bytes) -> Any:
     """
     if text.strip() == b"{":
         raise ValueError("an object in several lines: write each in one, as `jq --compact-output` does")
+    if b"\xed" in text:  # written as they are, too
+        text = clean(text.decode(errors="surrogatepass")).encode()
     return parse_json(_LONE_SURROGATE.sub(lambda found: found[1] or rb"\ufffd", text))
 
 

@@ -104,7 +104,7 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         version_program="function version() { return process.versions.node; }",
         definition=r"\bfunction(\s*\*)?\s*{name}\b|\b{name}\s*=\s*(async\s*)?(function\b|\(|\w+\s*=>)",
         opening="function {name}({parameters}) {{\n",
-        command=("node", "--stack-size=3900", "--max-old-space-size=3072"),
+        command=("node", "--stack-size=3900", "--max-old-space-size=3072", "--random-seed=1"),
         harness="harness.js",
         libraries=("/usr/share/nodejs", "/usr/share/node_modules"),
         package="nodejs",

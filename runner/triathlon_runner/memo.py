@@ -6,6 +6,7 @@ import re
 import sys
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final
 
@@ -22,6 +23,7 @@ def python_version() -> str:
     return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
+@cache
 def library_versions() -> dict[str, str]:
     """Returns the versions of the libraries that programs may import: NumPy, and what `official` installs."""
     stated = [text for text in requires("triathlon-leaderboard") or () if "official" in text]
@@ -36,14 +38,14 @@ def library_versions() -> dict[str, str]:
 def memo_key(kind: str, *inputs: object) -> str:
     """Returns the name under which a derived value is stored; no other version's value has it.
 
-    It is a hash of the versions of the engine and of the Python that programs run in, of `kind` and of
-    `inputs`.
+    It is a hash of the versions of the engine, of the Python that programs run in and of the libraries that
+    they may import, of `kind` and of `inputs`.
 
     Args:
         kind: What is derived, with the version of its format.
         inputs: Everything that the value depends on: whole problems, never their ids alone.
     """
-    parts = [kind, ENGINE_VERSION, python_version(), *inputs]
+    parts = [kind, ENGINE_VERSION, python_version(), library_versions(), *inputs]
     text = json.dumps(parts, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()[:_HEX_DIGITS]
 

@@ -106,6 +106,7 @@ def test_half_an_emoji_is_replaced() -> None:
     assert parse_foreign_json(rb'{"a\ud800": ["\ud83d\ude00", "\ud83d!", "\\ud800", "\\\ude00"]}') == {
         "a�": ["😀", "�!", "\\ud800", "\\�"]
     }
+    assert parse_foreign_json(b'"\xed\xa0\xbd \xed\x95\x9c"') == "� 한"
     with pytest.raises(ValueError, match="recursion"):
         parse_foreign_json(b"[" * 100_000)
 

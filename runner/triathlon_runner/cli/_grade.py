@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedPr
 from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeReport, grade_samples
+from triathlon_runner.store import refuse_second_writer
 from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import console, counted, first_of, progress_lines, table
 
@@ -53,18 +55,22 @@ def grade(
         raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {k!r}")
     ks = sorted(set(map(int, parts)))
     functions, inputs = _problems(suite, problems, data_store(data))
-    report = asyncio.run(
-        grade_samples(
-            samples,
-            functions,
-            out=out,
-            model=model,
-            inputs="base" if base_only else inputs,
-            jobs=jobs,
-            keys=cache_folder() / "keys",
-            on_progress=progress_lines("triathlon grade", "sample"),
-        )
+    lock = out and refuse_second_writer(
+        out.with_name(f".{out.name}.lock"), f"verdicts to {str(out)!r}", "--out"
     )
+    with lock or nullcontext():
+        report = asyncio.run(
+            grade_samples(
+                samples,
+                functions,
+                out=out,
+                model=model,
+                inputs="base" if base_only else inputs,
+                jobs=jobs,
+                keys=cache_folder() / "keys",
+                on_progress=progress_lines("triathlon grade", "sample"),
+            )
+        )
     whole = report.whole(partial=partial)
     # By name of the inputs, whether a score takes the base inputs alone of lines that have both.
     rows = {"base" if report.inputs == "base" else "all": False}

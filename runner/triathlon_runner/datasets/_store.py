@@ -3,7 +3,7 @@
 import ast
 import hashlib
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -75,7 +75,7 @@ class DataStore:
             return file.verified(path.read_bytes(), repr(str(path)))
         cached = self.cache / file.name
         if cached.is_file():
-            with suppress(DataUnavailableError):
+            with suppress(DataUnavailableError) if self.fetch else nullcontext():
                 return file.verified(cached.read_bytes(), repr(str(cached)))
         if not self.fetch:
             raise DataUnavailableError(self._missing(file, "and fetching is switched off"))

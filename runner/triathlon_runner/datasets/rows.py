@@ -25,6 +25,7 @@ TYPED: Final = Comparison("typed", tolerance=FLOAT_TOLERANCE)
 
 _SET_TASKS: Final = frozenset(f"Mbpp/{n}" for n in (2, 7, 111, 140, 232, 579, 769))
 _NOT_NONE_ENTRY_POINTS: Final = frozenset({"check_str", "text_match_three", "text_starta_endb"})
+"""Of tasks of MBPP+; a user's function may have one of these names, too."""
 _CHECKERS: Final = {
     "Mbpp/287": "mbpp-287",
     "Mbpp/581": "mbpp-581",
@@ -98,7 +99,7 @@ def _evalplus_comparison(row: Row) -> Comparison:
         return Comparison("checker", tolerance=tolerance, checker=_CHECKERS[row["task_id"]])
     if row["task_id"] in _SET_TASKS:
         return Comparison("set")
-    if row["entry_point"] in _NOT_NONE_ENTRY_POINTS:
+    if row["task_id"].startswith("Mbpp/") and row["entry_point"] in _NOT_NONE_ENTRY_POINTS:
         return Comparison("not-none")
     return Comparison("close", tolerance=tolerance)
 
@@ -146,8 +147,9 @@ _CONVERT: Final[dict[str, _Convert]] = {
 
 def evoeval_problem(row: Row, name: EvoEvalSet) -> Problem:
     """One row of an EvoEval set, which writes arguments as they stand in a call, `[1, 2], 'a'`."""
-    checker = f"evoeval-{name}-{row['task_id'].rpartition('/')[2]}"
-    has_checker = checker in _EVOEVAL_CHECKERS
+    data_set, _, number = row["task_id"].rpartition("/")
+    checker = f"evoeval-{name}-{number}"
+    has_checker = data_set == "EvoEval" and checker in _EVOEVAL_CHECKERS
     return _problem(
         row,
         f"{row['prompt']}\n{row['canonical_solution']}",

@@ -156,6 +156,8 @@ async def _stored_key(sandbox: Sandbox, path: Path, problem: Problem) -> AnswerK
         except BaseException:  # a half-written key never has the name
             os.unlink(file.name)  # noqa: PTH108 (beside the rename)
             raise
+        file.flush()
+        os.fchmod(file.fileno(), 0o644)  # the cache may be another user's, too
         os.replace(file.name, path)  # noqa: PTH105
         return AnswerKey(file)
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Protocol
 
 from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import AnyProblem, FunctionProblem, Problem
-from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_key
+from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, UngradableError, answer_key
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
@@ -98,7 +98,7 @@ class ProgramGrader:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self.sandbox = sandbox
         self._folder = keys
-        self._keys: Once[Problem, AnswerKey] = Once()
+        self._keys: Once[Problem, AnswerKey | UngradableError] = Once()
         self._code_tests = CodeTestGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
         self._wall_seconds = wall_seconds
@@ -109,7 +109,9 @@ class ProgramGrader:
         """As `Grader.grade`; classes are graded by their tests, too."""
         if not isinstance(problem, Problem):
             return await self._code_tests.grade(program, problem)
-        key = await self._keys.get(problem, partial(answer_key, self.sandbox, self._folder, problem))
+        key = await self._keys.get(problem, partial(self._key_or_refusal, problem))
+        if isinstance(key, UngradableError):
+            raise UngradableError(str(key))
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         libraries = problem.libraries | chosen_libraries(program)
         if problem.comparison.oracle == "set":
@@ -123,6 +125,12 @@ class ProgramGrader:
         return await grade_results(
             self.sandbox, job, partial(_fault, problem, key), partial(_texts, problem, key)
         )
+
+    async def _key_or_refusal(self, problem: Problem) -> AnswerKey | UngradableError:
+        try:
+            return await answer_key(self.sandbox, self._folder, problem)
+        except UngradableError as error:
+            return error
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
             limit = sample.get("limit")
             met = f" (it met its limit: {limit.get('type')})" if isinstance(limit, dict) else ""
             yield ForeignSample(task, "", error=f"it has no reply: its output has no choices{met}")
+        elif part(output, where, "choices", 0, "message", kind=dict).get("content") is None:
+            yield ForeignSample(task, "", error="it has no reply: its content is null")
         else:
             text = part(output, where, "choices", 0, "message", "content", kind=str | list)
             if not isinstance(text, str):  # without reasoning
@@ -93,7 +95,8 @@ def _samples(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             where = f"{path}, sample {number}"
             yield where, object_of(sample, where)
         return
-    samples = sorted((name for name in names if name.startswith("samples/")), key=_task_and_epoch)
+    of_samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+    samples = sorted(of_samples, key=_task_and_epoch)
     if not samples:
         raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {names[:8]}")
     for name, content in zip(samples, read_members(path, samples), strict=True):

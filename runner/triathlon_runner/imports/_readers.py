@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -146,16 +146,26 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
 
 
 def read_reval(path: Path) -> Iterator[Foreign]:
-    """Yields the units that stand in all four logs."""
-    logs = {task: _newest_log(path, task) for task in QUESTIONS}
-    for unit in logs["coverage"]:
-        if all(unit in log for log in logs.values()):
-            program, index = unit
-            yield ForeignAnswers(f"{program}#{index}", {task: log[unit] for task, log in logs.items()})
+    """Yields the units, of which those that are not in all four logs are left out."""
+    logs = {}
+    for task in QUESTIONS:
+        logs[task], broken = _newest_log(path, task)
+        yield from broken
+    for unit in dict.fromkeys(chain(*logs.values())):
+        task_id = "#".join(map(str, unit))
+        if lacking := [task for task, log in logs.items() if unit not in log]:
+            yield ForeignSample(task_id, "", error=f"it is not in the log of {', '.join(lacking)}")
+        else:
+            yield ForeignAnswers(task_id, {task: log[unit] for task, log in logs.items()})
 
 
-def _newest_log(folder: Path, task: str) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Returns the replies of a task by unit. Names of logs are times, so the newest is the last by name."""
+def _newest_log(
+    folder: Path, task: str
+) -> tuple[dict[tuple[str, int], tuple[str, ...]], list[ForeignSample]]:
+    """Returns the replies of a task by unit, and lines that cannot be read.
+
+    Names of logs are times, so the newest is the last by name.
+    """
     files = sorted(folder.glob(f"{task}@*/*.jsonl"))
     names = sorted({file.parent.name for file in files})
     if len(names) != 1:
@@ -164,7 +174,8 @@ def _newest_log(folder: Path, task: str) -> dict[tuple[str, int], tuple[str, ...
             f" got them in {names or 'none'}"
         )
     replies: dict[tuple[str, int], tuple[str, ...]] = {}
-    for where, row in json_lines(files[-1]):
+    rows, broken = _rows(files[-1])
+    for where, row in rows:
         if "task_id" not in row:  # the last line holds the metrics
             continue
         try:
@@ -174,7 +185,7 @@ def _newest_log(folder: Path, task: str) -> dict[tuple[str, int], tuple[str, ...
                 replies[unit] = tuple(text if isinstance(text, str) else json.dumps(text) for text in texts)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise UserError(f"{where}: expected REval's results, got {error!r}") from None
-    return replies
+    return replies, broken
 
 
 def cruxeval_model_and_suite(log: Path) -> tuple[str, str] | None:
@@ -201,12 +212,15 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
     model_and_suite = cruxeval_model_and_suite(path)
     asks_input = "input" in model_and_suite[1] if model_and_suite else None
     for task_id, texts in answers.items():
-        if not are_texts(texts):
+        if not isinstance(texts, list):
             raise UserError(f"{path}, {task_id}: expected a list of answers, got {texts!r:.80}")
-        verdicts = _verdicts(scored.get(task_id), texts, asks_input=asks_input)
+        verdicts = _verdicts(scored.get(task_id), [*map(str, texts)], asks_input=asks_input)
         for text, passed in zip(texts, verdicts, strict=True):
-            # The file has the answers alone, also where the prompt asked for a chain of thought first.
-            yield ForeignSample(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", theirs=TheirVerdict(passed))
+            if isinstance(text, str):
+                # The file has the answers alone, also where the prompt asked for a chain of thought first.
+                yield ForeignSample(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", theirs=TheirVerdict(passed))
+            else:
+                yield ForeignSample(task_id, "", error=f"expected a text as answer, got {text!r:.80}")
 
 
 def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> list[bool | None]:
@@ -246,7 +260,8 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
         # without the metadata's task id, the sample's id without the sample's number
         task_id = task_name(metadata.get("task_id")) or part(row, where, "sample_id").partition("#")[0]
         if row.get("interaction_type") == "multi_turn":
-            yield _conversation(row, task_id, where)
+            error = row.get("error")
+            yield ended_in_error(task_id, error) if error else _conversation(row, task_id, where)
             continue
         replies = object_of(row.get("output"), f"{where}, output").get("raw")
         if row.get("error") and not (are_texts(replies) and any(replies)):
@@ -287,7 +302,8 @@ def _interactions(
         sample = str(row.get("sample_id")), str(row.get("input"))
         score = *sample, str(row.get("evaluation_result_id") or row.get("evaluation_name"))
         counts[score] += 1
-        interaction = *sample, str(metadata.get("epoch") or counts[score])
+        epoch = metadata.get("epoch")
+        interaction = *sample, str(counts[score] if epoch is None else epoch)
         if interaction not in seen:
             seen.add(interaction)
             yield where, row, metadata

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
-from triathlon_runner.memo import library_versions, memo_key, python_version
+from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.records import Strict
 from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._literals import read_literal
@@ -83,7 +83,7 @@ class QuestionSource:
         """Named by a hash of what the questions depend on: data, rules, the Python that traces, libraries."""
         if self.cache is None:
             return None
-        key = memo_key("questions", self.data, _RULES, library_versions(), self.truths)
+        key = memo_key("questions", self.data, _RULES, self.truths)
         return self.cache / f"{key}.json"
 
     async def build(self, sandbox: Sandbox) -> QuestionFile:

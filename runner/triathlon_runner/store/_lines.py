@@ -320,12 +320,12 @@ class ResultsFile(Generic[R]):
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
             with self.path.open("ab") as file:
-                left = memoryview(line)
+                left, before = memoryview(line), os.fstat(file.fileno()).st_size
                 try:
                     while left:  # one call may write less than it is given
                         left = left[os.write(file.fileno(), left) :]
                 except OSError:
-                    os.ftruncate(file.fileno(), self.size)
+                    os.ftruncate(file.fileno(), before)
                     raise
         except OSError as error:
             raise UserError(

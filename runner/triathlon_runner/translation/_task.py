@@ -278,7 +278,7 @@ def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) ->
         number = _number(got, spec)
         return number is not None and abs(expected - number) <= tolerance + _rounding(expected, number)
     if isinstance(expected, str):
-        is_number = isinstance(got, int) and not isinstance(got, bool)
+        is_number = isinstance(got, int | float) and not isinstance(got, bool)
         digits = _text(got) if is_number and not spec.has_number_type else ""
         return bool(got == expected or (digits and digits == expected))
     if isinstance(expected, dict):

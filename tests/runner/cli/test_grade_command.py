@@ -10,6 +10,7 @@ import pytest
 from support.import_place import write_lines
 from support.small_run import SmallRun
 from triathlon_runner import terminal
+from triathlon_runner.store import refuse_second_writer
 
 Line = dict[str, Any]
 PROMPT = "def f(x):\n"
@@ -150,6 +151,23 @@ def test_refused_problems_are_said_once(grading: Grading) -> None:
     said = grading.expect(call, 1, "refused, because they cannot grade: 1 problem:")
     assert said.count("the tests of Own/1 prove nothing") == 1
     assert grading.graded(call, code=1)["outcomes"] == {"passed": 1}
+
+
+def test_special_rules_are_for_the_official_tasks_alone(grading: Grading) -> None:
+    """A function or a file of a user may be called like one that has a rule of its own."""
+    named = problem(10, entry_point="check_str", prompt="def check_str(x):\n")
+    evolved = {**PLAIN, "task_id": "Own/10", "inputs": ["1"]}
+    for row, program in ((named, "def check_str(x):\n    return 0\n"), (evolved, WRONG)):
+        grading.command([(10, program)], [row])
+        (grading.root / "problems.jsonl").rename(grading.root / "difficult.jsonl")
+        report = grading.json("grade samples.jsonl --problems difficult.jsonl")
+        assert report["outcomes"] == {"failed": 1}
+
+
+def test_a_second_call_that_writes_is_refused(grading: Grading) -> None:
+    """It would leave out what the first has graded."""
+    with refuse_second_writer(grading.root / ".out.jsonl.lock", "", ""):
+        grading.expect(f"{grading.command([(1, RIGHT)])} --out out.jsonl", 2, "another triathlon command is")
 
 
 def test_lines_of_other_samples_stay(grading: Grading) -> None:

@@ -114,6 +114,9 @@ def test_no_network(tmp_path: Path, release: tuple[str, list[str]]) -> None:
     base, asked = release
     with pytest.raises(DataUnavailableError, match="switched off"):
         DataStore(cache=tmp_path, fetch=False).read(_file(f"{base}/whole"))
+    (tmp_path / _file().name).write_bytes(b"spoilt")
+    with pytest.raises(DataUnavailableError, match="expected SHA-256"):
+        DataStore(cache=tmp_path, fetch=False).read(_file(f"{base}/whole"))
     assert asked == []
 
 

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from support.case_files import programs
 from triathlon_runner.datasets import Comparison, Problem
-from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.grading import ProgramGrader, UngradableError
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox
 
@@ -59,6 +60,18 @@ async def test_a_reference_may_raise_or_be_opaque(grader: ProgramGrader) -> None
     matching = "import re\ndef f(x):\n    return re.match('a', x)\n"
     opaque = Problem("test/opaque", "f", "", matching, ("('a',)", "('b',)"), Comparison("not-none"))
     assert (await grader.grade(matching, opaque)).outcome is P
+
+
+async def test_a_reference_that_is_refused_runs_once(sandbox: Sandbox) -> None:
+    """However many programs it cannot grade."""
+    with patch(
+        "triathlon_runner.grading._program_grader.answer_key", side_effect=UngradableError("why")
+    ) as key:
+        grader = ProgramGrader(sandbox)
+        for _ in range(2):
+            with pytest.raises(UngradableError, match="why"):
+                await grader.grade(THIRDS.reference, THIRDS)
+    assert key.await_count == 1
 
 
 ADD = "def add(a, b):\n    return a + b\n"

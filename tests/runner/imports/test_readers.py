@@ -54,6 +54,19 @@ def test_an_odd_log_of_reval_is_a_users_error(tmp_path: Path, generation: str) -
         read("reval", tmp_path)
 
 
+def test_what_stands_in_some_logs_of_reval_alone(tmp_path: Path) -> None:
+    """It is left out by name, as a torn line is."""
+    for question in ("coverage", "state", "path", "output"):
+        rows = [{"task_id": "t", "generation": [{"input_idx": 0, "results": [{"generated": "x"}]}]}] * (
+            question != "path"
+        )
+        write_lines(tmp_path / f"{question}@x/1.jsonl", *rows, {"acc": 0.5})
+    with (tmp_path / "output@x/1.jsonl").open("a") as log:
+        log.write('{"task_id"')
+    errors = [unit.error for unit in read("reval", tmp_path)]
+    assert "line 3: expected JSON" in errors[0] and errors[1:] == ["it is not in the log of path"]
+
+
 def test_a_count_that_nobody_can_count_to(tmp_path: Path) -> None:
     """A number of loops with 5000 digits, which is an object's key, is unknown."""
     cycles = [{"code_output": "", "summary_output": ""}]

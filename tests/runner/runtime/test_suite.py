@@ -118,7 +118,7 @@ async def test_questions_are_built_once_and_kept(
     assert kept.read_bytes() == content
     assert third.settings("instruct") == again.settings("instruct")
     assert third.settings("instruct")["questions"]["python"] == python_version()
-    monkeypatch.setattr("triathlon_runner.runtime._construct.library_versions", lambda: {"l": "6"})
+    monkeypatch.setattr("triathlon_runner.memo.library_versions", lambda: {"l": "6"})
     assert source(tmp_path).ready() is None
     other = suite(cache=tmp_path)
     await other.prepare(grader)

@@ -58,6 +58,13 @@ async def test_maps_and_special_numbers_cross(sandbox: Sandbox, language: Langua
         assert await shown(sandbox, text_of(language, "special numbers"), language, number) == [expected]
 
 
+@pytest.mark.parametrize("language", INTERPRETED)
+async def test_chance_starts_the_same(sandbox: Sandbox, language: Language) -> None:
+    """Random numbers, and the order of Perl's hashes: else a verdict could not be verified."""
+    first, second = [await shown(sandbox, text_of(language, "chance"), language, None) for _ in range(2)]
+    assert first and first == second
+
+
 @pytest.mark.parametrize("heading", [heading for heading in TEXTS if "whole file" in heading])
 async def test_what_programs_begin_and_end_with(sandbox: Sandbox, heading: str) -> None:
     """Declarations that have to stand first, what is behind a closing tag or an end mark, exports."""

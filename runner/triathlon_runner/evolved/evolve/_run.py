@@ -178,7 +178,8 @@ class Workspace:
                 " name another one"
             ) from error
         self.ended()
-        _add(self._log)
+        if not self._log.exists():  # else another `evolve` may add to it at this moment
+            _add(self._log)
         names = {seed.task_id for seed in seeds}
         for path in self._sets:
             for place, row in _rows(path, "task_id"):

@@ -48,6 +48,9 @@ share of a core that checking may take where there are many files."""
 _CONFINED = 5
 """The child's descriptor on which it reports that it is confined; closed before the program is loaded."""
 _SOURCE, _SINK = 3, 4
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull, "PERL_HASH_SEED": "0"}
+"""Of children in other languages. As in Python, hashes and random numbers (see the harnesses) start the same
+in each, so that a program gives one verdict."""
 
 
 def main(control: int, configuration: str) -> None:
@@ -245,7 +248,7 @@ def _become_child(
             os._exit(0)  # the runner has closed the pipe
         confinement.apply_memory_limit(*messages.MEMORY.unpack(memory_bytes))
         if command:
-            os.execve(command[0], command, {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull})  # noqa: S606 (no shell on purpose)
+            os.execve(command[0], command, _ENVIRONMENT)  # noqa: S606 (no shell on purpose)
         child.serve(_SOURCE, _SINK)
         sys.stdout.flush()
         sys.stderr.flush()

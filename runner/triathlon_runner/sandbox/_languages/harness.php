@@ -16,6 +16,7 @@ final class Harness
         self::$source = fopen('php://fd/3', 'rb');
         self::$sink = fopen('php://fd/4', 'wb');
         [$program, self::$limit, $relayed] = self::receive();
+        mt_srand(0);
         foreach ($relayed as $name) {
             eval("function $name(...\$arguments) { return \\Triathlon\\Harness::ask('$name', \$arguments); }");
         }

@@ -16,6 +16,7 @@ class TriathlonHarness
 
   def serve
     program, @limit, relayed = receive
+    srand(0)
     relayed.each { |name| define_question(name) }
     begin
       eval(program, TOPLEVEL_BINDING.dup, FILE)
