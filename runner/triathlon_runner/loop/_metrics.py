@@ -19,7 +19,12 @@ def task_share(record: LoopRecord, unknown: float) -> float:
     if 0 < sustained < record.max_loops:  # s̄ (equation 4)
         last = unknown if record.similarity is None else record.similarity
         mean = (sustained - 1 + last) / sustained
-    return sustained**2 * mean / record.max_loops
+    return _share_if_same(record) * mean
+
+
+def _share_if_same(record: LoopRecord) -> float:
+    """The same with s = 1, whatever a judge said: what published counts tell."""
+    return record.sustained_loops**2 / record.max_loops
 
 
 def asl_of_counts(counts: Sequence[int], max_loops: int) -> float:
@@ -33,7 +38,7 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
     if max_loops == 1:
         return (pass_at_1,)
     low, high = (_mean(partial(task_share, unknown=end)) for end in (0.0, 1.0))
-    solved = _mean(partial(task_share, unknown=1.0), _sustains(1))
+    same, solved = _mean(_share_if_same), _mean(_share_if_same, _sustains(1))
     lost = _mean(lambda record: 1 <= record.sustained_loops < max_loops)
     loops = _mean(lambda record: record.sustained_loops)
     on_solved = f"{_ASL}, over the tasks that sustain a loop"
@@ -55,6 +60,7 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
             for j in range(2, max_loops + 1)
         ),
         in_loops("loops", "Loops sustained a task", "EVALOOOP, figure 3", loops, role="beside"),
+        in_loops("asl_same", "ASL, s = 1", _ASL, same, role="beside"),
         in_loops("asl_solved", "ASL over solved tasks, s = 1", on_solved, solved, role="beside"),
     )
 

@@ -99,16 +99,17 @@ def test_samples_that_are_alike_stand_once() -> None:
 
 
 def test_a_film_says_where_a_task_was_lost() -> None:
-    """Equal loops are one scene; the lost program stands beside the last right one."""
+    """And what it adds to ASL. Equal loops are one scene; the lost program stands beside the last right one."""
     suite = FakeSuite(entries(["loop/core"])[0], tasks=40)
     for record in fake_records(FakeModel("m", 1.0, 0.7), suite):
         assert isinstance(record, LoopRecord)
         scenes, failed = list(film(record)), record.outcome != "passed"
         loops = [n for scene in scenes for n in range(scene.first, scene.last + 1)]
         assert loops == [step.loop for step in record.loops]
-        lost = [scene for scene in scenes if scene.before]
-        assert len(lost) == (0 < record.sustained_loops < 10 and failed)
+        assert sum(bool(scene.before) for scene in scenes) == (0 < record.sustained_loops < 10 and failed)
         assert any(kind.startswith("lost in loop") for kind in loop_kinds(record)) == failed
+        ((_, page),) = render_tasks({"t": [record]}, installed_environment(), ARTICLES[LoopRecord], {})
+        assert f" {suite.entry.metrics[1].score([record]):.1f} of\n10 points" in page
 
 
 def test_a_function_that_is_not_there_is_named() -> None:
