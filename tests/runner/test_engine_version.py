@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "3bbb295efb6e353014bda9f5c18d2ddc213a81aa3ca653f9efa15428a7f9d355")
+DECIDED = (2, "aa54b12dbbd455e549761cff591c5c2c66c5c20171fc31f9c855cf05931c6d63")
 SOURCES = (
     *(f"**/{name}.py" for name in ("_answer", "_answers", "_extract", "_grade")),
     "grading/**/*.py",
