@@ -11,15 +11,14 @@ _CURVE = "EVALOOOP, section 4"
 
 
 def task_share(record: LoopRecord, unknown: float) -> float:
-    """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M.
+    """What one task adds to ASL · T: l² · s̄ / M, where s̄ = (l - 1 + s) / l (equation 4).
 
     `unknown` stands for a similarity that no judge gave: 0 and 1 span the interval.
     """
-    sustained, mean = record.sustained_loops, 1.0
-    if 0 < sustained < record.max_loops:  # s̄ (equation 4)
+    sustained, last = record.sustained_loops, 1.0
+    if sustained < record.max_loops:
         last = unknown if record.similarity is None else record.similarity
-        mean = (sustained - 1 + last) / sustained
-    return _share_if_same(record) * mean
+    return sustained * (sustained - 1 + last) / record.max_loops
 
 
 def _share_if_same(record: LoopRecord) -> float:

@@ -235,10 +235,7 @@ _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWE
 
 
 def line_text(program: str, line: int) -> str:
-    """The text of a 1-based line, as questions quote it and answers repeat it; `-1` for no line.
-
-    `splitlines` would also part lines at form feeds and other characters that Python leaves in its lines.
-    """
+    """The text of a 1-based line, as Python counts them (not so `splitlines`); `-1` for no line."""
     return "-1" if line < 1 else program.split("\n")[line - 1].strip()
 
 

@@ -23,7 +23,7 @@ from triathlon_runner.runtime._sandboxed.programs import (
     prepared,
     seed_generators,
 )
-from triathlon_runner.runtime._sandboxed.select import candidate_statements, choose, watches
+from triathlon_runner.runtime._sandboxed.select import candidate_statements, choose, functions, watches
 
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
@@ -83,7 +83,7 @@ class Trace:
     def __init__(self, program: str, watches: dict[int, list[str]]) -> None:
         tree = ast.parse(program)
         self._first_lines = _statement_lines(tree)
-        self._definitions = _definition_lines(tree)
+        self._definitions = {_first_line(f) for f in functions(tree) if f.body[0].lineno > f.lineno}
         self._watches = _read_watches(tree, watches)
         self._rows: dict[Row, Row] = {}
         self._active: dict[int, _Activity] = {}
@@ -136,7 +136,7 @@ class Trace:
         in_class = not frame.f_code.co_flags & inspect.CO_OPTIMIZED
         if in_class and not activity.step and self.steps and self.steps[-1].line == line:
             return  # the body of a class statement begins on the statement's own line
-        if self._definitions.get(frame.f_code.co_firstlineno) == frame.f_lineno:
+        if line == frame.f_code.co_firstlineno and line in self._definitions:
             return  # Python 3.11 gives some folded constants of a body the line of its `def`
         if activity.step and activity.step.line == line and at > activity.start:
             return
@@ -278,8 +278,7 @@ def questions(program: str, run: dict[str, str], named: list[tuple[int, str]], s
         for line, name in named or choose(places, found.changed)
     ]
     result = found.result and _as_value(found.result)
-    said = {"outcome": found.outcome, "error": found.error, "result": result}
-    return {**said, "statements": tuple(statements)}
+    return {"outcome": found.outcome, "error": found.error, "result": result, "statements": tuple(statements)}
 
 
 def _as_value(row: Row) -> dict[str, Any]:
@@ -306,15 +305,6 @@ def _first_line(node: Any) -> int:
     """The line on which a statement, handler or case begins: with decorators, that of the first."""
     parts = [getattr(node, "pattern", node), *getattr(node, "decorator_list", [])]
     return int(min(part.lineno for part in parts))
-
-
-def _definition_lines(tree: ast.Module) -> dict[int, int]:
-    """By a function's first line (a decorator's or the `def`'s), its `def`, where its body is below that."""
-    return {
-        _first_line(node): node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body[0].lineno > node.lineno
-    }
 
 
 def _read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, dict[str, ast.expr]]:
