@@ -135,10 +135,10 @@ def lost_sections(board: Board, models: Models) -> Iterator[Section]:
             fixed[model] = replace(fixed[model], small=f"half of them from loop {start} on")
     yield model_table(
         "Where tasks are lost",
-        "Tasks by the loop in which they were lost; a number opens their films, each with the words that were"
-        " gone. A fixed prompt no longer changes to the last loop: the same question is asked again, and its"
-        " greedy answer tests nothing more. Lost with an unchanged prompt: no words were lost, the server"
-        " answered otherwise.",
+        "Tasks, each sample apart, by the loop in which they were lost; a number opens their films, each with"
+        " the words that were gone. A fixed prompt no longer changes to the last loop: the same question is"
+        " asked again, and its greedy answer tests nothing more. Lost with an unchanged prompt: no words were"
+        " lost, the server answered otherwise.",
         models,
         summaries,
         columns,
