@@ -116,7 +116,7 @@ def _failed_line(tests: str, examiner: Execution) -> str:
     fault = examiner.results[-1] if examiner.results else None
     if not isinstance(fault, Raised):
         return examiner.detail
-    lines = tests.splitlines()
+    lines = tests.split("\n")
     line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
     return " ".join(part for part in (line, f"({fault})") if part)
 

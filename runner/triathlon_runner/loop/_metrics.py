@@ -11,15 +11,19 @@ _CURVE = "EVALOOOP, section 4"
 
 
 def task_share(record: LoopRecord, unknown: float) -> float:
-    """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M.
+    """What one task adds to ASL · T: l² · s̄ / M, where s̄ = (l - 1 + s) / l (equation 4).
 
     `unknown` stands for a similarity that no judge gave: 0 and 1 span the interval.
     """
-    sustained, mean = record.sustained_loops, 1.0
-    if 0 < sustained < record.max_loops:  # s̄ (equation 4)
+    sustained, last = record.sustained_loops, 1.0
+    if sustained < record.max_loops:
         last = unknown if record.similarity is None else record.similarity
-        mean = (sustained - 1 + last) / sustained
-    return sustained**2 * mean / record.max_loops
+    return sustained * (sustained - 1 + last) / record.max_loops
+
+
+def _share_if_same(record: LoopRecord) -> float:
+    """The same with s = 1, whatever a judge said: what published counts tell."""
+    return record.sustained_loops**2 / record.max_loops
 
 
 def asl_of_counts(counts: Sequence[int], max_loops: int) -> float:
@@ -33,7 +37,7 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
     if max_loops == 1:
         return (pass_at_1,)
     low, high = (_mean(partial(task_share, unknown=end)) for end in (0.0, 1.0))
-    solved = _mean(partial(task_share, unknown=1.0), _sustains(1))
+    same, solved = _mean(_share_if_same), _mean(_share_if_same, _sustains(1))
     lost = _mean(lambda record: 1 <= record.sustained_loops < max_loops)
     loops = _mean(lambda record: record.sustained_loops)
     on_solved = f"{_ASL}, over the tasks that sustain a loop"
@@ -55,6 +59,7 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
             for j in range(2, max_loops + 1)
         ),
         in_loops("loops", "Loops sustained a task", "EVALOOOP, figure 3", loops, role="beside"),
+        in_loops("asl_same", "ASL, s = 1", _ASL, same, role="beside"),
         in_loops("asl_solved", "ASL over solved tasks, s = 1", on_solved, solved, role="beside"),
     )
 

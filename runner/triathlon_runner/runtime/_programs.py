@@ -51,12 +51,7 @@ def _call_input(
 ) -> InputQuestions:
     """A call of a function as an input."""
     return InputQuestions(
-        index=index,
-        text=text,
-        arguments=arguments,
-        masked=masked,
-        originals=originals,
-        statements=(),
+        index=index, text=text, arguments=arguments, masked=masked, originals=originals, statements=()
     )
 
 
@@ -157,10 +152,11 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
 
 def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
     """CRUXEval's programs, each with its one input."""
-    return [
-        function_program(Problem(task.task_id, FUNCTION, "", task.program, (argument_tuple(task.input),)))
-        for task in cruxeval(store)
-    ]
+    return [function_program(_problem(task)) for task in cruxeval(store)]
+
+
+def _problem(task: CruxevalTask) -> Problem:
+    return Problem(task.task_id, FUNCTION, "", task.program, (argument_tuple(task.input),))
 
 
 # Predictions on CRUXEval: one call of a small program, of which a side is masked
@@ -182,14 +178,7 @@ def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestion
     """The program and its masked output as an output question, to be graded as those are."""
     text, arguments = f"{FUNCTION}({task.input})", argument_tuple(task.input)
     asked = _call_input(0, text, arguments, masked_assertion(task, "output"), (task.output,))
-    libraries = tuple(sorted(third_party(task.program)))
-    program = ProgramQuestions(
-        task_id=task.task_id,
-        program=task.program,
-        entry_point=FUNCTION,
-        libraries=libraries,
-        inputs=(asked,),
-    )
+    program = function_program(_problem(task)).model_copy(update={"inputs": (asked,)})
     return program, asked
 
 

@@ -208,7 +208,7 @@ def _fault(program: ProgramQuestions) -> str:
     sources = [program.program, program.test, *(asked.masked.replace("??", "_") for asked in program.inputs)]
     if any(parse_or_none(source) is None for source in sources):
         return "its code does not parse"
-    if not lines <= set(range(1, len(program.program.splitlines()) + 1)):
+    if not lines <= set(range(1, program.program.count("\n") + 2)):
         return "it has no such line as is asked about"
     positions = [asked.index for asked in program.inputs]
     return "two inputs have the same index" if len(set(positions)) < len(positions) else ""
@@ -235,8 +235,8 @@ _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWE
 
 
 def line_text(program: str, line: int) -> str:
-    """The text of a 1-based line, as questions quote it and answers repeat it; `-1` for no line."""
-    return "-1" if line < 1 else program.splitlines()[line - 1].strip()
+    """The text of a 1-based line, as Python counts them (not so `splitlines`); `-1` for no line."""
+    return "-1" if line < 1 else program.split("\n")[line - 1].strip()
 
 
 def sentence_of(question: str) -> str:
@@ -266,7 +266,7 @@ class Asker:
         """The question in its tags, with program and input; `statement` for all kinds but output."""
         text = program.program.strip("\n")
         if kind == "path":
-            lines = program.program.rstrip("\n").splitlines()
+            lines = program.program.rstrip("\n").split("\n")
             text = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, start=1))
         run = "the call at the end is made"
         if program.test:

@@ -50,11 +50,12 @@ def test_asl_is_the_papers_equation(records: list[LoopRecord], low: float, high:
 
 def test_curve_drop_and_pass_at_1() -> None:
     """The share of tasks with l >= j; another discipline's record is an error, not a number."""
-    records = list(map(record, (0, 1, 3, 10)))
+    records = list(map(record, (0, 1, 3, 10), (None, None, 0.5, None)))
     curve = ["pass_at_1", *(f"sustain_{j}" for j in range(2, 11))]
     assert [PAPER[point].score(records) for point in curve] == [0.75, 0.5, 0.5, *[0.25] * 7]
     assert PAPER["drop"].score(records) == 0.75 - 0.25
     assert PAPER["loops"].score(records) == (0 + 1 + 3 + 10) / 4
+    assert PAPER["asl_same"].score(records) == pytest.approx((1 + 9 + 100) / 10 / 4)
     assert PAPER["asl_solved"].score(records) == pytest.approx((1 + 9 + 100) / 10 / 3)
     assert [metric.id for metric in PAPER.values() if metric.headline] == ["asl_low"]
     assert [metric.id for metric in loop.metrics(1)] == ["pass_at_1"]

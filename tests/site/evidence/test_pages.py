@@ -99,24 +99,25 @@ def test_samples_that_are_alike_stand_once() -> None:
 
 
 def test_a_film_says_where_a_task_was_lost() -> None:
-    """Equal loops are one scene; the lost program stands beside the last right one."""
+    """Equal loops are one scene, with the last summary; the lost program stands beside the last right one."""
     suite = FakeSuite(entries(["loop/core"])[0], tasks=40)
     for record in fake_records(FakeModel("m", 1.0, 0.7), suite):
         assert isinstance(record, LoopRecord)
         scenes, failed = list(film(record)), record.outcome != "passed"
-        loops = [n for scene in scenes for n in range(scene.first, scene.last + 1)]
-        assert loops == [step.loop for step in record.loops]
-        lost = [scene for scene in scenes if scene.before]
-        assert len(lost) == (0 < record.sustained_loops < 10 and failed)
+        assert [n for s in scenes for n in range(s.first, s.last + 1)] == [step.loop for step in record.loops]
+        again = record.loops[0].model_copy(update={"summary_reply": record.loops[0].reply})
+        assert film(record.model_copy(update={"loops": (record.loops[0], again)}))[0].step is again
+        assert sum(bool(scene.before) for scene in scenes) == (0 < record.sustained_loops < 10 and failed)
         assert any(kind.startswith("lost in loop") for kind in loop_kinds(record)) == failed
+        ((_, page),) = render_tasks({"t": [record]}, installed_environment(), ARTICLES[LoopRecord], {})
+        assert f" {suite.entry.metrics[1].score([record]):.1f} of\n10 points" in page
 
 
 def test_a_function_that_is_not_there_is_named() -> None:
     """The grader looks it up in vain; the page says so in place of a KeyError."""
     case = FailingCase(index=0, input="f(1)", expected="2", got="KeyError: 'f'")
     verdict = Verdict(outcome=Outcome.CRASHED, passed=0, total=1, failing=case)
-    missing = missing_definition("def g(x):\n    return x", verdict)
-    assert missing is not None and (missing.name, missing.defined) == ("f", ("g",))
+    assert missing_definition("def g(x):\n    return x", verdict) == ("f", ("g",))
     assert missing_definition("def f(x):\n    raise KeyError('f')", verdict) is None
 
 

@@ -37,8 +37,9 @@ def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
 
 
 def _is_suitable(statement: ast.stmt) -> bool:
+    """At a bare `yield` others change variables, so that those have one value before and one after it."""
     match statement:
-        case ast.Expr(ast.Constant()) | ast.AnnAssign(value=None):
+        case ast.Expr(ast.Constant() | ast.Yield() | ast.YieldFrom()) | ast.AnnAssign(value=None):
             return False
     return isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
 

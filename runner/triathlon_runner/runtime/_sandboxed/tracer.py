@@ -9,6 +9,7 @@ statement that holds them.
 import ast
 import dataclasses
 import inspect
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from triathlon_runner.runtime._sandboxed.programs import (
     prepared,
     seed_generators,
 )
-from triathlon_runner.runtime._sandboxed.select import candidate_statements, choose, watches
+from triathlon_runner.runtime._sandboxed.select import candidate_statements, choose, functions, watches
 
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
@@ -82,7 +83,7 @@ class Trace:
     def __init__(self, program: str, watches: dict[int, list[str]]) -> None:
         tree = ast.parse(program)
         self._first_lines = _statement_lines(tree)
-        self._definitions = _definition_lines(tree)
+        self._definitions = {_first_line(f) for f in functions(tree) if f.body[0].lineno > f.lineno}
         self._watches = _read_watches(tree, watches)
         self._rows: dict[Row, Row] = {}
         self._active: dict[int, _Activity] = {}
@@ -135,7 +136,7 @@ class Trace:
         in_class = not frame.f_code.co_flags & inspect.CO_OPTIMIZED
         if in_class and not activity.step and self.steps and self.steps[-1].line == line:
             return  # the body of a class statement begins on the statement's own line
-        if self._definitions.get(frame.f_code.co_firstlineno) == frame.f_lineno:
+        if line == frame.f_code.co_firstlineno and line in self._definitions:
             return  # Python 3.11 gives some folded constants of a body the line of its `def`
         if activity.step and activity.step.line == line and at > activity.start:
             return
@@ -206,7 +207,7 @@ class Trace:
         Where there are none, and `or_next`, those of the steps that followed: how REval reads the variable of
         a called function.
         """
-        rows = [step.after.get(variable) for step in self.at(line)]
+        rows = [step.after.get(form) for form in _forms(variable) for step in self.at(line)]
         if or_next and not any(rows):
             rows = [step.next.before.get(variable) for step in self.at(line) if step.next]
         return list(dict.fromkeys(row for row in rows if row is not None))
@@ -277,8 +278,7 @@ def questions(program: str, run: dict[str, str], named: list[tuple[int, str]], s
         for line, name in named or choose(places, found.changed)
     ]
     result = found.result and _as_value(found.result)
-    said = {"outcome": found.outcome, "error": found.error, "result": result}
-    return {**said, "statements": tuple(statements)}
+    return {"outcome": found.outcome, "error": found.error, "result": result, "statements": tuple(statements)}
 
 
 def _as_value(row: Row) -> dict[str, Any]:
@@ -289,34 +289,30 @@ def _as_value(row: Row) -> dict[str, Any]:
 
 
 def _statement_lines(tree: ast.Module) -> dict[int, int]:
-    """For every line of a statement (of a compound one's header) the line on which the statement begins."""
+    """For every line of a statement or handler (up to its body) the line on which that begins."""
     owner: dict[int, int] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
+        if isinstance(node, ast.stmt | ast.excepthandler):
             body = getattr(node, "body", None) or getattr(node, "cases", None)
-            last = node.end_lineno or node.lineno
-            if body:
-                first = body[0].pattern.lineno if isinstance(body[0], ast.match_case) else body[0].lineno
-                last = max(node.lineno, min(last, first - 1))
-            for line in range(node.lineno, last + 1):
-                owner[line] = node.lineno  # the innermost counts, and ast.walk comes from the outside in
+            begin = _first_line(node)
+            last = max(begin, _first_line(body[0]) - 1) if body else node.end_lineno or begin
+            for line in range(begin, last + 1):
+                owner[line] = begin  # the innermost counts, and ast.walk comes from the outside in
     return owner
 
 
-def _definition_lines(tree: ast.Module) -> dict[int, int]:
-    """By a function's first line (a decorator's or the `def`'s), its `def`, where its body is below that."""
-    return {
-        min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]): node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body[0].lineno > node.lineno
-    }
+def _first_line(node: Any) -> int:
+    """The line on which a statement, handler or case begins: with decorators, that of the first."""
+    parts = [getattr(node, "pattern", node), *getattr(node, "decorator_list", [])]
+    return int(min(part.lineno for part in parts))
 
 
 def _read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, dict[str, ast.expr]]:
     """The expressions to read at each line, private names as their class stores them."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     watched = {
-        line: {text: ast.parse(text, mode="eval").body for text in texts} for line, texts in watches.items()
+        line: {form: ast.parse(form, mode="eval").body for text in texts for form in _forms(text)}
+        for line, texts in watches.items()
     }
     for line, trees in watched.items():
         around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
@@ -324,6 +320,11 @@ def _read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, 
             if around and isinstance(node, ast.Attribute) and node.attr[:2] == "__" != node.attr[-2:]:
                 node.attr = f"_{around[-1].lstrip('_')}{node.attr}"
     return watched
+
+
+def _forms(variable: str) -> list[str]:
+    """How a variable may be read: `(a, *b)` is `(a, b)`, each target as it is, or what Python makes of it."""
+    return list(dict.fromkeys([re.sub(r"(?<=[(\[ ])\*(?=\w)", "", variable), variable]))
 
 
 def _written(attribute: str, owner: object) -> str:
@@ -344,10 +345,6 @@ def _evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
     """
     if any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)) for part in ast.walk(node)):
         raise LookupError(ast.unparse(node))
-    if isinstance(node, (ast.Tuple, ast.List)):
-        plain = [part.value if isinstance(part, ast.Starred) else part for part in node.elts]
-        values = [_evaluate(part, names) for part in plain]
-        return tuple(values) if isinstance(node, ast.Tuple) else values
     return eval(compile(ast.Expression(node), "<watch>", "eval"), names)  # noqa: S307 (in the sandbox)
 
 

@@ -37,7 +37,8 @@ def film(record: LoopRecord) -> list[Scene]:
     for step in record.loops:
         shown = step.prompt, step.program, step.outcome
         if previous and shown == (previous.prompt, previous.program, previous.outcome):
-            scenes[-1] = scenes[-1]._replace(last=step.loop)
+            shown_step = step if step.summary_reply else scenes[-1].step  # a summary that failed is the last
+            scenes[-1] = scenes[-1]._replace(last=step.loop, step=shown_step)
         else:
             lost = previous if step.outcome != Outcome.PASSED else None
             same = previous is not None and step.prompt == previous.prompt
@@ -59,12 +60,10 @@ def fixed_from(record: LoopRecord) -> int | None:
     return same[-1].loop if len(same) > 1 else None
 
 
-def _lost(record: LoopRecord) -> tuple[LoopStep, LoopStep] | None:
-    """The loops before and in which a task was lost; None where it was never solved, or kept."""
-    if record.outcome == Outcome.PASSED or not record.sustained_loops or len(record.loops) < 2:
-        return None
-    before, lost = record.loops[-2:]
-    return (before, lost) if lost.outcome != Outcome.PASSED else None
+def _lost(record: LoopRecord) -> Sequence[LoopStep]:
+    """The loops before and in which a task was lost; none where it was never solved, or kept."""
+    last = record.loops[-2:]
+    return last if len(last) > 1 and last[1].outcome != Outcome.PASSED else ()
 
 
 def loop_kinds(record: LoopRecord) -> Iterator[str]:
@@ -136,10 +135,10 @@ def lost_sections(board: Board, models: Models) -> Iterator[Section]:
             fixed[model] = replace(fixed[model], small=f"half of them from loop {start} on")
     yield model_table(
         "Where tasks are lost",
-        "Tasks by the loop in which they were lost; a number opens their films, each with the words that were"
-        " gone. A fixed prompt no longer changes to the last loop: the same question is asked again, and its"
-        " greedy answer tests nothing more. Lost with an unchanged prompt: no words were lost, the server"
-        " answered otherwise.",
+        "Tasks, each sample apart, by the loop in which they were lost; a number opens their films, each with"
+        " the words that were gone. A fixed prompt no longer changes to the last loop: the same question is"
+        " asked again, and its greedy answer tests nothing more. Lost with an unchanged prompt: no words were"
+        " lost, the server answered otherwise.",
         models,
         summaries,
         columns,

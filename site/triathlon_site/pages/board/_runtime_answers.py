@@ -178,7 +178,7 @@ def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
 def _kinds_of_lines(records: Sequence[RuntimeRecord]) -> Iterator[tuple[str, str, tuple[bool, ...]]]:
     """Of each line that was asked about two of its kinds, and which answers about it are right."""
     for record in records:
-        text = record.program.splitlines()
+        text = record.program.split("\n")
         for one in record.statements:
             line = text[one.line - 1] if one.line <= len(text) else ""
             executed = "executed" if "YES" in one.coverage.expected else "not executed"

@@ -40,7 +40,7 @@ OWN_METRICS: Final = ("pass_at_1", "asl_low", "asl_high")
 LOOPS: Final = "loops"
 LOOP_METRICS: Final = {
     "loops a task": LOOPS,
-    "ASL, s = 1": "asl_high",
+    "ASL, s = 1": "asl_same",
     "ASL over solved tasks, s = 1": "asl_solved",
 }
 OUR_WORDING: Final = {
