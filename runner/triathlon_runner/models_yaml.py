@@ -56,7 +56,7 @@ class ModelRow(Settings):
 
     id: Annotated[str, id_form(100, "my-model-7b")]
     """Lower-case letters, digits, '.', '_', '-'; names the folder of its results."""
-    name: str = Field(default_factory=lambda row: str(row.get("id", "")))
+    name: str = Field(min_length=1, default_factory=lambda row: str(row.get("id", "")))
     """As the board calls it; the id where the row has none."""
     organization: str | None = None
     parameters: str | None = None
@@ -149,8 +149,7 @@ class Registry(Strict):
         """The temperature at which the model is asked where a suite's protocol says `suites`."""
         if row.temperature is not None:
             return row.temperature
-        greedy = suites == 0 and self.defaults.temperature is not None
-        return self.defaults.temperature or 0.0 if greedy else suites
+        return suites or self.defaults.temperature or 0.0
 
     def setting(self, row: ModelRow, name: Literal["max_tokens", "concurrency"]) -> Any:
         """The row's own setting, else the default's, else None."""

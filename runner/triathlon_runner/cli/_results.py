@@ -11,9 +11,9 @@ import typer
 from typer import Argument, Option
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
@@ -151,7 +151,7 @@ def compact_command(
     """
     folder = ResultsFolder(results)
     folder.check_is_there()
-    catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
+    catalogue, store, screen = read_catalogue(models_file), data_store(data), console()
     stored = _chosen(results, models_file, models, suites)
     chosen = [file for file in stored if file.folder.root == results]
     if not chosen:
@@ -178,7 +178,7 @@ def compact_command(
 
 
 def _chosen(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
-    listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
+    listed, catalogue = models_yaml.load(models_file, missing_ok=True), read_catalogue(models_file)
     return chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)[0]
 
 
@@ -206,8 +206,7 @@ def diff_command(
 
     for name, changes in compared.items():
         if changes:
-            differ = "differs" if len(changes) == 1 else "differ"
-            screen.print_message(f"{name}: {counted(len(changes), 'unit')} {differ}")
+            screen.print_message(f"{name}: {counted(len(changes), 'difference')}")
         lines = [f"{change.task_id} #{change.sample}: {in_words(change)}" for change in changes]
         for line in first_of(lines, _SHOWN):
             screen.print_message(f"  {line}")
@@ -346,7 +345,7 @@ def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
 def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[_FileId, list[_Finding]]:
     """Returns what is damaged in each file, and whether a run would add to it."""
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
-    catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
+    catalogue, store = read_catalogue(models_file), data_store(data, fetch=False)
     by_suite = sorted(folder.files(), key=lambda file: file[1])
 
     async def find(grader: Grader) -> dict[_FileId, list[_Finding]]:

@@ -14,9 +14,9 @@ from typer import Argument, Option
 
 from triathlon_runner import catalogue as built_in
 from triathlon_runner import models_yaml, submit
-from triathlon_runner.catalogue import Catalogue, check_prompts
+from triathlon_runner.catalogue import Catalogue, check_prompts, read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
@@ -85,7 +85,7 @@ def verify(
     if prompts is not None:
         check_prompts(prompts)
     screen = Screen(stderr=True) if as_json else console()
-    catalogue, store = catalogue_beside(models_file), data_store(data)
+    catalogue, store = read_catalogue(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
     named = {catalogue.id_of(text): text for text in cli.names(suites) or ()}
     stored, recorded = chosen_files(results, cli.names(models), list(named) or None, listed, catalogue)

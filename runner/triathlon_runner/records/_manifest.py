@@ -14,7 +14,7 @@ from triathlon_runner.records._base import SCHEMA_VERSION, Amount, Count, Outcom
 
 def sampling_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns temperature, top_p, max_tokens and stop as far as settings name them; earlier versions' too."""
-    places = [settings, *(settings.get(name) for name in ("sampling", "asked", "row_settings"))]
+    places = [settings, *(settings.get(name) for name in ("sampling", "asked"))]
     return {
         name: place[name]
         for place in places
@@ -76,7 +76,6 @@ class _Settings(_Sampling):
     asked: _Sampling | str | None = None
     questions: _Questions | None = None
     sampling: _Sampling | None = None
-    row_settings: _Sampling = _Sampling()
     judge: _Judge | None = None
 
 
@@ -174,6 +173,12 @@ class Manifest(Strict):
         """Id of the LLM judge that `settings` names, under the key `judge`; None where there was none."""
         named = self.settings.get("judge")
         return str(named["model"]) if named else None
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """The sampling that was sent: without what the model's row calls unsupported, or nobody stated."""
+        stated, not_sent = sampling_of(self.settings), {"stop", *self.identity.get("unsupported", ())}
+        return {name: value for name, value in stated.items() if name not in not_sent and value is not None}
 
     @property
     def has_copies(self) -> bool:
