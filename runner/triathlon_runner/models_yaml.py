@@ -99,8 +99,7 @@ class ModelRow(Settings):
 
 def row_without_server(model_id: str, kind: ModelKind) -> ModelRow:
     """The row of a model whose replies are stored and which is not asked."""
-    unused = OpenAI(base_url="http://localhost/v1", model=model_id)
-    return ModelRow(id=model_id, name=model_id, kind=kind, api=unused)
+    return ModelRow(id=model_id, kind=kind, api=OpenAI(base_url="http://localhost/v1", model=model_id))
 
 
 class Registry(Strict):
@@ -183,14 +182,13 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
 
 
 def check_have_results(
-    names: Iterable[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
+    names: Sequence[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
 ) -> None:
     """Refuses names without results, each with what to do; `is_known`: it is a suite or model all the same.
 
     Raises:
         UserError: a line for each name without results.
     """
-    names = list(names)
     without = dict.fromkeys(name for name in names if name not in measured and is_known(name))
     if without:
         raise UserError(

@@ -91,14 +91,12 @@ def import_command(
 
     async def import_all(grader: Grader) -> int:
         left_out = 0
-        caching_grader = imports.CachingGrader(grader, verdicts)
+        caching = imports.CachingGrader(grader, verdicts)
         for entry in entries:  # one after another: a suite's data can be large
             built = await build_suite(entry, store, grader, Wanted())
             for log in (log for log in logs if log.suite in {None, entry.id}):
                 show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")
-                job = imports.Import(
-                    log_format, log.path, log.row, built, folder, caching_grader, show, source
-                )
+                job = imports.Import(log_format, log.path, log.row, built, folder, caching, show, source)
                 report = await imports.import_log(job)
                 _show(report, log.path, screen)
                 left_out += len(report.left_out)

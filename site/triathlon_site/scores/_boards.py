@@ -210,10 +210,8 @@ def of_ranking(suite: str, files: Mapping[str, FileAggregate]) -> dict[str, File
     """
     counts = Counter(file.protocol for file in files.values() if file.units)
     own = known_protocols().get((suite, ""))
-    current = {file.protocol for file in files.values() if not file.outdated}
-    protocol = max(
-        sorted(counts, key=str), key=lambda each: (each in current, counts[each], each == own), default=None
-    )
+    today = {file.protocol for file in files.values() if not file.outdated}
+    protocol = max(sorted(counts, key=str), key=lambda it: (it in today, counts[it], it == own), default=None)
     return {
         model: file
         for model, file in files.items()
