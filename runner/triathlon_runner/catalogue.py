@@ -28,7 +28,6 @@ DISCIPLINES: tuple[DisciplineEntry, ...] = (
 """A new discipline is one line here."""
 _RESERVED: Final = "core"
 """What the names of our own data sets begin with."""
-SUITES_FILE: Final = "suites.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +131,17 @@ class _Rows(RootModel[tuple[DataSetRow, ...]]):
 
 def suites_file_beside(models_file: Path | None = None) -> Path:
     """Where suites.yaml lies: beside the list of models, which is TRIATHLON_MODELS where none is named."""
-    return (models_file or Path(os.environ.get("TRIATHLON_MODELS") or "models.yaml")).parent / SUITES_FILE
+    return (models_file or Path(os.environ.get("TRIATHLON_MODELS") or "models.yaml")).parent / "suites.yaml"
 
 
-def read_catalogue(suites_file: Path) -> Catalogue:
-    """Returns the built-in suites and those of a suites.yaml, whose problems are not read yet.
+def read_catalogue(models_file: Path | None = None) -> Catalogue:
+    """Returns the built-in suites and those of a suites.yaml beside the models, whose problems are not read.
 
     Raises:
         UserError: bad YAML, an unknown key, a wrong value (names line and key), an id that another data set
             has, seeds that are none.
     """
-    if not suites_file.exists():
+    if not (suites_file := suites_file_beside(models_file)).exists():
         return BUILT_IN
     file = read(suites_file)
     pasted_keys.check_file(file)

@@ -36,11 +36,10 @@ class Cost:
             self.output_tokens + other.output_tokens,
         )
 
-    def times(self, factor: float, divisor: float = 1) -> "Cost":
-        """Returns factor / divisor times the cost."""
-        amounts = (self.requests, self.input_tokens, self.output_tokens)
-        requests, input_tokens, output_tokens = (amount * factor / divisor for amount in amounts)
-        return Cost(requests, input_tokens, output_tokens, self.basis)
+    def times(self, factor: float) -> "Cost":
+        """Returns so many times the cost."""
+        input_tokens, output_tokens = self.input_tokens * factor, self.output_tokens * factor
+        return Cost(self.requests * factor, input_tokens, output_tokens, self.basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +120,8 @@ def left_to_ask(work: Work, folder: ResultsFolder) -> tuple[int, str]:
 
 def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequence[Manifest]) -> ModelEstimate:
     cost = sum((suite.cost for suite in suites), Cost())
-    usd = 0.0 if row.serve is not None else None
-    if row.price:
-        usd = row.price.usd(cost.input_tokens, cost.output_tokens)
+    unpriced = 0.0 if row.serve is not None else None
+    usd = row.price.usd(cost.input_tokens, cost.output_tokens) if row.price else unpriced
     rate, source = row.speed, "stated"
     if not rate:  # that of the model's last run
         runs = [each for each in manifests if each.model == row.id and each.tokens_per_second]
@@ -158,7 +156,7 @@ def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:
     usage = sum((manifest.usage for manifest in runs), Usage())
     whose = "this model" if own_runs else counted(len(runs), "other model")
     basis = f"{counted(units, 'unit')} of {whose}"
-    return Cost(usage.requests, usage.input_tokens, usage.output_tokens, basis).times(1, units)
+    return Cost(usage.requests, usage.input_tokens, usage.output_tokens, basis).times(1 / units)
 
 
 @dataclass(slots=True)
@@ -196,7 +194,7 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     requests = work.built.entry.most_requests or model.requests / len(tasks)
     input_tokens = model.characters / CHARACTERS_A_TOKEN
     seen = Cost(model.requests, input_tokens, model.limit, "first prompts; at most")
-    return seen.times(requests, model.requests)
+    return seen.times(requests / model.requests)
 
 
 def _at_limits_of_row(cost: Cost, work: Work) -> Cost:

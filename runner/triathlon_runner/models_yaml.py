@@ -56,7 +56,7 @@ class ModelRow(Settings):
 
     id: Annotated[str, id_form(100, "my-model-7b")]
     """Lower-case letters, digits, '.', '_', '-'; names the folder of its results."""
-    name: str = Field(default_factory=lambda row: str(row.get("id", "")))
+    name: str = Field(min_length=1, default_factory=lambda row: str(row.get("id", "")))
     """As the board calls it; the id where the row has none."""
     organization: str | None = None
     parameters: str | None = None
@@ -99,8 +99,7 @@ class ModelRow(Settings):
 
 def row_without_server(model_id: str, kind: ModelKind) -> ModelRow:
     """The row of a model whose replies are stored and which is not asked."""
-    unused = OpenAI(base_url="http://localhost/v1", model=model_id)
-    return ModelRow(id=model_id, name=model_id, kind=kind, api=unused)
+    return ModelRow(id=model_id, kind=kind, api=OpenAI(base_url="http://localhost/v1", model=model_id))
 
 
 class Registry(Strict):
@@ -149,8 +148,7 @@ class Registry(Strict):
         """The temperature at which the model is asked where a suite's protocol says `suites`."""
         if row.temperature is not None:
             return row.temperature
-        greedy = suites == 0 and self.defaults.temperature is not None
-        return self.defaults.temperature or 0.0 if greedy else suites
+        return suites or self.defaults.temperature or 0.0
 
     def setting(self, row: ModelRow, name: Literal["max_tokens", "concurrency"]) -> Any:
         """The row's own setting, else the default's, else None."""
@@ -184,14 +182,13 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
 
 
 def check_have_results(
-    names: Iterable[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
+    names: Sequence[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
 ) -> None:
     """Refuses names without results, each with what to do; `is_known`: it is a suite or model all the same.
 
     Raises:
         UserError: a line for each name without results.
     """
-    names = list(names)
     without = dict.fromkeys(name for name in names if name not in measured and is_known(name))
     if without:
         raise UserError(

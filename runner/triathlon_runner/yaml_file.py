@@ -90,6 +90,8 @@ class _Loader(yaml.SafeLoader):
             raise _fault(node, f"expected a value that JSON has, too, got {kind!r}; put it in quotes")
         try:
             value = super().construct_object(node, deep)
+            if isinstance(value, int | float) and re.match("[-+]?0[0-7_]|.*:", node.value):
+                value = node.value  # which YAML 1.1 reads to base 8 or 60: 0100 as 64, 12:30 as 750
         except (ValueError, LookupError):  # such as 5,000 digits, `!!bool 7` or `!!int ''`
             value = math.nan
         if isinstance(value, float) and not math.isfinite(value):
@@ -224,7 +226,9 @@ def fault_in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = Non
     schema = model.model_json_schema() if model else {}
     parts = (schema, *schema.get("$defs", {}).values())  # the model, and those in it
     name = str(fault["loc"][-1])
-    keys = {key for part in parts for key in part.get("properties", {})} - {name}
+    keys = {key for part in parts for key in part.get("properties", {})}
+    if name in keys:
+        return "unknown key here; it belongs to another block, such as `api:`, or beside this one; move it"
     near = difflib.get_close_matches(name, sorted(keys), n=1)
     return f"unknown key; did you mean {near[0]!r}?" if near else "unknown key; remove it"
 

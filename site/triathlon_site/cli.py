@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.cli import Models, Results, Suites, add_commands, app, examples, names, one_of
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
-from triathlon_site.cli_options import PANEL, Docs, ModelsFile, Out, Url, Wanted, known_suites, load_models
+from triathlon_site.cli_options import PANEL, Docs, ModelsFile, Out, Url, Wanted, load_models
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
@@ -82,7 +82,7 @@ def build_command(
         out,
         load_models(models_file),
         Options(strict, history, url, docs, as_of),
-        known=known_suites(models_file),
+        known=read_catalogue(models_file),
         cache=None if no_cache else cache_folder(),
     )
     screen = console()
@@ -137,7 +137,7 @@ def scores_command(
     from triathlon_site.build import cache_folder, gather, in_words  # noqa: PLC0415  see above
     from triathlon_site.exports import imported_records, noise_records, records, score_frame  # noqa: PLC0415  see above
 
-    listed, known = load_models(models_file), known_suites(models_file)
+    listed, known = load_models(models_file), read_catalogue(models_file)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     for line in in_words(results, notices := gathered.results.notices):
         print_error(f"warning: {line}")
@@ -204,7 +204,7 @@ def export_command(
     from triathlon_site.build import cache_folder, checked_url, gather  # noqa: PLC0415  see above
     from triathlon_site.exchange import sources_of, write_export  # noqa: PLC0415  see above
 
-    listed, known = load_models(models_file), known_suites(models_file)
+    listed, known = load_models(models_file), read_catalogue(models_file)
     address = checked_url(url)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     wanted = _wanted(models, suites, listed, known, gathered)
@@ -222,13 +222,13 @@ def export_command(
 def _wanted(
     models: str | None,
     suites: str | None,
-    listed: models_yaml.Registry | None,
+    listed: models_yaml.Registry,
     known: Catalogue,
     gathered: "Gathered",
 ) -> Wanted:
     """What `--models` and `--suites` choose; a model whose files are empty is known, too."""
     imported = (model for board in gathered.imported for model in board.models)
-    ids = {*(listed.ids if listed else ()), *(file.model for file in gathered.results.files), *imported}
+    ids = {*listed.ids, *(file.model for file in gathered.results.files), *imported}
     return Wanted(names(models), names(suites), ids, known.ids)
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
 from triathlon_runner.models_yaml import check_have_results
 
 ModelsFile = Annotated[
@@ -41,16 +40,9 @@ Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 PANEL: Final = "Commands of the site"
 
 
-def load_models(path: Path | None) -> models_yaml.Registry | None:
+def load_models(path: Path | None) -> models_yaml.Registry:
     """models.yaml; without the option and without the file, models are shown by their ids alone."""
-    if path is None and not Path("models.yaml").exists():
-        return None
-    return models_yaml.load(path or Path("models.yaml"))
-
-
-def known_suites(models_file: Path | None) -> Catalogue:
-    """The built-in suites, and those of a suites.yaml beside the list of models."""
-    return read_catalogue(suites_file_beside(models_file))
+    return models_yaml.load(path or Path("models.yaml"), missing_ok=path is None)
 
 
 @dataclass(frozen=True)

@@ -209,8 +209,9 @@ def _of_file(file: FileAggregate, entry: SuiteEntry | None) -> ScoreNoise | None
     metric = next((metric for metric in entry.metrics if metric.headline), None) if entry else None
     if metric is None or not file.units or file.tasks_answered == file.units:
         return None
-    if file.manifest and file.manifest.has_copies:
-        return None
+    run = file.manifest
+    if run and run.origin is None and run.sampling.get("temperature") == 0:
+        return None  # all samples of a task are one reply, so they say nothing of how replies vary
     tasks, _ = pd.factorize(np.array(file.columns.task), sort=True)
     values = file.columns.scores[metric.id][np.argsort(tasks, kind="stable")]
     by_task = [of_task.tolist() for of_task in np.split(values, np.cumsum(np.bincount(tasks))[:-1])]

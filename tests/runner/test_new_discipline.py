@@ -63,6 +63,7 @@ def test_it_runs_and_goes_on(place: SmallRun) -> None:
     own.parent.mkdir(parents=True)
     own.write_text("Reverse {{ task }}, please.")
     place.expect(f"{RUN} --prompts mine", 0, "results of another protocol", "): asked.prompts was ")
+    place.expect("results list --prompts mine", 0, "): asked.prompts was ")
     place.expect("verify", 0)
     lines = place.lines(SUITE)
     lines.write_text(lines.read_text().replace('"right":false', '"right":true', 1))

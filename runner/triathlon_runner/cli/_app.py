@@ -125,6 +125,7 @@ Results = Annotated[Path, Option("--results", help="Folder of results.", envvar=
 Data = Annotated[
     Path | None, Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
+PromptsUsed = Annotated[Path | None, Option(help="Folder with your own prompts that were used.")]
 MOST_SAMPLES: Final = 10_000
 """Of a task: more is a slip."""
 Budget = Annotated[float | None, Option(min=0, help="USD; once they are spent, no request is sent.")]

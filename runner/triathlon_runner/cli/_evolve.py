@@ -12,9 +12,9 @@ from typer import Option
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.catalogue import suites_file_beside
+from triathlon_runner.catalogue import read_catalogue, suites_file_beside
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, with_grader
+from triathlon_runner.cli._options import check_prices, data_store, with_grader
 from triathlon_runner.cli._report import costs, warnings_about
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED, DataSetRow
@@ -62,7 +62,7 @@ def evolve(
         raise UserError(f"{row.id!r} cannot be asked here: {reason}")
     if budget is not None:
         check_prices([row])
-    (entry,) = catalogue_beside(models_file).select([seeds])
+    (entry,) = read_catalogue(models_file).select([seeds])
     problems = _read_seeds(entry, data_store(data), screen)
     jobs = evolving.make_jobs(problems, cli.names(transformations) or [], limit)
     if not dry_run:

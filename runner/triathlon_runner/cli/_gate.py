@@ -11,9 +11,9 @@ import typer
 from typer import Option
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import BUILT_IN
+from triathlon_runner.catalogue import BUILT_IN, read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store
+from triathlon_runner.cli._options import data_store
 from triathlon_runner.cli._report import about_cost, warnings_about
 from triathlon_runner.cli._run import Session, run_plan
 from triathlon_runner.errors import UserError
@@ -68,7 +68,7 @@ def gate(
     session = Session(
         listed=models_yaml.load(models_file),
         wanted=Wanted(
-            "standard", models, suite_ids, keeps_unasked=True, catalogue=catalogue_beside(models_file)
+            "standard", models, suite_ids, keeps_unasked=True, catalogue=read_catalogue(models_file)
         ),
         control=Control(budget),
         folder=ResultsFolder(results),

@@ -10,8 +10,9 @@ import typer
 from typer import Argument, Option
 
 from triathlon_runner.cache import cache_folder
+from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store
+from triathlon_runner.cli._options import data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
@@ -97,7 +98,7 @@ def _problems(
         )
     if file is not None:
         return problem_file(file), "all"
-    (entry,) = catalogue_beside().select([suite or ""])
+    (entry,) = read_catalogue().select([suite or ""])
     built = entry.build(data)
     if not isinstance(built, Programs):
         raise UserError(

@@ -9,8 +9,9 @@ from typer import Option
 
 from triathlon_runner import translation
 from triathlon_runner.cache import cache_folder
+from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import data_store, with_grader
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
@@ -88,7 +89,7 @@ def build(
 
 def _data_set(name: str) -> str | UserDataSet:
     """Returns the name of a built-in data set, or the one of suites.yaml, which must not be private."""
-    user_data = {data.id: data for data in catalogue_beside().user_data}
+    user_data = {data.id: data for data in read_catalogue().user_data}
     check_names([name], [*DATASETS, *user_data], what="data set")
     if name not in user_data:
         return name

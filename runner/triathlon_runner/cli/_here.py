@@ -12,7 +12,7 @@ from typer import Argument, Option
 from triathlon_runner import catalogue, models_yaml, sandbox
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, models_to_run
+from triathlon_runner.cli._options import check_prices, data_store, models_to_run
 from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, messages
 from triathlon_runner.grading import TEST_LIMITS
@@ -49,8 +49,7 @@ def models(
     if as_json:
         screen.print_json(data=rows)
     elif model is not None:
-        row = listed.row(model).model_dump(mode="json", exclude_unset=True)
-        row |= {"here": rows[0]["here"]}
+        row = {**listed.row(model).model_dump(mode="json", exclude_unset=True), "here": rows[0]["here"]}
         write(yaml.safe_dump(row, sort_keys=False, allow_unicode=True).rstrip())
     else:
         shown = table("id", "kind", "parameters", "here", whole=["id"])
@@ -89,7 +88,7 @@ def suites(
     Graded in part: an output's assertion, with plain values filled in, runs beside the data set's program.
     """
     screen = console()
-    entries = catalogue_beside(models_file).entries()
+    entries = catalogue.read_catalogue(models_file).entries()
     data_of = {entry.id: _data_of(entry, data) for entry in entries if entry.variant_of is None}
     rows = []
     for entry in entries:

@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from typer import Argument, Option
 
 from triathlon_runner import imports
+from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import data_store, with_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind
@@ -85,19 +86,17 @@ def import_command(
     logs = _logs(log_format, imports.logs_at(log_format, paths), model, kind, source)
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
-    entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))
+    entries = read_catalogue().select(source.suites if source and suite is None else cli.names(suite))
     folder, store, screen = ResultsFolder(results), data_store(data), console()
 
     async def import_all(grader: Grader) -> int:
         left_out = 0
-        caching_grader = imports.CachingGrader(grader, verdicts)
+        caching = imports.CachingGrader(grader, verdicts)
         for entry in entries:  # one after another: a suite's data can be large
             built = await build_suite(entry, store, grader, Wanted())
             for log in (log for log in logs if log.suite in {None, entry.id}):
                 show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")
-                job = imports.Import(
-                    log_format, log.path, log.row, built, folder, caching_grader, show, source
-                )
+                job = imports.Import(log_format, log.path, log.row, built, folder, caching, show, source)
                 report = await imports.import_log(job)
                 _show(report, log.path, screen)
                 left_out += len(report.left_out)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore, DataUnavailableError
@@ -19,11 +19,6 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import BuiltSuite, Wanted, build_suite, why_not
 
 T = TypeVar("T")
-
-
-def catalogue_beside(models_file: Path | None = None) -> Catalogue:
-    """Returns all suites, with those of a suites.yaml beside the list of models."""
-    return read_catalogue(suites_file_beside(models_file))
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:

@@ -11,9 +11,9 @@ import typer
 from typer import Argument, Option
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
@@ -67,6 +67,8 @@ class _Finding(NamedTuple):
     """How many lines count in a file with a damaged or altered line."""
 
 
+_States = dict[_FileId, list[_Finding]]
+
 results_app = cli.group_of_commands(
     "results", "What was measured: list, archive, compact, diff.", "triathlon results list"
 )
@@ -77,6 +79,7 @@ results_app = cli.group_of_commands(
 )
 def list_command(
     check: Annotated[bool, Option(help="Compare with today's protocols, data and models.yaml.")] = True,
+    prompts: cli.PromptsUsed = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -85,7 +88,7 @@ def list_command(
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder, screen = ResultsFolder(results), console()
     folder.check_is_there()
-    rows = _rows_of(folder, _states_of(folder, models_file, data) if check else {})
+    rows = _rows_of(folder, _states_of(folder, models_file, data, prompts) if check else {})
     if as_json:
         screen.print_json(data=rows)
     elif rows:
@@ -106,6 +109,7 @@ def archive_command(
     models: cli.Models = None,
     suites: cli.Suites = None,
     outdated: Annotated[bool, Option("--outdated", help="Of another protocol, data or revision.")] = False,
+    prompts: cli.PromptsUsed = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -120,7 +124,7 @@ def archive_command(
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
     chosen = _chosen(results, models_file, models, suites)
     if outdated:
-        states = _states_of(folder, models_file, data)
+        states = _states_of(folder, models_file, data, prompts)
         outdated_files = {file for file, found in states.items() if any(f.short == _OUTDATED for f in found)}
         chosen = [file for file in chosen if file[1:] in outdated_files and file.folder.root == results]
     for place, model, suite in chosen:
@@ -151,9 +155,8 @@ def compact_command(
     """
     folder = ResultsFolder(results)
     folder.check_is_there()
-    catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
-    stored = _chosen(results, models_file, models, suites)
-    chosen = [file for file in stored if file.folder.root == results]
+    catalogue, store, screen = read_catalogue(models_file), data_store(data), console()
+    chosen = [file for file in _chosen(results, models_file, models, suites) if file.folder.root == results]
     if not chosen:
         raise UserError("expected measured results to keep without texts, got imported or recorded ones")
 
@@ -178,7 +181,7 @@ def compact_command(
 
 
 def _chosen(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
-    listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
+    listed, catalogue = models_yaml.load(models_file, missing_ok=True), read_catalogue(models_file)
     return chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)[0]
 
 
@@ -206,8 +209,7 @@ def diff_command(
 
     for name, changes in compared.items():
         if changes:
-            differ = "differs" if len(changes) == 1 else "differ"
-            screen.print_message(f"{name}: {counted(len(changes), 'unit')} {differ}")
+            screen.print_message(f"{name}: {counted(len(changes), 'difference')}")
         lines = [f"{change.task_id} #{change.sample}: {in_words(change)}" for change in changes]
         for line in first_of(lines, _SHOWN):
             screen.print_message(f"  {line}")
@@ -343,16 +345,16 @@ def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[_FileId, list[_Finding]]:
+def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None, prompts: Path | None) -> _States:
     """Returns what is damaged in each file, and whether a run would add to it."""
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
-    catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
+    catalogue, store = read_catalogue(models_file), data_store(data, fetch=False)
     by_suite = sorted(folder.files(), key=lambda file: file[1])
 
-    async def find(grader: Grader) -> dict[_FileId, list[_Finding]]:
-        states: dict[_FileId, list[_Finding]] = {}
+    async def find(grader: Grader) -> _States:
+        states: _States = {}
         for suite, files in groupby(by_suite, key=lambda file: file[1]):
-            built = await built_suite(catalogue, store, suite, grader)
+            built = await built_suite(catalogue, store, suite, grader, prompts)
             for names in files:
                 states[names] = _findings(folder, listed, names, catalogue, built)
         return states

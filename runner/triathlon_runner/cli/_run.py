@@ -157,7 +157,7 @@ def run(
         samples=samples,
         temperature=temperature,
         asks=not dry_run,
-        catalogue=_options.catalogue_beside(models_file),
+        catalogue=catalogue.read_catalogue(models_file),
     )
     ends = None if deadline is None else schedule.deadline(deadline)
     session = Session(

@@ -12,11 +12,10 @@ from typing import Annotated, Any, NamedTuple, get_args
 import typer
 from typer import Argument, Option
 
-from triathlon_runner import catalogue as built_in
 from triathlon_runner import models_yaml, submit
-from triathlon_runner.catalogue import Catalogue, check_prompts
+from triathlon_runner.catalogue import BUILT_IN, Catalogue, check_prompts, read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import built_suite, catalogue_beside, data_store, with_grader
+from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
@@ -62,7 +61,7 @@ def verify(
     models: cli.Models = None,
     suites: cli.Suites = None,
     tasks: Annotated[str | None, Option(help="Only these, by id; no score is compared.")] = None,
-    prompts: Annotated[Path | None, Option(help="Folder with your own prompts that were used.")] = None,
+    prompts: cli.PromptsUsed = None,
     update: Annotated[bool, Option("--update", help="Rewrite verdicts of another grader's version.")] = False,
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
@@ -85,7 +84,7 @@ def verify(
     if prompts is not None:
         check_prompts(prompts)
     screen = Screen(stderr=True) if as_json else console()
-    catalogue, store = catalogue_beside(models_file), data_store(data)
+    catalogue, store = read_catalogue(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
     named = {catalogue.id_of(text): text for text in cli.names(suites) or ()}
     stored, recorded = chosen_files(results, cli.names(models), list(named) or None, listed, catalogue)
@@ -339,7 +338,7 @@ def check_command(
 
     async def check_all(grader: Grader) -> list[submit.FileCheck]:
         def build(suite: str) -> Awaitable[BuiltSuite | str]:
-            return built_suite(built_in.BUILT_IN, store, suite, grader)
+            return built_suite(BUILT_IN, store, suite, grader)
 
         suites = submission.suites
         return [await submit.check_suite(submission, suite, build, grader, say) for suite in suites]

@@ -100,6 +100,11 @@ class UserDataSet(DataSetRow):
         """The file with the problems."""
         return self.folder / self.problems
 
+    @property
+    def sha256(self) -> str:
+        """Of the problems' file, as `UserProblems` has it; empty where there is none."""
+        return hashlib.sha256(read_file(self.path)).hexdigest() if self.path.is_file() else ""
+
     def read(self) -> UserProblems:
         """Reads the problems; nothing is executed."""
         if not self.path.is_file():

@@ -29,8 +29,8 @@ from triathlon_runner.records._manifest import (
     DataSetRecord,
     Manifest,
     asks_base_model,
-    samples_are_copies,
     sampling_of,
+    sampling_sent,
 )
 from triathlon_runner.records._recorded import (
     MEASURED_HERE,

@@ -14,7 +14,7 @@ from triathlon_runner.records._base import SCHEMA_VERSION, Amount, Count, Outcom
 
 def sampling_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns temperature, top_p, max_tokens and stop as far as settings name them; earlier versions' too."""
-    places = [settings, *(settings.get(name) for name in ("sampling", "asked", "row_settings"))]
+    places = [settings, *(settings.get(name) for name in ("sampling", "asked"))]
     return {
         name: place[name]
         for place in places
@@ -29,13 +29,14 @@ def asks_base_model(settings: Mapping[str, Any]) -> bool:
     return "completion" in str(settings.get("api") or settings.get("asked"))
 
 
-def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
-    """Returns whether all samples of a task are one reply, which the cache gives to each: at temperature 0.
+def sampling_sent(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns temperature, top_p and max_tokens but those that nobody stated or the row calls unsupported.
 
-    An API that takes no temperature, as the row's `identity` says, answers every sample anew.
+    At temperature 0 all samples of a task are one reply, which the cache gives to each.
     """
-    takes_temperature = "temperature" not in identity.get("unsupported", ())
-    return takes_temperature and sampling_of(settings).get("temperature") == 0
+    not_sent = {"stop", *identity.get("unsupported", ())}
+    stated = sampling_of(settings).items()
+    return {name: value for name, value in stated if name not in not_sent and value is not None}
 
 
 def _check_date(text: str) -> str:
@@ -76,7 +77,6 @@ class _Settings(_Sampling):
     asked: _Sampling | str | None = None
     questions: _Questions | None = None
     sampling: _Sampling | None = None
-    row_settings: _Sampling = _Sampling()
     judge: _Judge | None = None
 
 
@@ -176,9 +176,9 @@ class Manifest(Strict):
         return str(named["model"]) if named else None
 
     @property
-    def has_copies(self) -> bool:
-        """Whether all samples of a task are one reply, so that they say nothing of how replies vary."""
-        return self.origin is None and samples_are_copies(self.settings, self.identity)
+    def sampling(self) -> dict[str, Any]:
+        """The sampling that was sent, as `sampling_sent` has it."""
+        return sampling_sent(self.settings, self.identity)
 
     @property
     def unfinished(self) -> bool:

@@ -84,7 +84,7 @@ def work_of(
         return Work(row_without_server(model, unknown_kind), built, all_settings(built.suite, unknown_kind))
     if manifest.origin is not None:
         kind: ModelKind = "base" if manifest.identity.get("kind") == "base" else "instruct"
-        hashes = manifest.protocol.model_dump()
+        hashes = {"asked": manifest.protocol.asked, "graded": built.suite.protocol["graded"]}
         return Work(row_without_server(model, kind), built, {**manifest.settings, **hashes})
     kind, judge = "base" if records.asks_base_model(manifest.settings) else "instruct", manifest.judge
     settings = all_settings(built.suite, kind, judge)

@@ -99,7 +99,8 @@ def build(
     options = options or Options()
     options = replace(options, url=checked_url(options.url), as_of=_checked_day(options.as_of))
     sweep(out.resolve())
-    shaping = repr((known, options, os.environ.get("SOURCE_DATE_EPOCH"), registry))
+    problems = [data.sha256 for data in known.user_data]
+    shaping = repr((known, problems, options, os.environ.get("SOURCE_DATE_EPOCH"), registry))
     inputs = _inputs_of(results, shaping) if cache else ""
     last = _last_build(cache, out) if cache and not options.strict else None
     if last and last.state == _state_of(inputs, results, out):

@@ -118,7 +118,7 @@ def _result(source: Source, column: Column, score: Score) -> _Row:
         "score_upper": score.upper,
         "not_ranked": score.apart,
     }
-    known = source.sampling
+    known = source.manifest.sampling
     return {
         "evaluation_result_id": f"{source.id}#{metric.id}",
         "evaluation_name": source.entry.id,

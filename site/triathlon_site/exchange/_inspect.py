@@ -73,7 +73,7 @@ def _spec(source: Source, records: Sequence[ProgramRecord]) -> Any:
             name=f"{manifest.data.name} {manifest.data.version}", samples=len(tasks), sample_ids=tasks
         ),
         model=source.repository,
-        model_generate_config=GenerateConfig(**source.sampling),
+        model_generate_config=GenerateConfig(**source.manifest.sampling),
         config=inspect_log.EvalConfig(epochs=max((record.sample + 1 for record in records), default=1)),
         packages={"triathlon-leaderboard": manifest.runner_version or "unknown"},
         metadata={"protocol": str(manifest.protocol), "data_sha256": manifest.data.sha256},

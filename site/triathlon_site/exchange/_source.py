@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord, sampling_of
+from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.cli_options import Wanted
 from triathlon_site.load import FileAggregate, read_units
@@ -79,14 +79,6 @@ class Source:
     def id(self) -> str:
         """`suite/model/time`, the form of Every Eval Ever's `evaluation_id`."""
         return f"{self.entry.id}/{self.repository}/{self.time}"
-
-    @property
-    def sampling(self) -> dict[str, Any]:
-        """The sampling that was sent: without what the model's row calls unsupported, or nobody stated."""
-        sampling = sampling_of(self.manifest.settings)
-        not_sent = self.manifest.identity.get("unsupported", ())
-        names = [name for name in ("temperature", "top_p", "max_tokens") if name not in not_sent]
-        return {name: sampling[name] for name in names if sampling.get(name) is not None}
 
     def records(self) -> Iterator[UnitRecord]:
         """The lines that count, as records; of recorded results without texts."""

@@ -123,6 +123,8 @@ class FileAggregate:
     extracts: Extracts = Extracts()
     judged_again: int | None = None
     """Engine that graded this very file again after it was measured, as the statement beside it says."""
+    outdated: bool = False
+    """Whether its problems are others than those of the file that suites.yaml names."""
 
     @property
     def kept(self) -> Receipt | None:

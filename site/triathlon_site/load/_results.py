@@ -205,7 +205,7 @@ def read_results(
         if aggregate is None:
             raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
         aggregates[file] = aggregate
-    marked, statement_notices = _mark_judged_again(root, [aggregates[file] for file in files])
+    marked, statement_notices = _marked(root, [aggregates[file] for file in files], entries)
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
     measured = {file.model for file in files if not file.source}
     skipped = {
@@ -373,10 +373,12 @@ def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:
     return manifest.private
 
 
-def _mark_judged_again(
-    root: Path, files: Sequence[FileAggregate]
+def _marked(
+    root: Path, files: Sequence[FileAggregate], entries: Mapping[str, SuiteEntry]
 ) -> tuple[list[FileAggregate], list[Notice]]:
-    """The files, marked where a statement names their present SHA-256, and what is wrong with statements."""
+    """The files, marked where a statement names their present SHA-256, or where suites.yaml names other
+    problems than theirs, and what is wrong with statements.
+    """
     statements = {}
     notices: list[Notice] = []
     for model in sorted({file.model for file in files if file.file.startswith(f"{RUNS}/")}):
@@ -388,6 +390,14 @@ def _mark_judged_again(
     marked = []
     for read in files:
         file = read
+        data = entries[file.suite].user_data
+        if data and file.manifest and data.sha256 not in ("", file.manifest.data.sha256):
+            message = (
+                "suites.yaml names other problems than these now, so it ranks behind results on them;"
+                " `triathlon results archive --outdated` and a run ask anew, a log is imported again"
+            )
+            notice = () if file.kept else (Notice(file=file.file, message=message),)
+            file = replace(file, outdated=True, notices=(*file.notices, *notice))
         statement = statements.get(file.model) if file.file.startswith(f"{RUNS}/") else None
         graded = statement.sha256.get(file.suite) if statement else None
         if statement and graded == file.sha256:

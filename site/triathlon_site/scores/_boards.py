@@ -204,12 +204,14 @@ HumanEval, the others classes of ClassEval, both in their order; found by their 
 def of_ranking(suite: str, files: Mapping[str, FileAggregate]) -> dict[str, FileAggregate]:
     """Returns the files, by model, that share the suite's ranking.
 
-    They are those of the protocol of most models; of several, the suite's own, else the first by name. What
-    is missing of a file may be what its model failed: with open units it ranks nowhere.
+    They are those of the protocol of most models; of several, the suite's own, else the first by name. One on
+    the present problems of suites.yaml goes before all others. What is missing of a file may be what its
+    model failed: with open units it ranks nowhere.
     """
     counts = Counter(file.protocol for file in files.values() if file.units)
     own = known_protocols().get((suite, ""))
-    protocol = max(sorted(counts, key=str), key=lambda each: (counts[each], each == own), default=None)
+    today = {file.protocol for file in files.values() if not file.outdated}
+    protocol = max(sorted(counts, key=str), key=lambda it: (it in today, counts[it], it == own), default=None)
     return {
         model: file
         for model, file in files.items()

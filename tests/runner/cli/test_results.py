@@ -62,7 +62,7 @@ def test_diff(small: SmallRun, finished: SmallRun) -> None:
     small.expect(diff, 0, "0 differences")
     first = finished.records(LOOP)[0]
     small.edit(LOOP, outcome="refused")
-    small.expect(diff, 1, "→ refused", "1 unit differs")
+    small.expect(diff, 1, "→ refused", "loop/core: 1 difference")
     (change,) = small.json(diff, 1)["files"][f"m {LOOP}"]
     assert (change["task_id"], change["sample"]) == (first["task_id"], 0)
     assert change["before"].startswith(first["outcome"]) and change["after"].startswith("refused")

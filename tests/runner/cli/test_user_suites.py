@@ -160,6 +160,21 @@ def test_a_changed_file_is_another_data_set(finished: UserPlace) -> None:
         write_lines(finished.root / "mine.jsonl", *PROBLEMS)
 
 
+def test_results_on_the_present_file_rank(place: UserPlace, server: str) -> None:
+    """Those on another version stand apart, however many they are, and a build names them."""
+    place.expect("run --suites evolved/mine", 0)
+    place.site()
+    write_lines(place.root / "mine.jsonl", *reversed(PROBLEMS))
+    place.expect("build", 0, "worse/evolved/mine.jsonl: suites.yaml names other problems than these now")
+    place.expect(f"run --suites evolved/mine --model new --base-url {server}", 0)
+    rows = json.loads(place.site()["data/evolved-mine.json"])["rows"]
+    assert {row["model"]: row["other_protocol"] for row in rows} == {
+        "new": False,
+        "good": True,
+        "worse": True,
+    }
+
+
 def test_the_site_has_boards_of_their_own(finished: UserPlace) -> None:
     """A board a discipline with the data set's title, and an overall order; evidence shows the texts."""
     site = finished.site()
@@ -274,6 +289,8 @@ def test_logs_are_imported_into_them(place: UserPlace, row: str) -> None:
     assert place.json("verify")["follows"]
     site = place.site()
     assert "theirs" in site["imported.html"]
+    write_lines(place.root / "mine.jsonl", SLUG, TOTAL)
+    place.expect("verify", 1, "could not be checked", "an imported log is imported again", "!NOT FOLLOW")
     if row == PRIVATE:
         assert json.loads(lines.with_suffix(".manifest.json").read_text())["private"] is True
         assert leaks(site) == []
