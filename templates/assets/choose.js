@@ -76,7 +76,7 @@
   const sentence = ({ rows, cost, score, best }, chosen) => {
     const asked = words(chosen),
       having = `a score in ${score.short} and a known ${cost.noun}`;
-    if (!rows.length) return `Of ${asked} none has ${having}: take a filter away.`;
+    if (!rows.length) return `Of ${asked} none has ${having}: take a filter away, or choose another score or cost.`;
     if (rows.length === 1 || (rows.length < choices.fewest && !score.advised.includes(cost.id))) {
       const who = rows.length > 1 ? rows.length : rows[0].model.name;
       return `Only ${who} of the ${asked} ${rows.length > 1 ? "have" : "has"} ${having}: too few to advise one.`;
@@ -270,6 +270,7 @@
     if (!shown.isConnected) place.append(shown, frame); /* now that nothing above it moves it any more */
     below.textContent = caption(view);
     frame.innerHTML = table(view);
+    frame.hidden = !view.rows.length;
     draw();
     place.dataset.shown = `${chosen.score} ${chosen.cost}`;
   };

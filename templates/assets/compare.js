@@ -197,6 +197,13 @@
       <p class="muted">Of several samples one that passes is enough.</p>${models.map(ofModel)}</section>`;
   };
 
+  /* The curves that are drawn are of one board: the first of those on which most of the models have one. */
+  const curvesOn = (models) => {
+    const having = (board) => models.filter(({ curves }) => curves[board]).length;
+    return Object.keys(index.boards)
+      .filter(having)
+      .sort((a, b) => having(b) - having(a))[0];
+  };
   /* Where an axis of curves begins and ends, in tens; the build draws its lines from 0 to 100 per cent. */
   const axis = (values) => {
     if (!values.length) return [0, 100];
@@ -211,7 +218,7 @@
     return `M${curve.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(" ")}`;
   };
 
-  const shown = { verdict, forest, table, alone, axis, curvePath };
+  const shown = { verdict, forest, table, alone, curvesOn, axis, curvePath };
   window.triathlon.compare = { known, startingWith, search, difference, comparisons, solvedAlone, ...shown };
   if (!window.document) return;
 
@@ -263,18 +270,22 @@
     plots.replaceChildren();
     switching.textContent = "Draw interactively";
   };
-  let range = [0, 100];
+  let range = [0, 100],
+    board;
   const draw = (models) => {
     figures.hidden = false;
+    board = curvesOn(models);
+    figures.querySelector("[data-board]").textContent = board ? `The curves are of ${index.boards[board]}.` : "";
     const sample = (i) => html`<svg class="figure" width="28" height="10" aria-hidden="true"><g class="c${i}">
       <path class="line" d="M1 5H27"></path></g></svg>`;
     figures.querySelector(".legend").innerHTML =
       html`${models.map(({ name }, i) => html`<li>${sample(i)} ${name}</li>`)}`;
-    range = axis(models.flatMap(({ curve }) => curve?.y ?? []));
+    range = axis(models.flatMap(({ curves }) => curves[board]?.y ?? []));
     for (const group of figures.querySelectorAll("[data-series]")) {
       const figure = group.closest("figure"),
         { places } = group.dataset;
-      const path = ({ curve, radarPath }) => (places ? curve && curvePath(curve.y, range, places) : radarPath);
+      const path = ({ curves, radarPath }) =>
+        places ? curves[board] && curvePath(curves[board].y, range, places) : radarPath;
       const line = (d, i) => html`<g class="c${i}"><path d="${d}" class="${places ? "line" : "line area"}"></path></g>`;
       figure.hidden = !models.some(path);
       group.innerHTML = html`${models.map((model, i) => (path(model) ? line(path(model), i) : ""))}`;
@@ -320,7 +331,7 @@
     const drawings = [
       [
         "Degradation curves",
-        models.map((model, i) => trace(model.curve, i, i)),
+        models.map((model, i) => trace(model.curves[board], i, i)),
         { ...curve, yaxis: { ...curve.yaxis, range } },
       ],
       ["All dimensions", models.map((model, i) => trace(model.radar, 0, i)), radar],

@@ -55,22 +55,22 @@
     return [value, beside && `(${beside})`, letter].filter(Boolean).join(" ");
   };
 
+  const isFilled = ([, ...texts]) => texts.some(Boolean);
   /* What a column of the table is in a copy: one column or several, each with its head; in `apart`, the parts of a
      score have columns of their own. */
   const copied = (board, place, rows, apart) => {
     const name = board.names[place],
       kind = board.rows[0].row.cells[place];
     const cells = rows.map((row) => row.cells[place]);
-    const plain = [name, ...cells.map((cell) => clean((cell.querySelector("a, b, abbr") ?? cell).textContent))];
+    const plain = [name, ...cells.map((cell) => clean((cell.querySelector("a, b") ?? cell).textContent))];
     const ids = ["Id", ...rows.map((row) => row.dataset.id ?? row.id)];
-    if (kind.matches("th")) return [plain, ids];
+    if (kind.matches("th")) return [plain, ids].filter(isFilled);
     if (!kind.matches(".score, .rank")) return [plain];
     const found = cells.map(parts);
     if (!apart) return [[name, ...found.map(inOne)]];
-    const always = kind.matches(".rank") ? 2 : 3;
     return [name, `${name}, 95 %`, `${name}, evidence`, `${name}, note`]
       .map((title, i) => [title, ...found.map((one) => one[i])])
-      .filter(([, ...texts], i) => i < always || texts.some(Boolean));
+      .filter((column, i) => !i || isFilled(column));
   };
 
   /* Heads and rows of the columns and models that are shown. */

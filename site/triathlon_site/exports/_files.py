@@ -106,7 +106,8 @@ def table_files(path: str, section: Section) -> Iterator[Page]:
     if not section.rows:
         return
     shown = [
-        [f"{cell.text} ({cell.small})" if cell.small else cell.text for cell in row] for row in section.rows
+        [f"{cell.text} ({'; '.join(cell.small.splitlines())})" if cell.small else cell.text for cell in row]
+        for row in section.rows
     ]
     yield Page(path.removesuffix(".csv") + ".tex", latex_table(section.title, section.head, shown))
     columns: dict[str, list[Any]] = {}

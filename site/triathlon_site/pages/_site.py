@@ -255,7 +255,9 @@ def _card(site: Gathered, name: str, group: Sequence[ModelSnapshot], slug: str, 
     facts = site.models.get(main), site.published.facts.get(name), *(one.info for one in newest_first)
     page_id = main or (name if slug in taken else slug)
     info = replace(_filled(*filter(None, facts)), id=page_id, name=name)
-    return ModelCard(info, tuple(newest_first))
+    # one without results is on the page of its card
+    paged = (one if one.ids else replace(one, info=replace(one.info, id=page_id)) for one in newest_first)
+    return ModelCard(info, tuple(paged))
 
 
 def _filled(card: ModelInfo, *others: ModelInfo) -> ModelInfo:

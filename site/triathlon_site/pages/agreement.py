@@ -162,7 +162,7 @@ def graded_matrix(site: Gathered) -> Matrix:
         data = "" if plan.family == "core" else f" ({plan.title})"
         for scores in board.shown:
             column = scores.column
-            if column.ranked:
+            if column.ranked and scores.scores:
                 values = {
                     m: formats.in_unit(s.middle, column.maximum) for m, s in sorted(scores.scores.items())
                 }

@@ -94,17 +94,21 @@ def all_models(site: Gathered) -> AllModels:
         snapshots += scored
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
     if not indexed:
-        return AllModels(tuple(others), None, snapshots)
+        return AllModels(tuple(others), None)
     of_snapshots = _index(snapshots)
     indexed.sort(key=lambda pair: (-of_snapshots.rows[pair[1]].value, pair[0].name.lower()))
     index = of_snapshots.among([place for _, place in indexed])
     ranked = [replace(row, index=place) for (row, _), place in zip(indexed, index.rows, strict=True)]
-    return AllModels((*ranked, *others), index, snapshots)
+    return AllModels((*ranked, *others), index, _told_apart(snapshots))
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn]) -> list[ModelRow]:
     """Every snapshot of every model with its cells in these columns, in no order and without an index."""
-    rows = [row for _, rows in _card_rows(site, columns) for row in rows]
+    return _told_apart([row for _, rows in _card_rows(site, columns) for row in rows])
+
+
+def _told_apart(rows: Sequence[ModelRow]) -> list[ModelRow]:
+    """The rows; of one name, each with its source."""
     counts = Counter(row.name for row in rows)
     return [replace(row, name=f"{row.name} ({row.source})") if counts[row.name] > 1 else row for row in rows]
 

@@ -24,7 +24,6 @@ from triathlon_site.uncertainty import Interval, share_interval
 PATH: Final = "choose.html"
 DATA: Final = "data/choose.js"
 INDEX: Final = "index"
-OPENNESS: Final = {True: "open", False: "closed", None: ""}
 FEWEST: Final = 5  # models below which there is nothing to choose from: no frontier is drawn up, none advised
 NAMED: Final = 3  # models that a sentence names before it counts the others
 
@@ -206,7 +205,7 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
         "name": row.info.label,
         "page": row.info.page,
         "license": row.info.license or "",
-        "open": OPENNESS[row.info.open_weights],
+        "open": {True: "open", False: "closed", None: ""}[row.info.open_weights],
         "usable": row.info.usable is True,
         "ran": row.mostly_ran,
         "context": row.info.context,
@@ -216,10 +215,10 @@ def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost
 
 
 def _origin(scored: ScoredModels) -> str:
-    """How many of the scores others reported, in a sentence."""
+    """How many of the scores others reported, in a sentence; empty where all are of here."""
     reported, every = int(scored.frame["reported"].sum()), len(scored.frame)
     rest = "rest on figures that others reported" if scored.score.id == INDEX else "were reported by others"
-    return f"{reported} of {every} scores {rest} and not checked."
+    return f"{reported} of {every} scores {rest} and not checked." if reported else ""
 
 
 def _score(scored: ScoredModels, names: Sequence[str], costs: Sequence[ChoiceCost]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from triathlon_site.figures import (
 from triathlon_site.models import Models
 from triathlon_site.pages._scores import dimensions, share_of_maximum
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import degradation_curve
+from triathlon_site.pages.board import curve_columns, degradation_curve
 from triathlon_site.pages.tasks import suite_page
 from triathlon_site.render import Draft, Figure, Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores
@@ -36,13 +36,7 @@ Columns = Mapping[str, tuple[Board, ColumnScores]]  # by id of the board and of 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
-    lines: dict[str, tuple[float, ...]] = {}
-    for board in site.boards:
-        for model in board.models:
-            is_ranked = model in board.headline.scores
-            if is_ranked and model not in lines and (line := degradation_curve(board, model)):
-                lines[model] = tuple(float(f"{value:.6g}") for value in line)
-    steps = max(map(len, lines.values()), default=0)
+    steps = max((len(curve_columns(board)) for board in site.boards), default=0)
     axes = dimensions(site.boards)
     if len(site.results.models) > 1:
         values = {
@@ -57,11 +51,15 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     solved = {c.column.suites[0]: _solved(c) for _, c in columns.values() if _is_solving(c)}
     minus = {name: _differences_of(column, ids) for name, (_, column) in columns.items()}
     for model in ids:
-        info, curve = site.models[model], lines.get(model)
+        info = site.models[model]
         content = {
             "id": model,
             "name": info.label,
-            "curve": interactive_curve(info.label, curve) if curve else None,
+            "curves": {
+                board.plan.id: interactive_curve(info.label, line)
+                for board in site.boards
+                if model in board.headline.scores and (line := degradation_curve(board, model))
+            },
             **_radar_of(model, info.label, axes),
             "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},
             "evidence": {
@@ -140,6 +138,7 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
         ],
         "clusters": tasks,
         "clustersOf": {suite: tasks.index(clusters) for suite, clusters in solving.items()},
+        "boards": {b.plan.id: f"{b.plan.discipline}, {b.plan.title}" for b in site.boards},
         "layouts": {"curve": CURVES_LAYOUT, "radar": RADAR_LAYOUT},
         "tasks": {entry.id: suite_page(entry.id) for board in site.boards for entry in board.plan.suites},
     }

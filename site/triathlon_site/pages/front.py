@@ -31,8 +31,6 @@ IN_SCRIPT: Final = 40  # rows in each of them: a phone would stand still for a s
 INDEX: Final = "index"
 TOP: Final = 20  # rows of which the first line counts those that can no longer be used
 BEST: Final = 8  # rows of a chart: all on a phone, the first five beside other charts
-FEWEST_FOR_BAND: Final = 5
-"""Models of one protocol from which on the chart shows which cannot be told from the best."""
 FEWEST_FOR_PRICES: Final = 5  # points from which on prices against scores are a picture
 _MOST_INTERVALS: Final = 4
 
@@ -90,9 +88,10 @@ def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
     A score that is only known as a range is its middle, with the ends beside it.
     """
     frame = pd.DataFrame([_line(row) for row in rows])
-    names = [f"{column.id}{field}" for column in IN_INDEX for field in ("", "_tasks", "_grade")]
-    columns = [*frame.columns, *(name for name in names if name not in frame)]
-    return csv_file(path, frame.reindex(columns=columns))
+    names = (f"{column.id}{field}" for column in IN_INDEX for field in ("", "_tasks", "_grade"))
+    columns = list(dict.fromkeys((*frame, *names)))
+    whole = {name: "Int64" for name in columns if name.endswith("_tasks")}
+    return csv_file(path, frame.reindex(columns=columns).astype(whole))
 
 
 def _line(row: ModelRow) -> dict[str, Any]:
@@ -106,8 +105,7 @@ def _line(row: ModelRow) -> dict[str, Any]:
         "licence": info.license or "",
         "released": info.released or "",
         "availability": info.status,
-        "price_in": info.price[0] if info.price else None,
-        "price_out": info.price[1] if info.price else None,
+        **dict(zip(("price_in", "price_out"), info.price or (None, None), strict=True)),
         "page": info.page,
         "newest_result": row.date,
     }
@@ -145,8 +143,7 @@ def _chart(
     cells = [cell for _, cell in scored]
     shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
     # round numbers from below every interval to above
-    spans = [Interval(cell.middle, cell.middle) for _, cell in shown]
-    spans += [cell.interval for _, cell in shown if cell.interval.known]
+    spans = [c.interval if c.interval.known else Interval(c.middle, c.middle) for _, c in shown]
     numbers = round_ticks(min(s.low for s in spans), max(s.high for s in spans), _MOST_INTERVALS, least=0.1)
     low, width = numbers[0], numbers[-1] - numbers[0]
 
@@ -178,9 +175,7 @@ def _chart(
 
 
 def _alike(cells: Sequence[ShownScore]) -> list[float]:
-    """The scores of the first tier, where enough models have ranks."""
-    if sum(cell.rank is not None for cell in cells) < FEWEST_FOR_BAND:
-        return []
+    """The scores of the first tier; none where too few models are ranked."""
     return [cell.middle for cell in cells if cell.tier == 1]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from triathlon_site.costs import run_cost
 from triathlon_site.pages._scores import cell, marks_of
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import finding, view_of
+from triathlon_site.pages.board import finding, missing_suites, view_of
 from triathlon_site.render import Draft
 from triathlon_site.scores import Overall, OverallRow, part_run
 
@@ -39,6 +39,8 @@ def _line(site: Gathered, overall: Overall, row: OverallRow) -> dict[str, Any]:
         "info": site.models[row.model],
         "row": row,
         "cells": [cell(board.headline, row.model) for board in overall.boards],
+        # of each headline the sets that a mean lacks
+        "missing": [missing_suites(board, board.headline.column, row.model) for board in overall.boards],
         "open_units": sum(board.open_units(row.model) for board in boards),
         "part": part_run(files),
         # USD over the boards' files; None where the cost of one of them is not known

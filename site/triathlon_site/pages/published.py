@@ -117,14 +117,13 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
 
 def _latex(table: PublishedTable) -> Page:
     ranks = ("Rank",) if table.headline else ()
-    derived = table.derived
-    head = (*ranks, "Model", *(c.title for c in table.columns), *(column.title for column in derived))
+    head = (*ranks, "Model", *(c.title for c in table.columns), *(c.title for c in table.derived))
     rows = []
     for place, row in enumerate(table.rows):
         best = row.scores.get(table.headline.id) if table.headline else None
         rank = (formats.rank(best.rank if best else None),) if table.headline else ()
         cells = [table.text(row, column) or formats.NONE for column in table.columns]
-        rows.append((*rank, row.name, *cells, *(column.text(place) for column in derived)))
+        rows.append((*rank, row.name, *cells, *(column.text(place) for column in table.derived)))
     title = f"{table.title}, {table.source.part}, published ({table.source.as_of})"
     return Page(f"data/published-{table.id}.tex", latex_table(title, head, rows))
 
@@ -153,9 +152,8 @@ def analyses(table: PublishedTable) -> Iterator[Section]:
     if not columns.keys() >= {analysis.SEED, *analysis.SEMANTIC_ALTERING}:
         return
     scores = {name: table.scores(column) for name, column in columns.items()}
-    rows = {
-        m: {name: of[m] for name, of in scores.items() if m in of} for m in (r.name for r in table.models)
-    }
+    models = (row.name for row in table.models)
+    rows = {m: {name: of[m] for name, of in scores.items() if m in of} for m in models}
     titles = {name: column.title for name, column in columns.items()}
     kinds: dict[str, ModelKind] = {
         row.name: KINDS[row.record["prompted"]] for row in table.models if row.record.get("prompted") in KINDS

@@ -112,7 +112,7 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
     assert [line.split(" | ")[1:3] for line in copied[5:]] == [["Alpha", "alpha"], ["Beta", "beta"]]
     page.get_by_role("button", name="Tab-separated").click()
     head, *rows = text.input_value().splitlines()
-    assert head.split("\t")[2:4] == ["Model", "Id"] and len(rows) == 2
+    assert head.split("\t")[:3] == ["Rank", "Model", "Id"] and len(rows) == 2
     page.get_by_text("Cite these numbers").click()
     expect(page.locator("#cite pre")).to_contain_text("@misc{triathlon2026,")
     expect(page.locator("#cite")).to_contain_text("Apache License")
@@ -120,17 +120,17 @@ def test_a_view_is_copied_with_ids_and_where_it_is_from(page: Page, site: Path) 
 
 def test_a_copy_keeps_notes_apart(page: Page, site: Path) -> None:
     """`1 column` and `± 0.3` are no intervals; a missing number is empty; reported rows have ids, too."""
-    for path, notes in (("index", ["Index, note"]), ("loop-mbpp-plus", []), ("published/reval", None)):
-        visit(page, (site / f"{path}.html").as_uri())
+    boards = {"index": ["Index, note"], "loop-mbpp-plus": [], "translation": [], "published/reval": None}
+    for path, notes in boards.items():
+        visit(page, f"{(site / path).as_uri()}.html?show=rank-shift-against-plain-pass%401")
         page.get_by_role("button", name="Copy").click()
         page.get_by_role("button", name="Tab-separated").click()
         copied = page.get_by_label("What was copied").first.input_value().splitlines()
         heads, *rows = [line.split("\t") for line in copied]
         assert len(rows) > 3 and all(len(row) == len(heads) for row in rows)
-        assert "–" not in {text for row in rows for text in row}
-        intervals = {
-            row[place] for row in rows for place, head in enumerate(heads) if head.endswith(", 95 %")
-        }
+        assert not {"–", "?"} & {text for row in rows for text in row}
+        assert ("Id" in heads) == (notes is not None)  # no column is empty
+        intervals = {row[i] for row in rows for i, head in enumerate(heads) if head.endswith(", 95 %")}
         assert all(re.fullmatch(r"(?:[−\d.]+(?:–| to )[−\d.]+)?", text) for text in intervals), intervals
         if notes is not None:
             assert all(row[heads.index("Id")] for row in rows) and len(intervals) > 3

@@ -232,6 +232,7 @@ def test_private_tasks_are_said_to_be(tmp_path: Path) -> None:
             assert ("with what the model wrote" in page_text(tmp_path / "_site" / page)) != said
         evidence = page_text(tmp_path / "_site/evidence/m/runtime-mine.html")
         assert ("The tasks are private: their texts are not shown." in evidence) == said
+        assert ("?show=" not in evidence + page_text(tmp_path / "_site/models/m.html")) == said
 
 
 @pytest.mark.parametrize(("names", "refused"), [(("core", "core-1"), False), (("Mine", "mine"), True)])

@@ -308,8 +308,9 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
 def test_a_mean_that_is_missing_says_which_sets_were_not_run(tmp_path: Path) -> None:
     """A model with five of EvoEval's six sets has no mean; its dash names the sixth."""
     for name, sets in (("whole", EVOEVAL), ("part", EVOEVAL[:-1])):
-        suites = [f"evolved/{one}" for one in (*sets, "humaneval-plus")]
+        suites = [f"evolved/{one}" for one in (*sets, "humaneval-plus", "core-seeds")]
         results_on(tmp_path, [FakeModel(name)], *suites, tasks=6)
     pages = rendered_texts(gather(tmp_path, None))
     assert 'title="no mean, not run: tool use">–' in row_of(pages, "part")
     assert "not run" not in row_of(pages, "whole")
+    assert "not run: difficult, creative" in pages["overall-core.html"]

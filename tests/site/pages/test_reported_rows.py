@@ -182,6 +182,7 @@ def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
     """Its correlations are those of the file of snapshots; of too few models their number is said."""
     pages = rendered_texts(gather(add_published(small_results(tmp_path / "results")), None))
     models = pd.read_csv(io.StringIO(pages["data/all-snapshots.csv"]))
+    assert models["model"].is_unique and {*models["page"]} <= pages.keys()
     rows = csv_rows(pages["data/agreement-all-models.csv"])
     found = {f"{row['Left']} and {row['Right']}": row for row in rows}
     row = found["Loop ASL, MBPP+ and Evolved EvoEval mean"]

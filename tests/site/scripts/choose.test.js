@@ -25,8 +25,8 @@ test("the best, who cannot be told from it, and the smallest of these; of a few 
   assert.equal(say({ ...BY_SIZE, size: "50-" }), only);
   const two = "Only 2 of the usable models have a score in loop and a known measured cost: too few to advise one.";
   assert.equal(say({ score: "loop", cost: "solved" }), two);
-  const none = "Of usable models in 0.1 GB with 4 bits none has a score in loop and a known size: take a filter away.";
-  assert.equal(say({ ...BY_SIZE, memory: "0.1" }), none);
+  const none = "Of usable models in 0.1 GB with 4 bits none has a score in loop and a known size: take a filter away, ";
+  assert.equal(say({ ...BY_SIZE, memory: "0.1" }), `${none}or choose another score or cost.`);
 });
 
 test("the best may be the smallest: it is none of those that tie with it", () => {

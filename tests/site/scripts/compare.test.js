@@ -39,6 +39,7 @@ const made = () => {
     clusters: [["a", "b", "c/d"]],
     clustersOf: { "loop/core": 0 },
     tasks: { "loop/core": "tasks/loop-core.html" },
+    boards: { core: "loop, own problems", mbpp: "loop, MBPP+" },
   };
   const logic = rules("compare", { triathlonIndex });
   for (const { id } of models)
@@ -171,6 +172,14 @@ test("the axis of curves ends in tens around them, never above 100; curves begin
   assert.deepEqual(axis([43, 71.2]), [40, 80]);
   assert.deepEqual(axis([50]), [50, 60]);
   assert.equal(curvePath([80, 60, 40], [40, 80], "10 110 200 0 3"), "M10.0,0.0 60.0,100.0 110.0,200.0");
+});
+
+test("curves are of one board, on which most of the models have one", () => {
+  const having = (...boards) => ({ curves: Object.fromEntries(boards.map((board) => [board, {}])) });
+  const drawn = (...models) => made().curvesOn(models);
+  assert.equal(drawn(having("core", "mbpp"), having("mbpp")), "mbpp");
+  assert.equal(drawn(having("core", "mbpp"), having("core", "mbpp")), "core");
+  assert.equal(drawn(having(), having()), undefined);
 });
 
 test("differences are drawn on the scale of their column, right of the middle where they are better", () => {

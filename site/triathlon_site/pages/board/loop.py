@@ -128,7 +128,7 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
         models,
         order,
         cells,
-        above=((Value("Mean of the models", of_all=True), *means),),
+        above=((Value("Mean of the models", of_all=True), *means),) if len(order) > 1 else (),
         figures=figures,
     )
 
