@@ -36,19 +36,17 @@ Columns = Mapping[str, tuple[Board, ColumnScores]]  # by id of the board and of 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
-    lines: dict[str, tuple[float, ...]] = {}
-    for board in site.boards:
-        for model in board.models:
-            is_ranked = model in board.headline.scores
-            if is_ranked and model not in lines and (line := degradation_curve(board, model)):
-                lines[model] = tuple(float(f"{value:.6g}") for value in line)
+    # of one board, that with most of them: on other data, the same model has another curve
+    of_boards = [(b.plan, {m: degradation_curve(b, m) for m in b.headline.scores}) for b in site.boards]
+    plan, lines = max(of_boards, key=lambda of: sum(map(bool, of[1].values())), default=(None, {}))
+    data = f"{plan.discipline}, {plan.title}" if plan else ""
     steps = max(map(len, lines.values()), default=0)
     axes = dimensions(site.boards)
     if len(site.results.models) > 1:
         values = {
             "plotly": PLOTLY,
             "plotly_styles": " ".join(plotly_styles()),
-            "frames": [frame for frame in _frames(steps, list(axes)) if frame.svg],
+            "frames": [frame for frame in _frames(data, steps, list(axes)) if frame.svg],
         }
         yield Draft("compare.html", "compare/page", values)
     columns = {f"{board.plan.id} {c.column.id}": (board, c) for board in site.boards for c in board.shown}
@@ -57,7 +55,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     solved = {c.column.suites[0]: _solved(c) for _, c in columns.values() if _is_solving(c)}
     minus = {name: _differences_of(column, ids) for name, (_, column) in columns.items()}
     for model in ids:
-        info, curve = site.models[model], lines.get(model)
+        info, curve = site.models[model], [float(f"{share:.6g}") for share in lines.get(model, ())]
         content = {
             "id": model,
             "name": info.label,
@@ -84,10 +82,11 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         yield Page(_path(site.models, model), f"window.triathlonModel({as_script(content)});\n")
 
 
-def _frames(steps: int, axes: Sequence[str]) -> list[Figure]:
-    """Empty figures, to which the script adds the lines of the chosen models."""
+def _frames(data: str, steps: int, axes: Sequence[str]) -> list[Figure]:
+    """Empty figures, to which the script adds the lines of the chosen models; `data`: of the curves."""
+    caption = f"Tasks that still pass in each loop, in per cent: {data}."
     return [
-        Figure(curves("Degradation curves", (), steps), "Tasks that still pass in each loop, in per cent."),
+        Figure(curves("Degradation curves", (), steps), caption),
         Figure(
             radar("All dimensions", axes),
             "All dimensions, each axis from 0 in the centre to its maximum.",

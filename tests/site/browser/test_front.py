@@ -128,9 +128,8 @@ def test_a_copy_keeps_notes_apart(page: Page, site: Path) -> None:
         heads, *rows = [line.split("\t") for line in copied]
         assert len(rows) > 3 and all(len(row) == len(heads) for row in rows)
         assert "–" not in {text for row in rows for text in row}
-        intervals = {
-            row[place] for row in rows for place, head in enumerate(heads) if head.endswith(", 95 %")
-        }
+        ends = [place for place, head in enumerate(heads) if head.endswith(", 95 %")]
+        intervals = {row[place] for row in rows for place in ends}
         assert all(re.fullmatch(r"(?:[−\d.]+(?:–| to )[−\d.]+)?", text) for text in intervals), intervals
         if notes is not None:
             assert all(row[heads.index("Id")] for row in rows) and len(intervals) > 3
