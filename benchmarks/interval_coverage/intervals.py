@@ -22,7 +22,7 @@ from benchmarks.interval_coverage.experiment import (
 )
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.store import read_undamaged_records
-from triathlon_site.agreement import correlate
+from triathlon_site import agreement
 from triathlon_site.load._aggregate import metric_values
 from triathlon_site.uncertainty import differences, ratio_interval
 
@@ -226,7 +226,7 @@ def correlations(experiments: int) -> Iterator[Cell]:
             counts = np.zeros(2)
             for _ in range(experiments):
                 x, noise = random.standard_normal((2, models))
-                intervals = correlate(x, r * x + (1 - r * r) ** 0.5 * noise)
+                intervals = agreement.correlations([x, r * x + (1 - r * r) ** 0.5 * noise])[0, 1]
                 counts += (
                     intervals.spearman_low <= rho <= intervals.spearman_high,
                     intervals.kendall_low <= tau <= intervals.kendall_high,

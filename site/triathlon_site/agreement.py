@@ -11,14 +11,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import NormalDist, fmean
+from statistics import fmean
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.uncertainty import DIGITS, LEVEL, generator
+from triathlon_site.uncertainty import DIGITS, LEVEL, Z, generator
 
 Array = NDArray[np.float64]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -32,7 +32,6 @@ Spans = tuple[Array, Array]
 FEWEST: Final = 3
 """Fewer models say nothing: two always agree or disagree completely."""
 FEWEST_FOR_INTERVAL: Final = 5
-TWO_SIDED: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 def drawn(n: int, name: str) -> Array:
@@ -100,11 +99,6 @@ class Correlation(NamedTuple):
     kendall_high: float
 
 
-def correlate(left: Array, right: Array, name: str = "") -> Correlation:
-    """Both coefficients with percentile intervals over resampled models; `name` seeds the resampling."""
-    return correlations([left, right], name)[0, 1]
-
-
 def matrix(columns: pd.DataFrame, method: Method) -> pd.DataFrame:
     """Columns × columns: their rank correlation over the models that have both; nan for fewer than three."""
     return columns.corr(method, min_periods=FEWEST).round(DIGITS) + 0.0  # no -0.0
@@ -113,7 +107,7 @@ def matrix(columns: pd.DataFrame, method: Method) -> pd.DataFrame:
 def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, int], Correlation]:
     """Between every two of several columns over the same models, each over the models that have both.
 
-    Pairs with the same models share their resamples and are computed at once.
+    Pairs with the same models share their resamples, which `name` seeds, and are computed at once.
     """
     frame = pd.DataFrame(dict(enumerate(columns)))
     rho, tau = matrix(frame, "spearman").to_numpy(), matrix(frame, "kendall").to_numpy()
@@ -152,7 +146,7 @@ def _of_group(values: Array, pairs: Pairs, rho: Array, tau: Array, name: str) ->
 def _by_fisher(coefficients: Array, error: Array | float, most: float) -> Spans:
     """`most`: the largest value below 1 that n models can give; z of 1 itself would be endless."""
     z = np.arctanh(np.clip(coefficients, -most, most))
-    return np.tanh(z - TWO_SIDED * error), np.tanh(z + TWO_SIDED * error)
+    return np.tanh(z - Z * error), np.tanh(z + Z * error)
 
 
 def _hull(one: Spans, other: Spans) -> Spans:
@@ -184,8 +178,7 @@ class Sensitivity(NamedTuple):
     @property
     def correlation(self) -> Correlation:
         """Between the two."""
-        base, mean = (np.array(list(ranks.values())) for ranks in self)
-        return correlate(base, mean)
+        return correlations([np.array(list(ranks.values())) for ranks in self])[0, 1]
 
 
 def sensitivity(baseline: Mapping[str, float], variants: Mapping[str, Mapping[str, float]]) -> Sensitivity:

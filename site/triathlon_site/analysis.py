@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 from scipy.special import bdtr
 
 from triathlon_runner.evolved import SEED, SEMANTIC_ALTERING
-from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import pass_at_k_by_task
 from triathlon_runner.records import Outcome
 from triathlon_runner.suites import SuiteEntry
@@ -112,8 +111,14 @@ class InTwoParts:
     solved: tuple[int, ...]
     """Those that it solves whole."""
     failed: tuple[int, ...]
-    of_both: Sequence[tuple[str, ...]] = field(default=(), compare=False)
-    """The two parts of each problem whose parts are both solved; of those that are solved whole first."""
+    problems: Sequence[tuple[bool, int, tuple[str, ...]]] = field(default=(), compare=False)
+    """Of each whether it is solved whole, how many of its parts are not (a place in the counts), and its
+    parts; those that are solved whole first."""
+
+    @property
+    def of_both(self) -> list[tuple[str, ...]]:
+        """The two parts of each problem whose parts are both solved; of those that are solved whole first."""
+        return [parts for _, missing, parts in self.problems if not missing]
 
     @property
     def every(self) -> tuple[int, ...]:
@@ -125,16 +130,14 @@ def _in_two_parts(
     parts_of: Mapping[str, Collection[str]], wholes: Outcomes, parts: Outcomes
 ) -> InTwoParts | None:
     """None where no problem has exactly two parts."""
-    counts = Counter(
-        (whole in wholes.solved, sum(part not in parts.solved for part in own))
-        for whole, own in parts_of.items()
+    problems = [
+        (whole in wholes.solved, sum(part not in parts.solved for part in own), tuple(sorted(own)))
+        for whole, own in sorted(parts_of.items(), key=lambda item: item[0] not in wholes.solved)
         if len(own) == 2
-    )
+    ]
+    counts = Counter((whole, missing) for whole, missing, _ in problems)
     solved, failed = (tuple(counts[whole, missing] for missing in range(3)) for whole in (True, False))
-    best_first = sorted(parts_of, key=lambda whole: whole not in wholes.solved)
-    in_two = [tuple(sorted(parts_of[whole])) for whole in best_first if len(parts_of[whole]) == 2]
-    of_both = [own for own in in_two if parts.solved.issuperset(own)]
-    return InTwoParts(solved, failed, of_both) if counts else None
+    return InTwoParts(solved, failed, problems) if counts else None
 
 
 def composition(seeds: Outcomes, combined: Outcomes) -> InTwoParts | None:
@@ -198,7 +201,7 @@ def change(board: Board, before: str, after: str) -> Change | None:
 
 
 def change_by_kind(
-    board: Board, kinds: Mapping[str, ModelKind], after: str, before: str = SEED
+    board: Board, kinds: Mapping[str, str], after: str, before: str = SEED
 ) -> dict[str, Change]:
     """`change` for `instruct` and `base` models apart (EvoEval, sections 4.1 and 4.3)."""
     changes = {
@@ -211,7 +214,7 @@ def change_by_kind(
 def measured(
     sets: Sequence[SuiteEntry],
     results: Mapping[str, Mapping[str, Sequence[TaskResult]]],
-    kinds: Mapping[str, ModelKind],
+    kinds: Mapping[str, str],
     protocols: Mapping[tuple[str, str], object] | None = None,
 ) -> "Measured":
     """The analyses of one family of sets.
@@ -238,7 +241,7 @@ class Measured:
     """By name."""
     units: Mapping[str, Mapping[str, Sequence[TaskResult]]]
     """By model and set."""
-    kinds: Mapping[str, ModelKind]
+    kinds: Mapping[str, str]
     protocols: Mapping[tuple[str, str], object]
     """By model and suite id."""
 

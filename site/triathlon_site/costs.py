@@ -78,7 +78,7 @@ def mostly_ran(share: float | None) -> bool:
 def solved_costs(
     boards: Sequence[Board], models: Models, ids: Collection[str]
 ) -> tuple[Board | None, dict[str, float]]:
-    """What a solved task cost, in dollars, by the name of each known model: on one board alone, that of these
+    """What a solved task cost, in dollars, by id of each known model: on one board alone, that of these
     ids on which it is known of most models with a whole score, because other tasks cost other sums.
     """
     best: tuple[Board | None, dict[str, float]] = None, {}
@@ -86,7 +86,7 @@ def solved_costs(
         costs = {}
         for info in (models[model] for model in board.headline.scores):
             if cost := run_cost(board.files[info.id], info.price).cost_usd_per_solved:
-                costs[info.name] = cost
+                costs[info.id] = cost
         if len(costs) > len(best[1]):
             best = board, costs
     return best

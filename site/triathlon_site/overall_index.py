@@ -245,7 +245,7 @@ def _ranks(values: Array, draws: Array, groups: Sequence[Sequence[int]]) -> list
     return [ranks[model] for model in range(len(values))]
 
 
-def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0) -> Index:
+def compute_index(scores: Array, tasks: Array, released: Array) -> Index:
     """The index of each row of `scores`, which are 0 to 1, models × columns, nan where there is none.
 
     The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
@@ -264,7 +264,7 @@ def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0
     cells = Cells.from_scores(scores[order], tasks[order], released[order])
     fitted = fit_columns(cells)
     place_of = np.argsort(order)
-    draws = _draws(cells, fitted, np.random.default_rng(seed))[:, place_of]
+    draws = _draws(cells, fitted, np.random.default_rng(0))[:, place_of]
     means = (abilities(fitted, cells) @ GRID)[place_of]
     for group in groups:
         means[group] = np.mean(means[group])

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from triathlon_site.uncertainty import DIGITS, LEVEL, Draws, Interval, Sample, generator, paired_p_values
+from triathlon_site.uncertainty import DIGITS, LEVEL, Draws, Interval, Sample, Z, generator, paired_p_values
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -258,8 +258,6 @@ FRONTIER_DRAWS: Final = 200
 """Joint draws of all scores. The standard error of a share is at most 3.5 points."""
 DOUBT: Final = round((1 - LEVEL) / 2, 6)
 """Share of the draws from which on a model counts as possibly the better one."""
-_QUANTILE: Final = 1.959964
-"""Of the standard normal distribution, at the ends of the central 95 %."""
 _SMALLEST: Final = 1e-3
 """Share of the maximum that 0 and 1 are moved inwards by, so that they have a logit."""
 
@@ -282,5 +280,5 @@ def interval_draws(
     ends = np.array([[one.low, value, one.high] for value, one in zip(values, intervals, strict=True)])
     low, centre, high = logit(np.clip(ends / maximum, _SMALLEST, 1 - _SMALLEST)).T
     normal = generator("frontier", name).standard_normal((FRONTIER_DRAWS, len(values)))
-    width = np.where(normal < 0, centre - low, high - centre) / _QUANTILE
+    width = np.where(normal < 0, centre - low, high - centre) / Z
     return np.asarray(maximum * expit(centre + normal * width))

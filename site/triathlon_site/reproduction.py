@@ -231,19 +231,22 @@ def _compositions(
     entries = {entry.id: entry for entry in BUILT_IN.entries()}
     units = {model: {suite: files[suite][model].tasks for suite in suites} for model in models}
     counts = analysis.measured([entries[suite] for suite in suites], units, {}).compositions
+    is_share = what == "composition"
+    place = analysis.HOW_MANY.index("both" if is_share else what.removeprefix("solved_"))
+    only_solved = is_share or what.startswith("solved_")
     scores = {}
     for model, found in counts.get("combine", {}).items():
-        whole = _whole(files["evolved/combine"][model])
-        problems = sum(found.every)
-        if what == "composition":
-            solved, tasks = found.solved[0], found.every[0]
-        else:
-            counts_of = found.solved if what.startswith("solved_") else found.every
-            solved, tasks = counts_of[analysis.HOW_MANY.index(what.removeprefix("solved_"))], problems
-        if tasks:
+        of = [
+            (missing == place and (solved or not only_solved), parts)
+            for solved, missing, parts in found.problems
+            if missing == place or not is_share
+        ]
+        if of:
             # The paper counts problems, of 100: a count is a share in per cent.
-            span = share_interval(solved, tasks)
-            ends = Interval(100 * span.low, 100 * span.high)
-            apart = _apart(suites, files, model)
-            scores[model] = Own(100 * solved / tasks, ends, problems, whole=whole, apart=apart)
+            of.sort(key=lambda one: not one[0])
+            counted = sum(is_one for is_one, _ in of)
+            span = share_interval(counted, len(of), [parts for _, parts in of])
+            ends, whole = Interval(100 * span.low, 100 * span.high), _whole(files["evolved/combine"][model])
+            score, apart = 100 * counted / len(of), _apart(suites, files, model)
+            scores[model] = Own(score, ends, len(found.problems), whole=whole, apart=apart)
     return scores

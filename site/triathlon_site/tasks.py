@@ -14,13 +14,12 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
 from triathlon_site.scores import sample_of
+from triathlon_site.uncertainty import Z
 
 Array = NDArray[np.float64]
 FEWEST_MODELS: Final = 5
 """Fewer models do not tell tasks apart."""
 WHOLE: Final = 1 - 1e-9
-Z_95: Final = 1.959964
-"""Of a 95 % interval."""
 MORE_TASKS: Final = 100
 """Tasks that a budget is compared with."""
 
@@ -142,7 +141,7 @@ class NoiseBudget:
 
     def half_width(self, tasks: int, samples: float) -> float:
         """Half the width of the 95 % interval of the mean over so many tasks and samples of each."""
-        return Z_95 * math.sqrt((self.between + self.within / samples) / tasks)
+        return Z * math.sqrt((self.between + self.within / samples) / tasks)
 
     def sentence(self, *, maximum: float = 1.0) -> str:
         """What more samples (those that there are, at least 3), and what more tasks, make of the interval.

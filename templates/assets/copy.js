@@ -10,8 +10,8 @@
     return [head, head.map(() => "---"), ...others].map((row) => `| ${row.join(" | ")} |\n`).join("");
   };
   const tabs = (rows) => rows.map((row) => `${row.join("\t")}\n`).join("");
-  /* A text that a spreadsheet would run as a formula gets an apostrophe in front. */
-  const field = (text) => `"${text.replace(/^[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
+  /* A text that a spreadsheet would run as a formula gets an apostrophe in front; a number, such as a shift, does not. */
+  const field = (text) => `"${text.replace(/^(?![+-][\d.]+\??$)[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
   /* Behind lines about it, and a mark without which a spreadsheet takes the dashes of intervals for other letters. */
   const csv = (about, rows) => {
     const lines = [...about.map((line) => `# ${line}`), ...rows.map((row) => row.map(field).join(","))];
@@ -56,13 +56,16 @@
   };
 
   const isFilled = ([, ...texts]) => texts.some(Boolean);
+  /* The text of a cell without small print; behind a number that is not significant stands its `?`. */
+  const plainText = (cell) => clean((cell.querySelector("a, b, abbr:first-child") ?? cell).textContent);
+
   /* What a column of the table is in a copy: one column or several, each with its head; in `apart`, the parts of a
      score have columns of their own. */
   const copied = (board, place, rows, apart) => {
     const name = board.names[place],
       kind = board.rows[0].row.cells[place];
     const cells = rows.map((row) => row.cells[place]);
-    const plain = [name, ...cells.map((cell) => clean((cell.querySelector("a, b") ?? cell).textContent))];
+    const plain = [name, ...cells.map(plainText)];
     const ids = ["Id", ...rows.map((row) => row.dataset.id ?? row.id)];
     if (kind.matches("th")) return [plain, ids].filter(isFilled);
     if (!kind.matches(".score, .rank")) return [plain];

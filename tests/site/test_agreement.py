@@ -32,17 +32,17 @@ def test_pairs_that_are_correlated_together_are_as_each_alone() -> None:
     """Whatever the others are, a pair has its own models, and the resamples of as many."""
     random = np.random.default_rng(6)
     columns = [np.where(random.random(30) < 0.8, random.random(30), np.nan) for _ in range(4)]
-    found = agreement.correlations(columns, "some")
+    found = agreement.correlations(columns)
     assert list(found) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     for (left, right), correlation in found.items():
-        assert correlation == agreement.correlate(columns[left], columns[right], "some")
+        assert correlation == agreement.correlations([columns[left], columns[right]])[0, 1]
 
 
 @given(st.permutations(range(15)))
 def test_a_coefficient_has_no_rounding_error_that_shows(order: list[int]) -> None:
     """Nine digits of the true number: another machine writes the same on the page."""
     apart = sum((place - other) ** 2 for place, other in enumerate(order))
-    found = agreement.correlate(np.arange(15.0), np.array(order, dtype=float))
+    found = agreement.correlations([np.arange(15.0), np.array(order, dtype=float)])[0, 1]
     assert found.spearman == round(float(1 - Fraction(6 * apart, 15 * (15**2 - 1))), 9)
 
 
@@ -54,16 +54,16 @@ def test_the_matrix_says_what_the_pairs_say() -> None:
     assert np.isnan(found.to_numpy()[0, 2]) and found.loc["b", "b"] == 1
     pairs = agreement.correlations([scores[name].to_numpy() for name in scores])
     assert [pairs[0, 1].kendall, pairs[0, 1].spearman] == [found.loc["a", "b"], 0.8]
-    three = agreement.correlate(np.array([1.0, 2, 3, math.nan, 5]), np.array([2.0, 4, 6, 8, math.nan]))
+    three = agreement.correlations(list(np.array([[1, 2, 3, math.nan, 5], [2, 4, 6, 8, math.nan]])))[0, 1]
     assert three.n == 3 and three.spearman == pytest.approx(1.0)
     assert math.isnan(three.spearman_low), "three models have no interval"
-    assert math.isnan(agreement.correlate(np.array([1.0, 2.0]), np.array([5.0, 9.0])).spearman)
+    assert math.isnan(agreement.correlations([np.array([1.0, 2.0]), np.array([5.0, 9.0])])[0, 1].spearman)
 
 
 @pytest.mark.parametrize(("n", "lowest"), [(5, 0.6), (8, 0.85), (15, 0.99)])
 def test_few_models_in_one_order_are_not_certain(n: int, lowest: float) -> None:
     """Every resample of them gives 1; the interval still holds what would have looked the same."""
-    found = agreement.correlate(np.arange(float(n)), np.arange(float(n)))
+    found = agreement.correlations([np.arange(float(n)), np.arange(float(n))])[0, 1]
     assert (found.spearman, found.kendall) == pytest.approx((1.0, 1.0))
     assert found.spearman_low < lowest and found.kendall_low < lowest
     assert (found.spearman_high, found.kendall_high) == (1.0, 1.0)

@@ -77,7 +77,7 @@ def test_cut_replies_are_counted_and_shown(tmp_path: Path) -> None:
     assert "with more tokens" not in pages["models/other.html"]
     assert 'reasoning included.">Output tokens <small>a unit</small></th>' in pages["evolved.html"]
     assert '<td class="number off" data-v="90">90</td>' in pages["evolved.html"]
-    priced = {model: replace(info, price=PRICE) for model, info in site.models.items()}
+    priced = {model: replace(info, name="One", price=PRICE) for model, info in site.models.items()}
     board, costs = solved_costs(site.boards, priced, {"loop-core", "evolved-core"})
     assert board and board.plan.id == "evolved-core" and costs.keys() == {"low", "other"}
     assert costs["low"] == run_cost(board.files["low"], PRICE).cost_usd_per_solved

@@ -23,9 +23,8 @@ def test_our_own_problems_are_there() -> None:
     """A line a problem of every set with its canary; no reference and no input is handed out."""
     rows = [json.loads(line) for line in core_file().content.splitlines()]
     problems = [problem for name in core.SETS for problem in core.problems(name)]
-    assert [(row["task_id"], row["prompt"], row["inputs"], row["canary"]) for row in rows] == [
-        (problem.task_id, problem.prompt, len(problem.inputs), core.CANARY) for problem in problems
-    ]
+    found = [(row["task_id"], row["prompt"], row["inputs"], row["canary"]) for row in rows]
+    assert found == [(one.task_id, one.prompt, len(one.inputs), core.CANARY) for one in problems]
     assert not {"reference", "test"} & {name for row in rows for name in row}
 
 

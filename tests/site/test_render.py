@@ -57,9 +57,8 @@ def test_values_are_escaped_as_jinja_escapes_them(tmp_path: Path, value: object)
 CODE = Path(triathlon_site.__file__).parent
 TEMPLATES = find_templates()
 MARKUP = re.compile(r"</?[a-zA-Z!]")
-COMMON = {
-    "root", "here", "leaderboards", "links", "site", "asset", "inline", "inline_hash", "range", "remembered",
-}  # fmt: skip
+COMMON = {"root", "here", "leaderboards", "links", "site", "has_tasks", "remembered"}
+COMMON |= {"asset", "inline", "inline_hash", "range"}
 """What every page may use beside its own context."""
 
 

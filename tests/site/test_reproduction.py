@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from support.results import FakeModel
-from support.site import add_published, csv_rows, registry_of, rendered_texts, results_on
+from support.site import add_published, csv_rows, registry_of, rendered_texts, results_on, sections_of
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.records import known_protocols
 from triathlon_runner.schedule import Missing
 from triathlon_runner.terminal import Screen
 from triathlon_site.build import gather
+from triathlon_site.pages.reproduced import papers
 from triathlon_site.published import Published, PublishedTable
 from triathlon_site.reproduce_command import say_plan
 from triathlon_site.reproduction import Cell, Own, paper_row
@@ -97,12 +98,20 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
 
 
 def test_a_row_of_suites_says_their_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the smallest suite to the largest. The name tells quantised weights."""
+    """From the smallest suite to the largest. The name tells quantised weights.
+
+    A composition has the interval that its board has: combined problems share seeds.
+    """
     monkeypatch.setattr("support.results.protocol_of", lambda suite: known_protocols()[suite, ""])
     results_on(tmp_path, [FakeModel("m")], "evolved/creative", tasks=4)
-    results_on(tmp_path, [FakeModel("m")], "evolved/difficult", tasks=6)
-    pages = rendered_texts(gather(add_published(tmp_path), registry_of("m", bits=4)))
-    rows = csv_rows(pages["data/reproduced-evoeval.csv"])
+    sets = "difficult", "humaneval", "combine"
+    results_on(tmp_path, [FakeModel("m", 2.0)], *(f"evolved/{one}" for one in sets), tasks=6)
+    site = gather(add_published(tmp_path), registry_of("m", bits=4))
+    composed = sections_of(site, "evolved-official")["Composition"].rows[0][-1].details
+    (table,) = (one for _, own in papers(site) for one in own if one.table.id == "evoeval_combine")
+    own = table.rows[-1].cells[[column.id for column in table.columns].index("composition")].own
+    assert own and (own.interval.low, own.interval.high) == (composed["low"], composed["high"])
+    rows = csv_rows(rendered_texts(site)["data/reproduced-evoeval.csv"])
     assert [row["Tasks"] for row in rows if row["Model"] == "m, 4-bit"] == ["4–6"]
 
 
@@ -120,9 +129,8 @@ def test_nothing_is_compared_while_units_are_open(tmp_path: Path, monkeypatch: p
         assert row["creative"] and row["creative, paper"] == "61.0"
         found = [bool(row.get(f"creative, difference{end}")) for end in ("", " low", " high")]
         assert found == [not opened] * 3
-        assert ("not compared while units are open" in pages["published/evoeval-reproduced.html"]) == bool(
-            opened
-        )
+        is_apart = "not compared while units are open" in pages["published/evoeval-reproduced.html"]
+        assert is_apart == bool(opened)
         assert ("truth.html" in pages) != bool(opened)
         assert "weights of" not in pages.get("truth.html", "")  # they have all their bits
 

@@ -14,7 +14,7 @@ from scipy.stats import beta, binomtest, kstest, norm, rankdata
 from scipy.stats import t as student
 
 from triathlon_site import ranking
-from triathlon_site.agreement import correlate
+from triathlon_site.agreement import correlations
 from triathlon_site.uncertainty import (
     LEVEL,
     Interval,
@@ -155,9 +155,8 @@ def test_a_difference_has_the_interval_of_bonett_and_price(won: int, lost: int, 
     n = won + lost + both + 2
     first, second = (won + 1) / n, (lost + 1) / n
     half = norm.ppf(0.975) * np.sqrt((first + second - (first - second) ** 2) / n)
-    assert found and (found.interval.low, found.interval.high) == pytest.approx(
-        (first - second - half, first - second + half), abs=0.012
-    )
+    ends = first - second - half, first - second + half
+    assert found and (found.interval.low, found.interval.high) == pytest.approx(ends, abs=0.012)
 
 
 def test_differences_of_ranges_hold_every_score_that_is_possible() -> None:
@@ -179,9 +178,8 @@ def test_models_of_other_tasks_are_compared_on_those_that_both_have() -> None:
     found = differences((sample,))
     for i, j in ((0, 1), (1, 2), (2, 3), (3, 0)):
         shared = ~np.isnan(values[i]) & ~np.isnan(values[j])
-        alone = paired_difference(
-            sample_of({"a": list(values[i][shared]), "b": list(values[j][shared])}), 0, 1
-        )
+        both = {"a": list(values[i][shared]), "b": list(values[j][shared])}
+        alone = paired_difference(sample_of(both), 0, 1)
         together = found.of(i, j)
         assert alone and together and together.tasks == shared.sum() == alone.tasks
         assert together.value == pytest.approx(values[i][shared].mean() - values[j][shared].mean())
@@ -209,23 +207,24 @@ COVERAGE = Path(__file__).parents[2] / "benchmarks/coverage.py"
 KINDS: dict[str, Callable[[int], Iterable[Any]]] = runpy.run_path(str(COVERAGE))["KINDS"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "experiments", "settings"),
-    [
-        ("asl", 400, 12),
-        ("mean", 300, 16),
-        ("drops", 60, 20),
-        ("few-seeds", 60, 40),
-        ("differences", 120, 8),
-        ("mean-differences", 120, 4),
-        ("ranks", 80, 6),
-        ("correlations", 100, 12),
-        ("tiers", 100, 4),
-        ("shifts", 80, 6),
-    ],
-)
-def test_numbers_are_as_sure_as_they_say(kind: str, experiments: int, settings: int) -> None:
+SIZES = {
+    **{
+        "asl": (400, 12),
+        "mean": (300, 16),
+        "drops": (60, 20),
+        "few-seeds": (60, 40),
+        "differences": (120, 8),
+    },
+    **{"mean-differences": (120, 4), "ranks": (80, 6), "correlations": (100, 12), "tiers": (100, 4)},
+    "shifts": (80, 6),
+}
+"""Experiments, and settings of each kind."""
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_numbers_are_as_sure_as_they_say(kind: str) -> None:
     """93 % of the 95 % intervals hold the truth; what is equal is called different in 6 % at most."""
+    experiments, settings = SIZES[kind]
     cells = list(islice(KINDS[kind](experiments), settings))
     low, high = cells[0].wanted
     shares = [cell.share for cell in cells]
@@ -252,7 +251,7 @@ def test_rounding_noise_makes_no_rank() -> None:
     scores = sample_of({"a": [0.1, 0.2, 0.3], "b": [0.3, 0.2, 0.1], "c": [0.0, 0.1, 0.0]}).scores()
     assert ranking.smallest_ranks(scores) == list(rankdata(-scores, method="min")) == [1, 1, 3]
     assert ranking.percentiles(scores).tolist() == [75, 75, 0] and ranking.percentiles([1.0]).tolist() == [50]
-    assert correlate(scores, np.array([5.0, 5.0, 1.0])).spearman == pytest.approx(1)
+    assert correlations([scores, np.array([5.0, 5.0, 1.0])])[0, 1].spearman == pytest.approx(1)
     assert ranking.smallest_ranks([0.5, math.nan, 0.9]) == [2, None, 1]
     counts = (21, 17), (15, 16), (17, 23), (17, 15), (14, 18), (21, 16)  # 3.5 / 6 of both, over 30 tasks
     sets = [sample_of({"a": solved(one, 30), "b": solved(other, 30)}) for one, other in counts]

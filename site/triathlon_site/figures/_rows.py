@@ -31,24 +31,25 @@ class DotRow:
     values: tuple[float | None, ...]
 
 
-def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow], *, maximum: float = 100.0) -> Markup:
-    """An arrow from the first value of each row to its second; up and down differ in colour."""
-    complete = [row for row in rows if None not in row.values]
-    if not any(value for row in complete for value in row.values):
+def arrows(
+    title: str, labels: tuple[str, str], rows: Sequence[tuple[str, float, float]], *, maximum: float = 100.0
+) -> Markup:
+    """An arrow a row, of a name and two values, to the second; up and down differ in colour."""
+    if not any(value for _, *values in rows for value in values):
         return NOTHING
 
-    def across(value: float | None) -> float:
-        return LEFT + (value or 0.0) / maximum * (WIDTH - LEFT - RIGHT)
+    def across(value: float) -> float:
+        return LEFT + value / maximum * (WIDTH - LEFT - RIGHT)
 
     placed = []
-    for place, row in enumerate(complete):
+    for place, (name, *values) in enumerate(rows):
         y = TOP + 6 + ROW * place
-        start, end = map(across, row.values)
+        start, end = map(across, values)
         back = end - 6 if end >= start else end + 6
         tip = [(end, y), (back, y - 3.5), (back, y + 3.5)] if abs(end - start) > 1 else []
-        placed.append((row.name, y, start, end, tip))
+        placed.append((name, y, start, end, tip))
     scale = {"ticks": quarter_ticks(LEFT, WIDTH - RIGHT, maximum), "left": LEFT, "top": TOP}
-    height = TOP + len(complete) * ROW + 8
+    height = TOP + len(rows) * ROW + 8
     return draw("arrows", title, WIDTH, height, **scale, rows=placed, labels=labels)
 
 

@@ -85,7 +85,8 @@ def find_files(
 ) -> tuple[list[RunFile], list[RunFile], list[Notice]]:
     """The files that count; recordings of what was measured here, too; a notice for each other file.
 
-    Of each model and suite the first file counts. No link is followed: it could lead to any file here.
+    Of each model and suite the first file counts that is not empty, as a run leaves one that was stopped at
+    once. No link is followed: it could lead to any file here.
     """
     beside: list[RunFile] = []
     counted: dict[tuple[str, str], RunFile] = {}
@@ -104,7 +105,7 @@ def find_files(
         if fault is None:
             continue  # named above
         first = counted.get((file.model, file.suite))
-        if first and not fault:
+        if first and not fault and first.path.stat().st_size:
             if first.source in _MEASURED and file.source not in _MEASURED:
                 beside.append(file)
                 continue

@@ -36,7 +36,8 @@ class Rendering:
         self.site, self.environment = site, environment
         boards = list(_board_links(site))
         self._frame = {
-            "links": list(_links(site, boards)),
+            "links": (links := list(_links(site, boards))),
+            "has_tasks": "tasks.html" in (link.path for link in links),
             "leaderboards": boards,
             "more": list(_more_links(site)),
             "site": site,
@@ -108,7 +109,7 @@ def _links(site: Gathered, boards: list[Link]) -> Iterator[Link]:
         yield Link("Choose", choose.PATH)
     if len(site.results.models) > 1:
         yield Link("Compare", "compare.html")
-    if site.boards:
+    if any(one.of_suite(entry.id) for one in site.boards for entry in one.plan.suites):
         yield Link("Tasks", "tasks.html")
     also = ("prompts.html", "core.html", agreement.PATH, agreement.SCATTERS, published.TRUTH)
     yield Link("Method", "method.html", also)

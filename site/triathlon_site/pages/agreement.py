@@ -174,7 +174,8 @@ def graded_matrix(site: Gathered) -> Matrix:
         values = {m: s.value for m, s in found.items() if s and m in site.models}
         title = f"{table.title} {score.title}, as published"
         if len(values) >= FEWEST:
-            columns.append(AgreementColumn(title, score.maximum, values, table.discipline))
+            of_all = frozenset(values)
+            columns.append(AgreementColumn(title, score.maximum, values, table.discipline, reported=of_all))
     models = sorted({m for board in site.boards for m in board.models})
     return Matrix("agreement", columns, {model: site.models[model].label for model in models})
 

@@ -72,7 +72,7 @@ class ScoredModels(NamedTuple):
 def drafts(table: AllModels, board: Board | None, solved: Mapping[str, float]) -> Iterator[Draft]:
     """The page with its data files; first of the scores is the discipline's that most models have.
 
-    `solved`: by name of a model, what a solved task of the board cost, in dollars.
+    `solved`: by id of a model, what a solved task of the board cost, in dollars.
     """
     ranked = {row.name: row for row in table.rows if row.index}
     known = {name: known_costs(row, solved) for name, row in ranked.items()}
@@ -168,7 +168,7 @@ def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
         "memory": info.memory[1] if info.memory else None,
         "size": info.billions,
         "active": info.active_billions or info.billions,
-        "solved": solved.get(info.name),
+        "solved": solved.get(info.id),
     }
     return {name: value for name, value in costs.items() if value is not None}
 

@@ -72,7 +72,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "ranges": any(cell.upper is not None for cell in cells),
         "centre": CENTRE,
         "points": POINTS,
-        "top": TOP,
+        "top": len(rows[:TOP]),
     }
     # a line a snapshot, none with cells of two: what the index was fitted to
     files = _csv("data/all-models.csv", indexed), _csv("data/all-snapshots.csv", table.snapshots)

@@ -186,12 +186,11 @@ def unit_draft(
 def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[dict[str, Any]]:
     """Each suite of the model that was measured here and recorded by others."""
     measured = {file.suite: file for file in site.files.get(info.id, ())}
-    entries = {e.id: e for board in site.boards for e in (*board.plan.suites, *board.plan.variants)}
-    for recording in site.results.beside:
-        here = measured.get(recording.suite)
-        if recording.model != info.id or here is None:
+    for recording in (one for one in site.results.beside if one.model == info.id):
+        here, entry = measured.get(recording.suite), site.known.find(recording.suite)
+        if here is None or entry is None or not here.units:
             continue
-        metric = solving_metric(entries[here.suite])
+        metric = solving_metric(entry)
         columns = [file.columns for file in (here, recording)]
         scores = [pd.Series(of.scores[metric.id], of.task).groupby(level=0).mean() for of in columns]
         both = scores[0].index.intersection(scores[1].index)

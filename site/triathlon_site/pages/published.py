@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from triathlon_runner.llm import ModelKind
 from triathlon_site import analysis
 from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
@@ -24,7 +23,6 @@ from triathlon_site.uncertainty import Difference, independent_difference
 TRUTH: Final = "truth.html"  # how true are our measurements?
 COLOURED: Final = 5
 MOST_BARS: Final = 16
-KINDS: Final[dict[str, ModelKind]] = {"1": "instruct", "0": "base"}  # by the cell of the column `prompted`
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
@@ -155,9 +153,7 @@ def analyses(table: PublishedTable) -> Iterator[Section]:
     models = (row.name for row in table.models)
     rows = {m: {name: of[m] for name, of in scores.items() if m in of} for m in models}
     titles = {name: column.title for name, column in columns.items()}
-    kinds: dict[str, ModelKind] = {
-        row.name: KINDS[row.record["prompted"]] for row in table.models if row.record.get("prompted") in KINDS
-    }
+    kinds = {row.name: row.kind for row in table.models if row.kind}
     yield from drops_by_model(rows, titles)
     names = [name for name in (*analysis.SEMANTIC_PRESERVING, "subtle") if name in columns]
     yield from changes_by_kind({titles[name]: analysis.change_by_kind(rows, kinds, name) for name in names})

@@ -96,15 +96,16 @@ def _tasks_by_page(page: SuitePage) -> dict[str, list[str]]:
 
 def _overview(page: SuitePage) -> tuple[Value, ...]:
     """The row of one suite."""
-    entry, means = page.found.entry, [task.mean for task in page.found.tasks]
-    counts = len(page.found.models), len(means), f"{100 * fmean(means):.1f}", means.count(1), means.count(0)
+    entry, tasks = page.found.entry, page.found.tasks
+    mean, by_nobody = f"{100 * fmean(t.mean for t in tasks):.1f}", sum(not t.solved for t in tasks)
+    counts = len(page.found.models), len(tasks), mean, sum(t.solved == t.models for t in tasks), by_nobody
     return Value(entry.title, entry.id, link=page.path), *(Value(str(count)) for count in counts)
 
 
 def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
     """By task; the solvers first, most loops first, then the outcomes by how many models had them.
 
-    Behind the models that are ranked stand those that were asked under another protocol.
+    Behind the models that are ranked stand those with open units, and those of another protocol.
     """
     by_task: dict[str, Solvers] = defaultdict(lambda: defaultdict(list))
     suite = page.found.entry.id

@@ -60,6 +60,11 @@ class PublishedRow:
         return score.value if score else None
 
     @property
+    def kind(self) -> str | None:
+        """`instruct` or `base`, where the table says which."""
+        return {"1": "instruct", "0": "base"}.get(self.record.get("prompted", ""))
+
+    @property
     def curve(self) -> tuple[float, ...]:
         """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
         counts = sustained(self.record)

@@ -4,7 +4,6 @@ from triathlon_site.scores._boards import (
     FAMILIES,
     OTHER_PROTOCOL,
     UNITS_ARE_OPEN,
-    BoardPlan,
     Column,
     plan_boards,
     sample_of,
@@ -28,7 +27,6 @@ from triathlon_site.scores._ranked_board import (
     Score,
     first_boards,
     known_share,
-    middle,
     part_run,
     score_board,
 )

@@ -48,11 +48,6 @@ Files = Mapping[str, Mapping[str, FileAggregate]]
 """By suite, then by model."""
 
 
-def middle(value: float, upper: float | None) -> float:
-    """The one number of a score: of a range its middle, so that a judge moves no model by itself."""
-    return value if upper is None else round((value + upper) / 2, DIGITS)
-
-
 @dataclass(frozen=True, slots=True)
 class Score:
     """One model in one column."""
@@ -75,8 +70,8 @@ class Score:
 
     @property
     def middle(self) -> float:
-        """The one number of it."""
-        return middle(self.value, self.upper)
+        """The one number of it: of a range its middle, so that a judge moves no model by itself."""
+        return self.value if self.upper is None else round((self.value + self.upper) / 2, DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

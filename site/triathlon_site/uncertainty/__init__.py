@@ -8,6 +8,7 @@ from triathlon_site.uncertainty._bootstrap import (
     Draws,
     Interval,
     Sample,
+    Z,
     central,
     draw,
     generator,

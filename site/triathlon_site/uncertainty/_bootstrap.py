@@ -222,8 +222,9 @@ FARTHEST: Final = 0.5
 MOST_SKEW: Final = 1.0
 """More of it is not corrected: the correction is a series that ends early."""
 _TAIL: Final = (1 - LEVEL) / 2
-_Z: Final = float(ndtri(1 - _TAIL))
-_SHIFT: Final = (2 * _Z * _Z + 1) / 6
+Z: Final = float(ndtri(1 - _TAIL))
+"""Of the standard normal distribution, the ends of the central 95 %."""
+_SHIFT: Final = (2 * Z * Z + 1) / 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,15 +248,22 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     solved, failed = share * trials, trials - share * trials
     low, high = (
         np.round(maximum * betaincinv(solved + more, failed + less, ndtr(skew * _SHIFT + z)), DIGITS)
-        for (more, less), z in zip(ENDS, (-_Z, _Z), strict=True)
+        for (more, less), z in zip(ENDS, (-Z, Z), strict=True)
     )
     score = rounded(maximum * share)
     ends = np.minimum(low, score).tolist(), np.maximum(high, score).tolist()
     return [Interval(*pair) for pair in zip(*ends, strict=True)]
 
 
-def share_interval(solved: float, tasks: float) -> Interval:
-    """Of a share of pass/fail tasks, 0 to 1: what `score_intervals` gives for pass@1."""
+def share_interval(solved: float, tasks: float, seeds: Sequence[tuple[str, ...]] = ()) -> Interval:
+    """Of a share of pass/fail tasks, 0 to 1: what `score_intervals` gives for pass@1.
+
+    `seeds`: what each task was made from, of the solved ones first; left out, each is its own.
+    """
+    if seeds:
+        passes = np.array([np.arange(len(seeds)) < solved], float)
+        sample = Sample("", ("",), (), passes, np.ones_like(passes), 1.0, 1.0, tuple(seeds))
+        return score_intervals([sample])[0]
     low, high = (
         float(betaincinv(solved + more, tasks - solved + less, tail))
         for (more, less), tail in zip(ENDS, (_TAIL, 1 - _TAIL), strict=True)
@@ -344,7 +352,7 @@ class BySeed:
         """
         made = self.weights.sum(axis=1)
         seeds = np.maximum(_even(self.weights), made + 1)
-        students = stdtrit(np.maximum(seeds / made - 1, 1), 1 - _TAIL) / _Z
+        students = stdtrit(np.maximum(seeds / made - 1, 1), 1 - _TAIL) / Z
         return seeds * (seeds - 1) / (seeds - made) ** 2, students**2
 
     def unseen(self, jackknife: float) -> Array:

@@ -132,13 +132,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (results / "runs/alpha").rglob("*.jsonl"):
         lines = enumerate(json_lines(path))
         write_lines(path, [_poisoned(line, LONG if place % 2 else EVIL) for place, line in lines])
-    row = {
-        "name": f"Alpha{EVIL}",
-        "organization": EVIL,
-        "license": "L" * 200,
-        "link": "javascript:alert(1)",
-        "notes": EVIL + LONG[:2000],
-    }
+    row = {"name": f"Alpha{EVIL}", "organization": EVIL, "license": "L" * 200, "link": "javascript:alert(1)"}
+    row["notes"] = EVIL + LONG[:2000]
     named = registry({"alpha": row, "alpha-tasks": {"name": "N" * 300}})
     build(results, root / "_site", named, cache=root / "cache")
     return root / "_site"

@@ -280,13 +280,10 @@ def test_evidence_is_copied_from_another_disk(tmp_path: Path, monkeypatch: pytes
 def test_no_page_changes_unseen(golden: Path) -> None:
     """Where one is not as it was last accepted, the difference is shown line by line."""
     found, expected = shown(files(golden)), stored()
-    differences = [
-        line
-        for path in sorted({*found, *expected})
-        for line in difflib.unified_diff(
-            expected.get(path, "").splitlines(), found.get(path, "").splitlines(), path, f"{path}, now", n=1
-        )
-    ]
+    differences: list[str] = []
+    for path in sorted({*found, *expected}):
+        before, now = (of.get(path, "").splitlines() for of in (expected, found))
+        differences += difflib.unified_diff(before, now, path, f"{path}, now", n=1)
     assert not differences, "\n".join(line[:300] for line in differences[:200])
 
 

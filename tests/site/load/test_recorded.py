@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,9 @@ from triathlon_site.pages.model import beside_recordings
 from triathlon_site.render import Section
 
 RECEIPT = {
-    "source": "elsewhere",
-    "title": "Elsewhere's <b>runs</b>",
-    "address": "https://example.org/runs",
-    "commit": "abc1234",
-    "date": "2025-10",
-    "licence": "none found",
-    "file": "other.json.gz",
-    "sha256": "ef" * 32,
-    "engine_version": ENGINE_VERSION,
-    "compared": 12,
-    "equal": 11,
+    **{"source": "elsewhere", "title": "Elsewhere's <b>runs</b>", "address": "https://example.org/runs"},
+    **{"commit": "abc1234", "date": "2025-10", "licence": "none found", "file": "other.json.gz"},
+    **{"sha256": "ef" * 32, "engine_version": ENGINE_VERSION, "compared": 12, "equal": 11},
 }
 ANSWERS = "runtime/cruxeval-output"
 
@@ -155,19 +148,25 @@ def test_only_web_addresses_become_links(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
-    """The measured one before a recording; the page says where they differ. A wrong receipt is left out."""
+    """The measured one before a recording; the page says where they differ. A wrong receipt is left out.
+
+    A run that was stopped before its first line takes nothing away.
+    """
     results = small_results(tmp_path / "results")
-    record_as(results, "weak", of="strong")
-    record_as(results, "other", of="strong")
+    for model in ("weak", "other", "stopped"):
+        record_as(results, model, of="strong")
+    (results / "runs/stopped/loop").mkdir(parents=True)
+    (results / "runs/stopped/loop/core.jsonl").touch()
     record_as(results, "other", of="strong", source=MEASURED_HERE)
     damaged = record_as(results, "damaged", of="strong")
     damaged.lines.write_text(damaged.lines.read_text().split("\n", 1)[1])
     (notice,) = build_small(tmp_path).notices
     assert "expected the outcomes of the lines" in notice.message
     rows = rows_of(tmp_path / "_site", "loop-core", "loop/core:pass_at_1")
-    assert rows["other"]["grade"] == "measured" and "damaged" not in rows
+    assert (rows["other"]["grade"], rows["stopped"]["grade"]) == ("measured", "recorded")
+    assert "damaged" not in rows
     assert "Elsewhere" in page_text(tmp_path / "_site/models/other.html")
-    assert "2 models, 2 files." in page_text(tmp_path / "_site/data.html")  # those beside the measured, too
+    assert "3 models, 3 files." in page_text(tmp_path / "_site/data.html")  # those beside the measured, too
     section = (tmp_path / "_site/models/weak.html").read_text().partition('id="recordings"')[2]
     section = section.partition("</section>")[0]
     runs = [json_lines(results / f"runs/{model}/loop/core.jsonl") for model in ("weak", "strong")]
@@ -177,6 +176,8 @@ def test_one_result_of_a_model_and_suite_counts(tmp_path: Path) -> None:
     assert section.count("evidence/") == len(differ)
     gathered = gather(results, None)
     assert list(beside_recordings(gathered, ModelInfo("absent", "Without results"))) == []
+    beside = beside_recordings(replace(gathered, boards=()), gathered.models["weak"])
+    assert [one["suite"] for one in beside] == ["loop/core"]  # whatever stands on a board
     assert not any(file.columns.parents for file in gathered.results.files if file.suite == "loop/core")
 
 
@@ -196,10 +197,11 @@ def test_answers_count_without_their_texts(tmp_path: Path) -> None:
         own = before[file.model]
         assert repr((own.metrics, own.columns.scores)) == repr((file.metrics, file.columns.scores))
     assert list(found) == ["Constant answers", "Chains of answers"]
-    assert [[cell.text for cell in row] for row in found["Chains of answers"].rows] == [
-        [cell.text for cell in row] for row in whole["Chains of answers"].rows
+    chains, of_whole = (sections["Chains of answers"].rows for sections in (found, whole))
+    assert [[cell.text for cell in row] for row in chains] == [
+        [cell.text for cell in row] for row in of_whole
     ]
-    assert not any(cell.link for row in found["Chains of answers"].rows for cell in row)
+    assert not any(cell.link for row in chains for cell in row)
     constants, former = found["Constant answers"], whole["Constant answers"]
     places = [former.head.index(title) for title in constants.head]
     gone = [title for title in former.head if title not in constants.head]
@@ -219,18 +221,10 @@ def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
     """Several answers to a task stand once, by how many passed; a score counts tasks."""
     outcomes = {"sample_0": "passed passed", "sample_1": "failed passed", "sample_2": "failed failed"}
     lines = [{"task_id": task, "outcomes": text, "answers": "0123abcd"} for task, text in outcomes.items()]
-    write(
-        tmp_path / "results",
-        "other",
-        ANSWERS,
-        lines,
-        protocol="recorded",
-        data={"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32},
-        tasks_in_suite=800,
-        tasks_planned=3,
-        line_holds="task",
-        outcomes={"failed": 3, "passed": 3},
-    )
+    data = {"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32}
+    counts = {"tasks_in_suite": 800, "tasks_planned": 3, "outcomes": {"failed": 3, "passed": 3}}
+    about = {"protocol": "recorded", "line_holds": "task", "data": data} | counts
+    write(tmp_path / "results", "other", ANSWERS, lines, **about)
     assert not build_small(tmp_path).notices
     page = page_text(tmp_path / "_site/models/other-tasks.html")
     groups = re.findall(r'class="outcome (\w+)">([^<]+)</span> (\d+)</dt><dd>([^<]+)</dd>', page)

@@ -24,10 +24,11 @@ from triathlon_site.render import Draft, formats
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
-    """Three models; the weak one has no loop, and ran a part of one set."""
+    """Three models; the weak one has no loop but that of translations, and ran a part of one set."""
     results = small_results(tmp_path_factory.mktemp("compare") / "results")
     shutil.rmtree(results / "runs/weak/loop")
     results_on(results, [FakeModel("weak", -2.0, 0.5)], "evolved/core-seeds", tasks=12, planned=5)
+    results_on(results, [FakeModel("weak", 2.0, 0.5)], "translation/core", tasks=12)
     return gather(results, None)
 
 
@@ -37,7 +38,7 @@ def scripts(site: Gathered) -> dict[str, Any]:
     pages = rendered_texts(site)
     index = script_data(pages["data/compare.js"])
     of_models = {model["id"]: script_data(pages[model["data"]]) for model in index["models"]}
-    return {"index": index, **of_models}
+    return {"index": index, "page": pages["compare.html"], **of_models}
 
 
 def test_the_script_of_a_model_says_what_it_solves(site: Gathered, scripts: dict[str, Any]) -> None:
@@ -101,7 +102,11 @@ def test_whom_the_page_sets_beside_a_model(site: Gathered, scripts: dict[str, An
 
 
 def test_interactive_figures_show_the_numbers_of_the_pages(site: Gathered, scripts: dict[str, Any]) -> None:
-    """Plotly accepts the trace of each model; its name is plain text, as plotly reads a few tags in texts."""
+    """Plotly accepts the trace of each model; its name is plain text, as plotly reads a few tags in texts.
+
+    All curves are of one board, which the page names.
+    """
+    assert "in per cent: loop, own problems." in scripts["page"]
     loop = board_of(site, "loop-core")
     points = [column for column in loop.columns if column.column.role in {"baseline", "curve"}]
     (curve,) = graph_objects.Figure(scripts["strong"]["curves"]["loop-core"]).data
@@ -124,7 +129,7 @@ def test_interactive_figures_show_the_numbers_of_the_pages(site: Gathered, scrip
 
 @pytest.fixture(scope="module")
 def draft() -> Draft:
-    return choices({"Middle": 0.25})
+    return choices({"middle": 0.25})
 
 
 def test_dominated_models_are_not_listed(draft: Draft) -> None:

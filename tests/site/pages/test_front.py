@@ -96,9 +96,7 @@ def all_rows(pages: dict[str, str]) -> str:
 
 def later_rows(pages: dict[str, str]) -> str:
     scripts = "\n".join(pages[path] for path in sorted(pages) if path.startswith("data/front-rows-"))
-    return "".join(
-        json.loads(html) for html in re.findall(r"^ *body.innerHTML = (.*);$", scripts, re.MULTILINE)
-    )
+    return "".join(map(json.loads, re.findall(r"^ *body.innerHTML = (.*);$", scripts, re.MULTILINE)))
 
 
 def row_of(pages: dict[str, str], slug: str) -> str:
@@ -286,12 +284,14 @@ def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
-    """Measured models, our own problems, or nothing at all. Pages without content are not there."""
+    """Measured models, our own problems, or nothing at all. Pages without content have no link."""
     results_on(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], "loop/mbpp-plus", tasks=8)
     small_results(tmp_path / "own", tasks=4)
     results_on(tmp_path / "loop", [FakeModel("one")], "loop/core", tasks=4)
+    results_on(tmp_path / "chain", [FakeModel("one")], "translation/core", tasks=4)
+    results_on(tmp_path / "open", [FakeModel("one")], "loop/core", tasks=4, planned=2, open_units=2)
     (tmp_path / "nothing").mkdir()
-    names = ("official", "own", "loop", "nothing")
+    names = ("official", "own", "loop", "chain", "open", "nothing")
     pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in names}
     assert pages["official"]["index.html"].count("<tr id=") == 2
     assert 'data-table="overall"' in pages["own"]["index.html"]
@@ -300,9 +300,12 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     for page in ("index.html", "loop.html"):  # no ranks, no tiers
         assert "What the marks mean" in pages["loop"][page] and "higher the tier" not in pages["loop"][page]
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
+    assert ">translation, own problems</a>." in pages["chain"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()
         assert "changes.html" not in found["index.html"]
+        for page in ("index.html", "404.html"):
+            assert ("tasks.html" in found) == ("tasks.html" in found[page])
 
 
 def test_a_mean_that_is_missing_says_which_sets_were_not_run(tmp_path: Path) -> None:

@@ -210,5 +210,6 @@ def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None
     for name, other in (("agreement", "Loop ASL (MBPP+)"), ("agreement-all-models", "Loop ASL, MBPP+")):
         rows = csv_rows(pages[f"data/{name}.csv"])
         (row,) = (row for row in rows if {row["Left"], row["Right"]} == {title, other})
-        assert int(row["Models"]) >= 3 and -1 <= float(row["Spearman"]) <= 1
-    assert "GPT-4o" in pages["published/outside.html"]
+        assert int(row["With a reported figure"]) == int(row["Models"]) >= 3
+        assert -1 <= float(row["Spearman"]) <= 1
+    assert "GPT-4o" in pages["published/outside.html"] and ", but for columns “as" in pages["agreement.html"]

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from xml.etree import ElementTree
@@ -93,10 +94,12 @@ def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str
 
 def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     """Drops, compositions and pairs as the analyses have them; a share with its counts and interval."""
-    own, found = board_of(rich, "evolved-core"), sections_of(rich, "evolved-core")
+    kinds = {m: "instruct" for m in rich.models if m != "weak"}  # a model of unknown kind is of none
+    site = replace(rich, models={m: replace(info, kind=kinds.get(m)) for m, info in rich.models.items()})
+    own, found = board_of(site, "evolved-core"), sections_of(site, "evolved-core")
     assert len(found) == 6 and "Composition, combine naive" in found
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
-    measured = analysis.measured(own.plan.suites, units, dict.fromkeys(own.models, "instruct"))
+    measured = analysis.measured(own.plan.suites, units, kinds)
     scores, drops = measured.board["strong"], rows(found["Drops"])
     change = 100 * (scores["difficult"] - scores["seeds"]) / scores["seeds"]
     assert drops["strong"][0].text == f"{-change:.1f}".replace("-", "−")
@@ -215,14 +218,16 @@ def test_unknown_cost_is_no_small_cost(tmp_path: Path) -> None:
     results = small_results(tmp_path, models, tasks=4)
     path = results / "runs/other/loop/core.jsonl"
     path.write_text(path.read_text().replace('"requests":', '"uncounted":4,"requests":', 1))
-    site = gather(results, registry_of("counted", "other", price=Price(input=1, output=2)))
+    site = gather(results, registry_of("counted", "other", price=Price(input=0.01, output=0.02)))
     pages = rendered_texts(site)
     cost = r'models/(counted|other)\.html".*?<td class="number" data-v="[^"]*">([$–][^<]*)<'
     costs = dict(re.findall(cost, pages["index.html"], re.DOTALL))
     usages = [file.usage for file in site.results.files if file.model == "counted"]
-    dollars = sum(usage.input_tokens + 2 * usage.output_tokens for usage in usages) / 1e6
-    assert costs == {"counted": f"${dollars:.2f}", "other": "–"}
-    assert ">unknown<" in pages["models/other.html"] and ">unknown<" not in pages["models/counted.html"]
+    dollars = sum(usage.input_tokens + 2 * usage.output_tokens for usage in usages) / 1e8
+    assert costs == {"counted": f"${dollars:.2g}", "other": "–"} and 1e-4 < dollars < 5e-3
+    other, counted = (pages[f"models/{model}.html"] for model in ("other", "counted"))
+    assert (other.count(">unknown<"), counted.count(">unknown<")) == (3, 0) and "$0.00<" not in counted
+    assert other.count("Output tokens a second") == counted.count("Output tokens a second") - 1
 
 
 def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
@@ -244,12 +249,16 @@ def test_two_models_that_solve_nothing_read_well(tmp_path: Path) -> None:
 
 
 def test_who_solves_what_names_every_model_once_a_task(rich_pages: dict[str, str]) -> None:
-    """Each task lists all models, by how they ended, each with its evidence."""
+    """Each task lists all models, by how they ended, each with its evidence; the overview counts solvers."""
     tasks = rich_pages["tasks/loop-core/1.html"].split('<section class="unit"')[1:]
     assert len(tasks) == 10
     for task in tasks:
         names = re.findall(r"evidence/[^\"]+#[^\"]+\">(\w+)</a>", task)
         assert sorted(names) == ["fair", "middle", "strong", "weak"]
+    suite = re.findall(r"</th>\s*<td[^>]*>4</td>\s*<td[^>]*>(\d)</td>", rich_pages["tasks/runtime-core.html"])
+    row = rich_pages["tasks.html"].partition("tasks/runtime-core.html")[2].partition("</tr>")[0]
+    counts = [str(suite.count(solvers)) for solvers in ("4", "0")]
+    assert re.findall(r">([\d.]+)</td>", row)[-2:] == counts
 
 
 def test_the_questions_are_bars_with_dots_of_ic(tmp_path: Path) -> None:
@@ -316,15 +325,12 @@ def test_ranks_under_settings_go_by_the_middles_of_ranges(tmp_path: Path) -> Non
         units = json_lines(tmp_path / f"runs/most/{suite}.jsonl")
         for name, value in judged.items():
             own = {"model": name, "similarity": value}
-            lines = [
-                unit | own if 0 < unit["sustained_loops"] < 10 else unit | {"model": name} for unit in units
-            ]
+            lines = [u | own if 0 < u["sustained_loops"] < 10 else u | {"model": name} for u in units]
             write_lines(tmp_path / f"runs/{name}/{suite}.jsonl", lines)
     section = sections_of(gather(tmp_path, None), "loop-core")["Other summary prompts"]
     place = section.head.index("rank as asked")
-    assert {row[0].text: row[place].number for row in section.rows} == dict(
-        zip(("most", "none", "much", "some", "least"), range(1, 6), strict=True)
-    )
+    order = "most", "none", "much", "some", "least"
+    assert {row[0].text: row[place].number for row in section.rows} == {m: n for n, m in enumerate(order, 1)}
 
 
 def test_equal_models_have_equal_drops_whichever_others_there_are(tmp_path: Path) -> None:
@@ -381,4 +387,4 @@ def test_the_most_that_ic_could_be_is_no_less_than_it_is(tmp_path: Path) -> None
     site = gather(tmp_path, None, cache=tmp_path / "cache")  # from which the kinds of answers come
     section = sections_of(site, "runtime-core")["How wrong outputs are wrong"]
     most = section.rows[0][-1]
-    assert most.number == pytest.approx(100 * (1 / 8 + 1 / 4 + 1 / 2) / 3) and most.text == "at most +4.2"
+    assert most.number == pytest.approx(100 * (1 / 4 - 1 / 8) / 3) and most.text == "at most +4.2"

@@ -19,17 +19,9 @@ from triathlon_site.published import Published, join_models
 NUMBER, MONTH, ADDRESS = r"\d+(\.\d+)?", r"\d{4}-(0[1-9]|1[0-2])", r"https://\S+"
 DAY = rf"{MONTH}-(0[1-9]|[12]\d|3[01])"
 FORMS = {
-    "model": ".+",
-    "parameters_b": f"undisclosed|{NUMBER}",
-    "active_b": NUMBER,
-    "open_weights": "yes|no",
-    "released": MONTH,
-    "context": r"\d+",
-    "availability": "in use|announced|retired",
-    "availability_date": f"{MONTH}|{DAY}",
-    "availability_read": DAY,
-    "price_host": ".+",
-    "card": ADDRESS,
+    **{"model": ".+", "parameters_b": f"undisclosed|{NUMBER}", "active_b": NUMBER, "open_weights": "yes|no"},
+    **{"released": MONTH, "context": r"\d+", "availability": "in use|announced|retired"},
+    **{"availability_date": f"{MONTH}|{DAY}", "availability_read": DAY, "price_host": ".+", "card": ADDRESS},
 }
 """By column, what a cell with something in it must be."""
 PRICE = {"price_in": NUMBER, "price_out": NUMBER, "price_date": MONTH, "price_link": ADDRESS}

@@ -189,9 +189,8 @@ def test_a_list_of_columns_that_does_not_fit_is_refused(published: Published, co
 def test_no_model_is_joined_twice(published: Published) -> None:
     """Every row of every ranking is in one model; what the list of doubts names stays apart."""
     boards = published_boards(published)
-    together = [
-        {(source, row.name) for source, row in model.rows.items()} for model in join_models(published, boards)
-    ]
+    joined = join_models(published, boards)
+    together = [{(source, row.name) for source, row in model.rows.items()} for model in joined]
     seen = [name for names in together for name in names]
     assert len(seen) == len(set(seen)) == sum(len(board.models) for board in boards)
     for doubt in published.doubtful:

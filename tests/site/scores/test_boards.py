@@ -37,9 +37,7 @@ def test_the_catalogue_says_what_boards_need() -> None:
     assert titles | names | {"runtime-classeval": "ClassEval"} == titles
     assert set_title("humaneval-plus") == "HumanEval+"
     assert set_title("tool_use-main_only") == "tool use, main only"
-    evolved = [
-        entry for entry in catalogue.entries() if entry.discipline == "evolved" and not entry.variant_of
-    ]
+    evolved = [one for one in catalogue.entries() if one.discipline == "evolved" and not one.variant_of]
     for core in (True, False):
         own = [entry for entry in evolved if entry.core == core]
         seeds = {"evolved/core-seeds"} if core else {"evolved/humaneval", "evolved/mbpp-plus"}

@@ -49,14 +49,14 @@ def given(rich: Gathered, rich_pages: dict[str, str], monkeypatch: pytest.Monkey
     addresses = [f"{path}#{unescape(unit)}" for path in tasks for unit in re.findall(units, tasks[path])]
     pack = rich.files["weak"][0].extracts.read(INDEX).decode().split('"')[1]
     found = {
-        "choices": data_of(choices({"Small": 0.25, "Middle": 0.5})),
+        "choices": data_of(choices({"small": 0.25, "middle": 0.5})),
         "many": chosen_from(
             [*((float(size), float(score)) for size, score in drawn), (70.0, 9.5), (70.0, 9.5)]
         ),
         "six": chosen_from([(7.0, 5.0)] * 6),
         "four": chosen_from([(7.0, 5.0)] * 4 + [(9.0, 5.0)]),
         "free": {
-            name: data_of(choices({"Small": 0.0, "Middle": 0.0, "Costly": dear}))
+            name: data_of(choices({"small": 0.0, "middle": 0.0, "costly": dear}))
             for name, dear in (("some", 0.5), ("all", 0.0))
         },
         "compare": {"index": index, "models": models},

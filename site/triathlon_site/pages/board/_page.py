@@ -149,7 +149,10 @@ def reported_rows(models: Sequence[BoardModel]) -> list[dict[str, Any]]:
 def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     """The page of one board with the files of its smaller tables; reported figures stand in its ranking."""
     view, models, in_table = view_of(board), site.models, board_models(site, board)
-    sections = list(view.sections(board, models))
+    # of a model without a row in models.yaml, a published table may say whether it follows instructions
+    kinds = {m: row.kind for m, joined in site.same.items() for row in joined.rows.values() if row.kind}
+    known = {m: replace(info, kind=info.kind or kinds.get(m)) for m, info in models.items()}
+    sections = list(view.sections(board, known))
     outcomes = [
         (models[model], sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]()))
         for model in board.models

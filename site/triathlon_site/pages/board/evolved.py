@@ -4,9 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
-import numpy as np
-
-from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
@@ -24,11 +21,11 @@ from triathlon_site.pages.board._parts import (
     score_cell,
     settings_table,
 )
+from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, sample_of, set_title, variants_of
-from triathlon_site.uncertainty import Sample, ratio_interval, score_intervals
+from triathlon_site.uncertainty import Sample, ratio_interval, share_interval
 
-SIGNIFICANCE: Final = 0.05
 OVER_SETS: Final = ("mean of the five", "to the average")
 
 
@@ -38,9 +35,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
         model: {file.suite: file.tasks for file in board.files[model] if file.units and not file.open_units}
         for model in board.models
     }
-    kinds: dict[str, ModelKind] = {
-        m: "base" if models[m].kind == "base" else "instruct" for m in board.models
-    }
+    kinds = {m: kind for m in board.models if (kind := models[m].kind)}
     protocols = {(m, file.suite): file.protocol for m in board.models for file in board.files[m]}
     analyses = analysis.measured(board.plan.suites, units, kinds, protocols)
     yield from _drops(board, analyses, models)
@@ -302,9 +297,7 @@ def share(part: int, whole: int, seeds: Sequence[tuple[str, ...]] = ()) -> Value
     """A share in per cent with its counts and its interval; `seeds`: of each one, the part first."""
     if not whole:
         return Value(formats.NONE, "none to count", details={"of": 0})
-    names, solved = tuple(map(str, range(whole))), np.arange(whole)[None] < part
-    sample = Sample("", ("",), names, solved.astype(float), np.ones((1, whole)), 1.0, 1.0, tuple(seeds))
-    (span,) = score_intervals([sample])
+    span = share_interval(part, whole, seeds)
     ends = f"{100 * span.low:.0f}–{100 * span.high:.0f}"
     details = {"count": part, "of": whole, "low": 100 * span.low, "high": 100 * span.high}
     return score_cell(100 * part / whole, 100, f"{part} of {whole}, {ends}", **details)

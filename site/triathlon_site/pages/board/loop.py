@@ -9,7 +9,7 @@ from triathlon_runner.terminal import counted
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
 from triathlon_site.agreement import Comparison, compare
-from triathlon_site.figures import DotRow, arrows
+from triathlon_site.figures import arrows
 from triathlon_site.models import Models
 from triathlon_site.pages.board._film import ARTICLE, lost_sections
 from triathlon_site.pages.board._parts import (
@@ -112,7 +112,7 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
         title = f"loops a task at {variant.title.replace('-', ' ')}"
         scores[title] = {m: repeats_of(file, loops) for m, file in sampled.items()}
         rows = [
-            DotRow(models[m].label, tuple(mean_of(scores[name][m]) for name in ("loops a task", title)))
+            (models[m].label, mean_of(scores["loops a task"][m]), mean_of(scores[title][m]))
             for m in order[:FIGURE_ROWS]
             if m in sampled
         ]
@@ -206,8 +206,8 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
         rows = []
         for model in order[:FIGURE_ROWS]:
             if both := plain[model].keys() & attacked.get(model, {}).keys():
-                ends = tuple(100 * fmean(of[model][task] for task in both) for of in (plain, attacked))
-                rows.append(DotRow(models[model].label, ends))
+                ends = [100 * fmean(of[model][task] for task in both) for of in (plain, attacked)]
+                rows.append((models[model].label, ends[0], ends[1]))
         svg = arrows(f"pass@1 before and after: {title}", (AS_ASKED, title), rows)
         caption = f"pass@1 in per cent, from the prompt as it is to the attacked one: {title}."
         figures.append(Figure(svg, caption))

@@ -157,10 +157,9 @@ def _mistaken_outputs(board: Board, summaries: Summaries, models: Models) -> Sec
         rises = {}
         for model, summary in summaries.items():
             most, now = summary["most_ic"], _score(board, model, "ic").number
-            if most is None or now is None:
-                rises[model] = Value("nothing was cut")
-            else:
-                rises[model] = Value(f"at most {formats.signed(most - now, 100)}", number=most)
+            rises[model] = Value("nothing was cut")
+            if most is not None and now is not None:
+                rises[model] = Value(f"at most {formats.signed(most - now, 100)}", number=most - now)
         columns["IC with more tokens"] = rises
     return model_table(
         "How wrong outputs are wrong",
