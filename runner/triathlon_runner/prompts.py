@@ -79,16 +79,14 @@ def template_of(text: str, values: Mapping[str, str]) -> str:
     return f"{replaced}\n"  # rendering leaves out the last line end
 
 
-def load_prompts(discipline: str, folder: Path | None = None, package: str = "") -> PromptSet:
+def load_prompts(discipline: str, folder: Path | None = None) -> PromptSet:
     """Returns the prompts of a discipline, with those in `folder/<discipline>/` in place of ours.
-
-    Ours lie in the folder `prompts` of a package: the discipline's in the runner, or the one that is named.
 
     Raises:
         UserError: the folder is not there, or holds a template that is broken or that no prompt of the
             discipline is named after.
     """
-    ours = _built_in(package or f"triathlon_runner.{discipline}")
+    ours = _built_in(f"triathlon_runner.{discipline}")
     if folder is None:
         return PromptSet(BUILT_IN, ours)
     if not folder.is_dir():

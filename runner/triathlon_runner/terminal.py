@@ -13,7 +13,7 @@ import traceback
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from json import dumps, loads
+from json import dumps
 from types import TracebackType
 from typing import Any, Final
 
@@ -139,9 +139,9 @@ class Screen(Console):
         """One message, its later lines indented; broken between words where the output is a terminal."""
         self.print(indented(message), soft_wrap=not self.is_terminal)
 
-    def print_json(self, json: str | None = None, *, data: Any = None, **_: Any) -> None:
+    def print_json(self, *_: Any, data: Any = None, **__: Any) -> None:
         """One JSON document for machines; what must not reach a terminal stands as JSON's own escapes."""
-        text = dumps(data if json is None else loads(json), indent=2, ensure_ascii=False)
+        text = dumps(data, indent=2, ensure_ascii=False)
         self.file.write("".join(map(_json_visible, text)) + "\n")
 
 

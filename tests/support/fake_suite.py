@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 from support.fake_model import FakeModel
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Message, Model, ModelKind, Sampling
+from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.schedule import OpenModel
@@ -60,7 +61,8 @@ class FakeSuite:
 
 
 def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
-    fields = {"metrics": (), "record": UnitRecord, "core": True, **more}
+    metrics = (replace(pass_at_k_metric(1, "a test"), role="baseline"),)  # no headline, as suites of attacks
+    fields = {"metrics": metrics, "record": UnitRecord, "core": True, **more}
     return SuiteEntry(suite.id, "Fake", "evolved", build=lambda _: suite, sampling=SAMPLING, **fields)
 
 

@@ -140,9 +140,10 @@ def score_of(entry: SuiteEntry, record: UnitRecord) -> float:
     """Returns the headline metric of one unit over its maximum, 0 to 1.
 
     pass@1: 1 or 0. ASL: (l / M)^2 times the similarity, its lower end where that is unknown (EVALOOOP,
-    equation 1). IC: the mean over the unit's statements (REval, section III-C).
+    equation 1). IC: the mean over the unit's statements (REval, section III-C). Suites of attacks have no
+    headline, and pass@1 alone.
     """
-    headline = next(metric for metric in entry.metrics if metric.headline)
+    headline = next((metric for metric in entry.metrics if metric.headline), entry.metrics[0])
     score = headline.score([record]) / headline.maximum
     return 0.0 if math.isnan(score) else score  # nan: the unit has nothing to count
 

@@ -145,8 +145,8 @@ def _sentences(report: Mapping[str, Any]) -> list[str]:
     ]
     if report["clusters_left_out"]:
         lines.append(
-            f"{counted(report['clusters_left_out'], 'cluster')} of tasks not compared: a server failed on a"
-            " task of each; run the same command again to ask it"
+            f"{counted(report['clusters_left_out'], 'cluster')} of tasks not compared: a task of each"
+            " stays open; run the same command again to ask it"
         )
     if report["stopped"] and verdict in ("undecided", "none"):
         lines.append(f"stopped: {report['stopped']}")

@@ -49,7 +49,7 @@ async def compare_prompts(
         attempt = len(replies)
         try:
             answer = await judge.ask(question(judge.kind, text, attempt), _SAMPLING, sample=attempt)
-        except ModelUnavailableError:  # `JudgeModel` reports it
+        except ModelUnavailableError:  # its `on_lost` reports it
             break
         replies.append(answer.reply)
         usage += answer.usage

@@ -21,6 +21,8 @@ from triathlon_runner.store import ResultsFile, ResultsFolder, Unit
 
 WEIGHTS = "served weights"
 """Key of the weights that the server has loaded; for a branch of a repository they are known only then."""
+_NOT_REACHED = "not reached"
+"""Server and model of a file for which no server has answered."""
 
 
 @dataclass(slots=True)
@@ -43,9 +45,9 @@ def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, 
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Returns what differs of two identities, in words; empty where all settings that both have are equal.
+    """Returns what differs of two identities, in words; empty where all settings are equal.
 
-    A file of weights is the same wherever it lay: its SHA-256 is compared, not the way to it.
+    Served weights count where both name some; a file of them is the same wherever it lay, by its SHA-256.
     """
     if not before or not now:
         return ""
@@ -216,15 +218,16 @@ def _of_server(
     refused_or_cut = {"refused": stats.too_long, "cut": stats.cut_by_context}
     context_full = {name: count for name, count in refused_or_cut.items() if count}
     speed = None if begins else stats.tokens_per_second
-    servers = [before.served_by] if before else []  # of lines from several servers each is named
+    # of lines from several servers each is named
+    servers = [before.served_by] if before and before.served_by != _NOT_REACHED else []
     if opened and not any(opened.served_by in name for name in servers):
         servers.append(opened.served_by)
     source = opened or before
     weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
     was_heard = stats.answered or stats.findings
     return {
-        "served_model": source.served_model if source else "not reached",
-        "served_by": " and ".join(servers) or "not reached",
+        "served_model": source.served_model if source else _NOT_REACHED,
+        "served_by": " and ".join(servers) or _NOT_REACHED,
         "identity": with_weights(work.identity, weights),
         "context_full": context_full or (before.context_full if before else {}),
         "findings": before.findings if before and not was_heard else tuple(stats.findings),

@@ -165,7 +165,7 @@ class OpenModel:
                     on_lost(str(error))
                 raise
         self._failed = 0
-        self.served_model = answer.served_model
+        self.served_model = answer.served_model or self.served_model
         if not answer.from_earlier_run:
             ANSWERED.get(set()).add(self.id)
         return answer
@@ -235,7 +235,7 @@ class ModelOpener:
                 connection,
                 served_by=served_by,
                 served_model=config.model,
-                slots=config.concurrency or DEFAULT_AT_ONCE,
+                slots=connection.queue.limits.concurrency,
                 weights=weights,
                 stats=connection.stats,
                 scrub_evidence=connection.secrets.scrub_evidence,

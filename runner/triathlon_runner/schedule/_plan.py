@@ -320,6 +320,11 @@ def work_for(
     works = []
     for built in suites:
         settings = all_settings(built.suite, row.kind, judge.id if judge is not None else None)
+        if judged := settings.get("judge"):
+            row_of_judge = registry.row(judged["model"])
+            most = registry.setting(row_of_judge, "max_tokens") or judged["max_tokens"]
+            asked_at = registry.temperature(row_of_judge, judged["temperature"])
+            settings = {**settings, "judge": {**judged, "max_tokens": most, "temperature": asked_at}}
         of_suite = built.entry.sampling_of(row.kind).temperature
         temperature, max_tokens = registry.temperature(row, of_suite), registry.setting(row, "max_tokens")
         if temperature != of_suite:

@@ -110,8 +110,7 @@ class Runner:
             task.cancel()
 
     def _in_flight(self) -> str:
-        grading = max(0, self._units - self.control.waiting)
-        return f"{counted(self.control.in_flight, 'request')}, {counted(grading, 'unit')} being graded"
+        return f"{counted(self.control.in_flight, 'request')}, {counted(self._units, 'unit')} begun"
 
     async def _run_model(self, works: Sequence[Work]) -> None:
         """Runs the open units of one model. Whatever ends it is noted in the summary: the others go on."""
@@ -122,7 +121,7 @@ class Runner:
             except UserError as error:
                 for work in works:
                     self._count_open(work)
-                self._note_error(f"{model}: {error}")
+                self._note_error(model, f"{model}: {error}")
                 return
             files = [file for work in works if (file := self._open_file(work, stack)) is not None]
             opened: OpenModel | None = None
@@ -134,17 +133,27 @@ class Runner:
                         await self._ask([file for file in files if self._begin(file, opened)], opened)
             except* _ENDS_THE_MODEL as errors:
                 for message in dict.fromkeys(f"{model}: {cause}" for cause in leaves(errors)):
-                    self._note_error(message)
+                    self._note_error(model, message)
             finally:
                 for file in files:
                     self._close(file, opened)
-                if self.plan.pace is not None:
-                    self.plan.pace.ended(model)
+                self._end_pace(model)
 
-    def _note_error(self, error: str) -> None:
+    def _note_error(self, model: str, error: str) -> None:
         """Notes that a model cannot be run to its end, or a results file not be used."""
         self.summary.errors.append(error)
         self.progress.say(error)
+        self._end_pace(model)
+
+    def _keep_apart(self, work: Work, why: str) -> None:
+        """Notes that the lines of a file were made under other conditions: none is added."""
+        self.summary.other_protocol[f"{work.row.id} {work.suite_id}"] = why
+        self._end_pace(work.row.id)
+
+    def _end_pace(self, model: str) -> None:
+        """Has no other model wait for units of this one that nobody will ask."""
+        if self.plan.pace is not None:
+            self.plan.pace.ended(model)
 
     def _count_open(self, work: Work) -> None:
         """Counts the units without a usable line of a file that this run cannot write."""
@@ -161,7 +170,7 @@ class Runner:
         path = self.folder.lines(model, suite)
         if fault := self.folder.fault_of_place(model, suite):
             self.summary.open += planned
-            self._note_error(f"{model} {suite}: {fault}")
+            self._note_error(model, f"{model} {suite}: {fault}")
             return None
         try:
             before = self.folder.read_manifest(model, suite)
@@ -171,10 +180,10 @@ class Runner:
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
         except UserError as error:  # concerns this file only
             self._count_open(work)
-            self._note_error(f"{model} {suite}: {error}")
+            self._note_error(model, f"{model} {suite}: {error}")
             return None
         if why := _manifest.differs(work, lines, before):
-            self.summary.other_protocol[f"{model} {suite}"] = why
+            self._keep_apart(work, why)
             return None
         if before is None and lines.units:
             self.progress.say(f"{model} {suite}: {self.folder.about_missing_manifest(model, suite)}")
@@ -208,7 +217,7 @@ class Runner:
         before = self.folder.read_manifest(work.row.id, work.suite_id)
         now = _manifest.with_weights(work.identity, opened.weights)
         if before and file.lines.units and (changed := _manifest.difference(before.identity, now)):
-            self.summary.other_protocol[f"{work.row.id} {work.suite_id}"] = f"another model: {changed}"
+            self._keep_apart(work, f"another model: {changed}")
             return False
         if file.left:
             file.lines.make()
@@ -303,7 +312,7 @@ class Runner:
                 self.folder.manifest(model, suite).unlink(missing_ok=True)
                 self.folder.remove_empty_folders(model, suite)
         except (UserError, OSError) as error:
-            self._note_error(f"{model}: {error}")
+            self._note_error(model, f"{model}: {error}")
         self.summary.open += len(file.work.open_units(lines.units))
 
     def _write_manifest(self, file: _manifest.OpenFile, opened: OpenModel | None, *, begins: bool) -> None:

@@ -111,11 +111,6 @@ class Control:
         """Requests that were sent and whose replies are not read yet; they are stored as soon as they are."""
         return sum(account.stats.in_flight for account in self.accounts)
 
-    @property
-    def waiting(self) -> int:
-        """Calls of `ask` that have not got their answer, those with a request in flight included."""
-        return len(self._calls)
-
     def may_send(self) -> bool:
         """Whether one more request may be sent. The first that a bound does not allow stops the run."""
         if self.stopped:
@@ -165,9 +160,9 @@ class Control:
         while True:
             if not self.in_flight:
                 self._released.set()
-                now = asyncio.get_running_loop().time()
                 for scope in self._calls:
-                    scope.reschedule(now)
+                    if scope.when() is None:  # else it ends already, which may take a while
+                        scope.reschedule(asyncio.get_running_loop().time())
             await asyncio.sleep(CHECK_SECONDS)
 
 
@@ -192,20 +187,21 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
     now, text = now or datetime.now().astimezone(), text.strip()
     try:
         if (clock := _CLOCK.fullmatch(text)) is not None:
-            moment = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
-            moment += timedelta(days=moment <= now)
+            today = now.astimezone().replace(tzinfo=None)
+            moment = today.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+            moment += timedelta(days=moment.astimezone() <= now)
         elif (span := _span(text)) is not None:
             moment = now + timedelta(seconds=span)
         else:
             moment = datetime.fromisoformat(text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
+        moment = moment.astimezone(UTC)  # without a zone: local time, by the clock of that day
     except (ValueError, OverflowError):  # no date; beyond the year 9999
         raise UserError(
             f"expected --deadline as 8h, 2d12h, 90m, 10s, 07:00 or 2026-01-31T07:00, got {text!r}"
         ) from None
     if moment <= now:
         raise UserError(f"expected --deadline in the future, got {text!r}; it is {now:%Y-%m-%d %H:%M} now")
-    return moment.astimezone(UTC)
+    return moment
 
 
 def _span(text: str) -> float | None:

@@ -45,7 +45,7 @@ async def serve(
     cache: Path,
     log: Path,
     report: Callable[[str], None],
-    machine: Machine | None = None,
+    machine: Machine,
     concurrency: int | None = None,
 ) -> AsyncIterator["Server"]:
     """A running server; vLLM and weights are installed, downloaded and converted where they are missing.
@@ -57,7 +57,7 @@ async def serve(
     Raises:
         ServingError: the model cannot be served here as the row says.
     """
-    cache, log, machine = absolute(cache), absolute(log), machine or Machine()
+    cache, log = absolute(cache), absolute(log)
     async with machine.allocate(config, lambda why: report(f"{model_id} is {why}")) as allocation:
         try:
             engine = await prepare_engine(config, allocation.device, cache, report)
@@ -180,14 +180,14 @@ class Server:
             await asyncio.sleep(_WATCH_SECONDS)
             await self.ensure()
 
-    async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
+    async def ensure(self) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
 
         Raises:
             ServerLostError: restarted too often within an hour, or it does not come up again.
         """
         async with self._restarting:
-            wrong = await self.fault(seconds=seconds)
+            wrong = await self.fault()
             if wrong is None:
                 return
             now, restarts = time.monotonic(), self._restarted_at

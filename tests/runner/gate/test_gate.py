@@ -3,18 +3,23 @@
 import asyncio
 import random
 from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from support.fake_model import FakeModel
 from support.fake_suite import FakeSuite, entry_of
 from support.hashes import hashes
+from support.schedule import ROW, Bench
 from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace, SequentialTest, in_random_order
-from triathlon_runner.metrics import pass_at_k_metric
+from triathlon_runner.gate._plan import plan_comparison
 from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.schedule import Control, RunPlan, Work
+from triathlon_runner.suites import Task
 
 SUITE = "evolved/fake"
 
@@ -142,8 +147,7 @@ class Gate:
     def __init__(self, *served: str) -> None:
         self.comparison = of([((SUITE, f"{number}"),) for number in range(COUNT)])
         self.control = Control()
-        metrics = (pass_at_k_metric(1, "a test"),)
-        built = SimpleNamespace(entry=entry_of(FakeSuite(SUITE), metrics=metrics))
+        built = SimpleNamespace(entry=entry_of(FakeSuite(SUITE)))
         plan = RunPlan()
         for model in ("a", "b"):
             row = SimpleNamespace(id=model, serve="vllm" if model in served else None)
@@ -213,3 +217,24 @@ async def test_the_run_stops_where_one_model_ends_early() -> None:
     gate.finish("b", 0)
     gate.finish("b", 1)
     assert gate.comparison.left_out == 0
+
+
+@pytest.mark.parametrize("fault", ["locked", "damaged", "other weights"])
+async def test_a_gate_ends_where_a_file_cannot_be_used(tmp_path: Path, fault: str) -> None:
+    """The other model waits for no answer that nobody will ask for; the report says what is wrong."""
+    first, second = (FakeSuite(f"evolved/{name}", [Task(f"{name}{n}") for n in range(20)]) for name in "ab")
+    bench = Bench(tmp_path, first, FakeModel(str, id="m"), ROW.model_copy(update={"id": "other"}))
+    bench.opener.weights = "before"
+    await bench.run(limit=1)
+    bench.rows, bench.finished_suites, bench.suite = [ROW, bench.row], [first], second
+    plan = bench.plan()
+    options: Any = {"seed": 1, "max_tasks": None, "margin": 0, "alpha": 0.05}
+    compared = plan_comparison(plan, ("m", "other"), bench.folder, **options)
+    plan.pace = GatePace(compared, plan, bench.control)
+    bench.plan = lambda limit=None: plan  # type: ignore[method-assign]
+    if fault == "damaged":
+        bench.folder.manifest("other", first.id).write_text("{")
+    bench.opener.weights = fault
+    with bench.folder.locked("other") if fault == "locked" else nullcontext():
+        summary = await asyncio.wait_for(bench.run(), 20)
+    assert summary.stopped == "other is not asked any more" and (summary.errors or summary.other_protocol)

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,15 +12,15 @@ import pytest
 from support.long_units import QUESTIONS, LongRun, LongSuite
 from support.model_server import ModelServer
 from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
-from triathlon_runner.errors import UserError
+from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.schedule import Account, Control, Summary, deadline, seconds
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
-NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
-CENT = Said("x", input_tokens=9_000, output_tokens=1_000)
+NOW = datetime(2026, 3, 28, 20, 0, tzinfo=UTC)
+CENT = Said("x", input_tokens=9_000, output_tokens=1_000, changes={"model": None})
 """A reply that costs one cent at one dollar per million tokens."""
 
 
@@ -48,6 +49,7 @@ async def test_a_budget_holds_for_every_request(tmp_path: Path, at_once: bool) -
         assert (await run(server.base_url)).exit_code == 0
         assert (server.count, max(server.bodies.values())) == (ALL, 1), asked
     assert run.manifest().cost_usd == pytest.approx(ALL * 0.01)
+    assert run.manifest().served_model == "scripted", "the row's, where the server names none"
 
 
 async def test_a_budget_counts_each_request_once(tmp_path: Path) -> None:
@@ -152,6 +154,30 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
     assert [account.stats.lost for account in run.control.accounts] == [1], "it may be charged for"
 
 
+async def test_what_a_stop_ends_may_take_a_while() -> None:
+    """As where a question restarts a server of ours: it is ended once, and the stop goes on."""
+    control = Control()
+    ending = asyncio.create_task(control.end_waits())
+    with pytest.raises(InfrastructureError, match="the run was stopped"):
+        async with control.call():
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                await asyncio.sleep(1)
+    assert not ending.done()
+    ending.cancel()
+
+
+@pytest.fixture
+def berlin() -> Iterator[None]:
+    """`NOW` is the evening before summer time begins."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()
+
+
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
@@ -161,20 +187,21 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
         ("1h 2min 3.5 sec", NOW + timedelta(hours=1, minutes=2, seconds=3.5)),
         ("2d12h", NOW + timedelta(days=2, hours=12)),
         ("1.5h", NOW + timedelta(minutes=90)),
-        ("21:30", NOW.replace(hour=21, minute=30)),
-        ("07:00", NOW.replace(hour=7) + timedelta(days=1)),
-        ("2026-03-02T01:00", NOW.replace(day=2, hour=1)),
-        ("2026-03-02T01:00+02:00", NOW.replace(day=1, hour=23)),
+        ("21:30", NOW.replace(minute=30)),
+        ("07:00", NOW.replace(day=29, hour=5)),
+        ("2026-03-29T01:00", NOW.replace(day=29, hour=0)),
+        ("2026-07-01T07:00", NOW.replace(month=7, day=1, hour=5)),
+        ("2026-03-29T01:00+02:00", NOW.replace(hour=23)),
         *(
             (text, None)
             for text in ("", " ", "soon", "8", "0s", "-5m", "25:00", "2020-01-01T00:00", "9999999d")
         ),
     ],
 )
-def test_deadlines(text: str, moment: datetime | None) -> None:
+def test_deadlines(text: str, moment: datetime | None, berlin: None) -> None:
     """Spans, the next time of day, and moments, local without a zone; an option for a span takes the same."""
     if moment is not None:
-        assert deadline(text, NOW) == moment
+        assert deadline(text, NOW.astimezone()) == moment
         if text[-1].isalpha():
             assert seconds("--outage", text) == (moment - NOW).total_seconds()
         return

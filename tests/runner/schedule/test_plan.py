@@ -159,6 +159,15 @@ async def test_whose_temperature_counts(
     assert work.settings["asked"]["temperature"] == (of_suite if asked == suites else asked)
 
 
+def test_a_judge_is_asked_as_its_own_row_says() -> None:
+    """Loops that it judged at another temperature or token limit are loops of another judge."""
+    judge = {**ROW, "id": "j", "temperature": 1.0, "max_tokens": 9}
+    registry, (entry,) = Registry.model_validate({"models": [ROW, judge]}), catalogue.select([LOOP])
+    built = choose(entry, entry.build(cast(Any, None)), Wanted(limit=1))
+    (work,) = work_for(registry, registry.models[0], [built], FakeModel(str, id="j"))
+    assert work.settings["judge"].items() >= {"model": "j", "temperature": 1.0, "max_tokens": 9}.items()
+
+
 @pytest.mark.parametrize(
     ("row", "asked"),
     [

@@ -38,6 +38,9 @@ async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None
     await bench.run()
     bench.finished_suites = [bench.suite]
     bench.suite = FakeSuite("evolved/other", tasks=[Task(name) for name in "abcd"])
+    await bench.run(limit=1)
+    path = bench.folder.manifest("m", "evolved/other")
+    path.write_text(path.read_text().replace("a test", "not reached"))  # as where it was written without one
     await bench.run(limit=2)
     bench.opener.served_by = "another"
     await bench.run()

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from triathlon_runner import models_yaml
-from triathlon_runner.serving import Server, serve
+from triathlon_runner.serving import Machine, Server, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.real_model]
 
@@ -23,7 +23,7 @@ def _served(model: str, folder: Path) -> AbstractAsyncContextManager[Server]:
     block = models_yaml.load(_ROOT / "models.yaml").row(model).serve
     assert block is not None
     row = block.model_copy(update={"max_model_len": 4096})
-    return serve(row, model_id="m", cache=_CACHE, log=folder / "m.log", report=lambda _: None)
+    return serve(row, model_id="m", cache=_CACHE, log=folder / "m.log", report=print, machine=Machine())
 
 
 async def _post(server: Server, path: str, **body: Any) -> Any:

@@ -5,6 +5,7 @@ import contextlib
 import re
 import socket
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import AsyncMock, MagicMock
@@ -25,7 +26,7 @@ def _served(
 ) -> AbstractAsyncContextManager[Server]:
     """A stand-in that lives in this folder, as its log does."""
     config, log = _config(folder, behaviour, **block), folder / "logs" / "m.log"
-    return serve(config, model_id="m", cache=folder, log=log, report=print, machine=machine)
+    return serve(config, model_id="m", cache=folder, log=log, report=print, machine=machine or Machine())
 
 
 async def test_answers_while_the_block_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,8 +128,9 @@ async def test_dead_or_stalled_server_is_restarted(tmp_path: Path, behaviour: st
     """A server that died or stalled is restarted under the same URL; one that writes new tokens is not."""
     async with _served(tmp_path, behaviour) as server:
         url = server.base_url
-        assert (await server.fault(seconds=0.5) or "").startswith(fault)
-        await server.ensure(seconds=0.5)
+        server.fault = partial(server.fault, seconds=0.5)  # type: ignore[method-assign]
+        assert (await server.fault() or "").startswith(fault)
+        await server.ensure()
         assert (server.base_url, server.starts) == (url, 2 if fault else 1)
 
 

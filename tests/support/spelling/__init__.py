@@ -4,6 +4,7 @@ A word is asked for backwards, then that is asked for backwards again; it ends a
 """
 
 import hashlib
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,7 @@ from triathlon_runner.suites import (
     request_settings,
 )
 
+sys.modules["triathlon_runner.spelling"] = sys.modules[__name__]  # as if its folder lay in the runner
 WORDS: Final = ("stone", "river", "candle", "window", "garden", "silver")
 SAMPLING: Final = Sampling(max_tokens=16)
 STEPS: Final = 2
@@ -103,7 +105,7 @@ METRICS: Final = (Metric("spelt", "Words spelt", "ours", _share_of_steps, role="
 
 def prompts(folder: Path | None) -> PromptSet:
     """Returns the prompts of this discipline, with a user's in place of ours."""
-    return load_prompts("spelling", folder, package="support.spelling")
+    return load_prompts("spelling", folder)
 
 
 def catalogue(folder: Path | None = None) -> tuple[SuiteEntry, ...]:
