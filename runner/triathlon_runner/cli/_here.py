@@ -16,7 +16,7 @@ from triathlon_runner.cli._options import check_prices, data_store, models_to_ru
 from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, messages
 from triathlon_runner.grading import TEST_LIMITS
-from triathlon_runner.llm import Limits, ReplyCache, probe, probed
+from triathlon_runner.llm import Limits, ModelUnavailableError, ReplyCache, probe, probed
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import Account, Control, ModelOpener, why_not
 from triathlon_runner.serving import gpus
@@ -215,9 +215,13 @@ def probe_servers(
 async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[str, Any]:
     """Returns what `--json` prints about one model."""
     try:
+        if not control.may_send():
+            raise ModelUnavailableError(control.stopped)
         async with opener.connect(row, _PROBE_LIMITS) as (connection, _):
-            account = Account(row.id, connection.stats, row.price)
+            account, stop = Account(row.id, connection.stats, row.price), connection.queue.stop
             control.accounts.append(account)
+            # else a question that is tried again would wait for ever
+            control.on_stop.append(lambda: stop(ModelUnavailableError(control.stopped)))
             all_found, raw = await probe(connection, may_ask=control.may_send)
     except (InfrastructureError, UserError, BaseExceptionGroup) as error:
         if not (said := messages(error, InfrastructureError, UserError)):

@@ -95,6 +95,8 @@ class Answer:
     """Whether the cache had it before the model was opened: its server did not give it now."""
     is_empty: bool = False
     """Whether the server sent a whole reply without any content."""
+    is_passing: bool = False
+    """Whether the next run asks again: an outcome that came as an error, or a reply that the context cut."""
 
     def was_cut_by_context(self, max_tokens: int) -> bool:
         """Whether question and reply filled the context: the reply was cut before the limit that was sent."""
@@ -191,18 +193,14 @@ class EndpointStats:
     """Counters of one model since it was opened; read at any time."""
 
     in_flight: int = 0
-    most_in_flight: int = 0
     limit: int = 0
     """Most requests that may be in flight now; it may have been lowered to fewer than are."""
     answered: int = 0
     """Replies of the server, cached ones not counted."""
     from_cache: int = 0
     """Questions that the cache answered, those included that waited for an equal one in flight."""
-    failed: int = 0
-    """Questions without an answer after all retries."""
     retries: int = 0
     """Requests beside the first one of each question."""
-    throttled: int = 0
     truncated: int = 0
     """Replies that were cut at the token limit."""
     cut_by_context: int = 0
@@ -234,12 +232,13 @@ class EndpointStats:
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
 
-    def count_answer(self, answer: Answer, asked_tokens: int, max_tokens: int) -> None:
-        """Adds a reply of the server that came just now.
+    def count_answer(self, answer: Answer, asked_tokens: int, max_tokens: int) -> int:
+        """Adds a reply of the server that came just now; returns the tokens of question and reply.
 
         `asked_tokens` is an estimate, for a server that counts none; `max_tokens` is the limit that was sent.
         """
         usage, reply = answer.usage, answer.reply
+        tokens = usage.input_tokens + usage.output_tokens
         self.answered += 1
         self.retried_error = ""
         self.input_tokens += usage.input_tokens
@@ -250,8 +249,10 @@ class EndpointStats:
             self.truncated += not is_full
         if usage.uncounted:
             self.uncounted += 1
+            written = estimated_tokens(reply.text, reply.reasoning)
             self.estimated_input_tokens += asked_tokens
-            self.estimated_output_tokens += estimated_tokens(reply.text, reply.reasoning)
+            self.estimated_output_tokens += written
+            tokens = asked_tokens + written
         end = time.monotonic()
         begin = end - answer.seconds
         while self._busy and self._busy[-1][1] >= begin:  # none of the spans ended later
@@ -260,6 +261,7 @@ class EndpointStats:
             begin = min(begin, earlier[0])
         self._busy.append((begin, end))
         self.busy_seconds += end - begin
+        return tokens
 
     def count_lost_reply(self, asked_tokens: int) -> None:
         """Adds what a lost reply probably took: the mean of the others, or its question where none came."""

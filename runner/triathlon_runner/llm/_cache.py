@@ -85,16 +85,14 @@ class ReplyCache:
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
-        Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
+        What `is_passing` is not stored: the server is asked again in the next run.
         """
-        reply, usage = answer.reply, answer.usage
-        came_as_error = reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
-        if came_as_error and not (reply.text or usage.input_tokens or usage.output_tokens):
+        if answer.is_passing:
             return answer
-        more = {"usage": dict(usage), "seconds": answer.seconds, "served_model": answer.served_model}
+        more = {"usage": dict(answer.usage), "seconds": answer.seconds, "served_model": answer.served_model}
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
         with self._named("cannot be written; make room, or remove replies with `triathlon cache prune`"):
-            made = self._db.execute(insert, (key, model, json.dumps({**dict(reply), **more})))
+            made = self._db.execute(insert, (key, model, json.dumps({**dict(answer.reply), **more})))
         return answer if made.rowcount == 1 else self.get(key) or answer
 
     def replies_by_model(self) -> dict[str, int]:

@@ -80,15 +80,14 @@ def _package_client(config: ApiConfig, secrets: Secrets) -> openai.AsyncOpenAI:
         "Accept-Encoding": "identity",
         "Content-Type": "application/json",
         "User-Agent": f"triathlon/{__version__}",
-        **config.key_headers(secrets.key),
-        **config.headers,
-        **secrets.headers,
     }
 
     async def send_own_headers(request: httpx2.Request) -> None:
         """Leaves out what the package adds by itself and from OPENAI_CUSTOM_HEADERS."""
         kept = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
-        request.headers = httpx2.Headers({**kept, **own})
+        request.headers = httpx2.Headers(kept)
+        for headers in (own, config.key_headers(secrets.key), config.headers, secrets.headers):
+            request.headers.update(headers)  # the last of a name, in whatever case, counts
 
     async def bound(response: httpx2.Response) -> None:
         """Makes reading a reply fail that is larger than any answer."""

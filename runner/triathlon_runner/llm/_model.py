@@ -36,6 +36,8 @@ _LOOKED_AT: Final = 3
 """First replies that are looked at for signs of a server that is set otherwise than its row says."""
 _BUSY: Final = (429, 502, 503, 504)
 """Statuses with which a server says that it cannot say now what it serves."""
+_TRIES_OF_A_GUESS: Final = 5
+"""After so many a server that answers its other paths has nothing at this one."""
 _SLOW_SECONDS: Final = 12.0
 """After so long without a reply to a small question a line says what is waited for."""
 _NONSENSE: Final = "triathlon-no-such-model"
@@ -104,9 +106,7 @@ class OpenModel:
             else:
                 answer = await self._answer(request)
                 self._answered_now.add(key)
-                # A server with a larger context lets the model write on.
-                is_whole = not answer.was_cut_by_context(request.sampling.max_tokens)
-                if self.cache is not None and is_whole:
+                if self.cache is not None:
                     answer = self.cache.put(key, self.id, answer)
         finish = answer.reply.finish
         has_text = finish is Finish.STOP and answer.reply.text.strip()
@@ -132,7 +132,7 @@ class OpenModel:
     # Until there is an answer
 
     async def _answer(self, request: Request) -> _api.Answer:
-        """Tries until there is an answer, as often as the limits allow."""
+        """Tries until there is an answer, as often as the limits allow; its usage is that of all replies."""
         place, tries = self.queue.place(), Counter[str]()
         try:
             async for attempt in stamina.retry_context(on=_next_try, attempts=None, timeout=None):
@@ -182,12 +182,11 @@ class OpenModel:
         except asyncio.CancelledError:  # a stop that gives up what is in flight
             self.stats.count_lost_reply(request.asked_tokens)
             raise
-        answer = replace(parsed, seconds=self.queue.now() - slot.sent_at)
-        self.queue.answered(slot, answer.usage.input_tokens + answer.usage.output_tokens)
+        answer, limit = replace(parsed, seconds=self.queue.now() - slot.sent_at), request.sampling.max_tokens
+        self.queue.answered(slot, self.stats.count_answer(answer, request.asked_tokens, limit))
         self._unexplained.clear()
         self._useless.clear()
-        self.stats.count_answer(answer, request.asked_tokens, request.sampling.max_tokens)
-        if self.stats.answered <= _LOOKED_AT and reply.status == 200:
+        if self.stats.answered <= _LOOKED_AT and not answer.is_passing:
             reading = Reading(request, json_object(reply), answer)
             await self._warn({"plain": reading, "limit": reading}, len(reply.body))
         if answer.is_empty:
@@ -197,10 +196,14 @@ class OpenModel:
                 " allows as many)"
             )
             if tries["empty"] < _EMPTY:
+                tries.update(dict(answer.usage))
                 empty = _api.Retryable(self.stats.last_error)
                 empty.wait = self._wait_after(empty, tries)
                 raise empty
-        return answer
+        # A server with a larger context lets the model write on.
+        is_passing = answer.is_passing or answer.was_cut_by_context(limit)
+        of_empty = Usage(**{name: tries[name] for name in Usage.model_fields})
+        return replace(answer, usage=of_empty + answer.usage, is_passing=is_passing)
 
     async def read_reply(self, request: Request, reply: HttpReply) -> _api.Answer:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
@@ -213,7 +216,7 @@ class OpenModel:
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
         usage = Usage(requests=1, uncounted=int(finish in (Finish.LENGTH, Finish.STOP)))
-        return _api.Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model)
+        return _api.Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model, is_passing=True)
 
     def _note_failure(self, request: Request, error: _api.Retryable, slot: Slot, tries: Counter[str]) -> None:
         """Counts a failed try, and says when the next one is; raises where no question can succeed."""
@@ -230,7 +233,6 @@ class OpenModel:
         ):
             self._check_useless(error)
         if isinstance(error, _api.Throttled):
-            self.stats.throttled += 1
             error.wait = self._wait_after(error, tries)
             self.queue.throttled(slot, error.wait or 0.0, error.retry_after, reason)
             self.queue.raise_if_stopped()
@@ -273,7 +275,6 @@ class OpenModel:
             of_question = "" if self.queue.stopped else str(error)
             final = self._unexplained_error(error, request)
         final = type(final)(self.secrets.scrub_message(str(final)))
-        self.stats.failed += 1
         if not self._is_reported_elsewhere(error):
             self.stats.last_error, self.stats.retried_error = str(final), ""
         if isinstance(final, _api.ModelUnavailableError):
@@ -297,10 +298,14 @@ class OpenModel:
     # Who is behind the address, and how it behaves
 
     async def fetch(
-        self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
+        self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0, is_guess: bool = False
     ) -> HttpReply:
-        """Implements `Fetch`: sends a request until the server replies and is not busy."""
-        place = self.queue.place()
+        """Implements `Fetch`: sends a request until the server replies and is not busy.
+
+        With `is_guess` the server may know no such path or name, which a proxy before it can call busy, too:
+        after a few tries that is a 404.
+        """
+        place, tries = self.queue.place(), 0
         while True:
             async with self.queue.slot(place, 0):
                 wait: float | None = None
@@ -314,17 +319,23 @@ class OpenModel:
                         return reply
                     failure = read_failure(reply)
                     reason, wait = f"{failure.status}, {failure.quote}", failure.wait
+                    # llama.cpp lists its model while it is loading it, and is busy at all other paths.
+                    tries += is_guess and reply.status != 429 and "loading" not in failure.text.lower()
                 except _api.ModelUnavailableError as error:
                     raise type(error)(self.secrets.scrub_message(str(error))) from None
                 except _api.Retryable as error:
                     reason = error.reason
                     if isinstance(error, _api.Lost):
                         self.queue.reached = True
+                        tries += is_guess and not isinstance(error, _api.TimedOut)
                         if body is not None:
                             self.stats.count_lost_reply(_api.estimated_tokens(str(body)))
                 finally:
                     line.cancel()
-                self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=True)
+                if tries >= _TRIES_OF_A_GUESS:
+                    self.queue.replied()
+                    return HttpReply(404, b"", {})
+                self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=not tries)
                 self.queue.raise_if_stopped()
             await asyncio.sleep(self.queue.limits.first_wait * jitter())
 
@@ -363,7 +374,7 @@ class OpenModel:
         )
         request = self.request(prompt, _api.Sampling(max_tokens=1))
         body = {**request.body, "model": _NONSENSE}
-        reply = await self.fetch(request.path, body, seconds=self.config.timeout_seconds)
+        reply = await self.fetch(request.path, body, seconds=self.config.timeout_seconds, is_guess=True)
         if reply.status != 200 or b'"choices"' not in reply.body:
             return ""
         return (

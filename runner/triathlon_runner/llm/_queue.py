@@ -423,5 +423,4 @@ class RequestQueue:
     def _report(self) -> None:
         stats = self.stats
         stats.in_flight = len(self._in_flight)
-        stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
         stats.limit, stats.stopped = self._learned.value, str(self.stopped or "")

@@ -240,7 +240,7 @@ async def _llama_cpp(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
     A router of several models loads the one that is named, or says of itself alone that its file is `none`.
     """
     path = f"{root}/props?model={quote(model, safe='')}"
-    props = await _fetched(fetch, path, seconds=_LOADING_SECONDS)
+    props = await _fetched(fetch, path, seconds=_LOADING_SECONDS, is_guess=True)
     if "default_generation_settings" not in props:
         return None
     file = "" if props.get("role") == "router" else str(props.get("model_path") or "")
@@ -254,7 +254,7 @@ async def _llama_cpp(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
 
 async def _ollama(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
     """`GET /api/version`, `POST /api/show` and `GET /api/ps`, which knows the context of what is loaded."""
-    version = await _fetched(fetch, f"{root}/api/version")
+    version = await _fetched(fetch, f"{root}/api/version", is_guess=True)
     if "version" not in version:
         return None
     shown = await _fetched(fetch, f"{root}/api/show", {"model": model})
@@ -305,11 +305,9 @@ async def _open_router(fetch: Fetch, config: ApiConfig) -> ServerInfo:
     )
 
 
-async def _fetched(
-    fetch: Fetch, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
-) -> dict[str, Any]:
+async def _fetched(fetch: Fetch, path: str, body: Any = None, **options: Any) -> dict[str, Any]:
     """Returns the object that a server replies with; empty where it replies with none."""
-    reply = await fetch(path, body, seconds=seconds)
+    reply = await fetch(path, body, **options)
     try:
         return _object(parse_json(reply.body)) if reply.status == 200 else {}
     except ValueError:

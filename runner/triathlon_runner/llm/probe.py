@@ -62,7 +62,8 @@ class Reading:
     def text(self) -> str:
         """The answer with all markup, as the server wrote it."""
         for choice in self.body.get("choices") or [self.body]:
-            message = choice.get("message") or choice
+            message = choice.get("message")
+            message = message if isinstance(message, dict) else choice  # of an error it is a text
             return content_text(message.get("content") or message.get("text"))[0] or ""
         return ""
 
@@ -315,11 +316,12 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
     with contextlib.suppress(_api.Malformed, _api.EndpointError):
         body = json_object(reply)
     try:
-        answer = await model.read_reply(request, reply)
-    except _api.OtherModel as other:
-        error = str(other)
-        known = model.config.model_copy(update={"served_as": (other.served,)})
-        answer = known.read(request, body)
+        try:
+            answer = await model.read_reply(request, reply)
+        except _api.OtherModel as other:
+            error = str(other)
+            known = model.config.model_copy(update={"served_as": (other.served,)})
+            answer = known.read(request, body)
     except _api.Malformed as failure:
         error = str(model.useless_error(failure) if name == "plain" else failure)
     except _api.Retryable as failure:
@@ -332,7 +334,7 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         else:
             timed = replace(answer, seconds=seconds)
             stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
-            if cache is not None:
+            if cache is not None and not answer.is_passing:
                 text = Reply(text=reply.body.decode("utf-8", "replace"))
                 cache.put(key, probed(model.id), _api.Answer(text, Usage(requests=1), seconds, ""))
     return Reading(request, body, answer, model.secrets.scrub_message(error))

@@ -125,7 +125,8 @@ Send = Callable[[str, dict[str, Any] | None, float], Awaitable[HttpReply]]
 """`send(path, body, seconds)`: sends a POST request with a JSON body, or a GET request, and waits so long for
 the whole reply; raises `Unreachable` or `Lost` where none came."""
 Fetch = Callable[..., Awaitable[HttpReply]]
-"""`fetch(path, body=None, *, seconds=10.0)`: asks for what a server says of itself, until it replies."""
+"""`fetch(path, body=None, *, seconds=10.0, is_guess=False)`: asks for what a server says of itself, until it
+replies. `is_guess`: it may have nothing there, and that it is busy may be how a proxy before it says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,11 +70,13 @@ def test_prune(tmp_path: Path) -> None:
         (Said("x", finish="length", output_tokens=64), 1),
         (Said("x", finish="length", output_tokens=63), 2),
         (Status(400, "no", "content_filter"), 2),
+        (Status(400, "no", "tool_use_failed"), 2),
+        (Status(400, "Could not finish the message because max_tokens was reached"), 2),
     ],
-    ids=["cut at the limit", "cut by the context", "refused"],
+    ids=["cut at the limit", "cut by the context", "refused", "no answer", "a limit as an error"],
 )
 async def test_which_replies_are_kept(tmp_path: Path, said: Response, requests: int) -> None:
-    """What the context cut, and a refusal, is asked for again; what the token limit cut is not."""
+    """What the context cut, or came as an error, is asked for again; what the token limit cut is not."""
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
         async with opened(lambda _: said, "base", cache=cache) as (server, model):
             for _ in range(2):

@@ -43,11 +43,13 @@ async def test_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # not used on the way to this machine
     extra = {"X-Extra": "TEST_KEY"}
-    async with opened(lambda _: "fine", key_env="TEST_KEY", secret_headers=extra) as (server, model):
+    row: dict[str, Any] = {"secret_headers": extra, "headers": {"user-agent": "mine"}}
+    async with opened(lambda _: "fine", key_env="TEST_KEY", **row) as (server, model):
         await model.ask(PROMPT, Sampling(8))
     (asked,) = server.requests
     assert (asked.headers["Authorization"], asked.headers["X-Extra"]) == (f"Bearer {OURS}", OURS)
     assert "not-for-others" not in str(dict(asked.headers))
+    assert [text for name, text in asked.headers.items() if name.lower() == "user-agent"] == ["mine"]
 
 
 def spellings(key: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`triathlon probe`: each fault of a server is one finding, with the setting of the row that fixes it."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from support.model_server import ModelServer, Script, model_server_process
 from support.opened import opened
 from support.server_replies import Asked, Half, Raw, Response, Said, Status, too_many
 from support.small_run import SmallRun
+from triathlon_runner.cli import _here
 from triathlon_runner.llm import (
     Anthropic,
     EndpointError,
@@ -22,6 +24,8 @@ from triathlon_runner.llm import (
     ReplyCache,
     probe,
 )
+from triathlon_runner.models_yaml import Registry
+from triathlon_runner.schedule import Control, ModelOpener
 
 MODEL = "scripted"
 LISTED: dict[str, Any] = {"GET /v1/models": {"data": [{"id": MODEL, "max_model_len": 4096}]}}
@@ -131,6 +135,7 @@ WELL: list[tuple[Script, dict[str, Any]]] = [
     (with_default_system, {}),
     (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
     (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),
+    (lambda _: Raw(b'{"object": "error", "message": "content_filter", "code": 400}'), {}),
     (good, {"of": Anthropic, "paths": LISTED | {"POST /v1/messages": [FEW, MANY, FEW]}}),
 ]
 
@@ -179,6 +184,7 @@ async def test_every_fault_at_once() -> None:
         ("instruct", refusing("max_tokens"), "`max_tokens_field: max_completion_tokens`"),
         ("instruct", lambda _: Raw(b"<html>hello</html>"), "base_url and provider in the model's row"),
         ("instruct", lambda _: Raw(b'{"error": "overloaded"}'), "said 'overloaded'; probe again later"),
+        ("instruct", with_reply(model="other", changes={"choices": []}), "a reply without choices"),
         ("instruct", lambda _: Status(400, "odd"), "look at the model's row, or ask who runs the server$"),
         ("instruct", lambda _: too_many(7200.0), "asks us to wait 2 h 0 min"),
     ],
@@ -195,6 +201,21 @@ async def test_the_budget_ends_the_questions() -> None:
     checks, _, server = await probed(good, may_ask=lambda: next(left, False))
     assert len(server.requests) == 3
     assert checks["two greedy answers"].seen == "not asked"
+
+
+@pytest.mark.parametrize(("budget", "asked"), [(0.0, 0), (1e-6, 1)])
+async def test_a_budget_that_is_used_up(tmp_path: Path, budget: float, asked: int) -> None:
+    """No question waits for ever, be it the first one or one that is tried again: that is the error."""
+    control = Control(budget)
+    async with ModelServer(lambda _: Half(), paths=LISTED) as server, asyncio.timeout(30):
+        api = {"base_url": server.base_url, "model": MODEL}
+        row = {"name": "m", "kind": "instruct", "api": api, "price": {"input": 1, "output": 2}}
+        registry = Registry.model_validate({"models": [{"id": id, **row} for id in ("a", "b")]})
+        with ReplyCache(tmp_path / "c.sqlite") as replies:
+            opener = ModelOpener(registry, replies, tmp_path, lambda line: None, control=control)
+            results = [await _here._probe(each, opener, control) for each in registry.models]
+    assert all("is used up" in result["error"] for result in results)
+    assert server.count == asked
 
 
 @pytest.mark.parametrize("unusable", [b'{"error": "overloaded"}', b"<html>hello</html>"])

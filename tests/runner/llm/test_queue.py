@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.opened import opened
+from support.server_replies import Said
 from support.virtual_server import VirtualServer, ask, model_behind, run_virtually
 from triathlon_runner.llm import Completion, Limits, ModelUnavailableError, Sampling, ServerUnreachableError
 from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
@@ -41,8 +43,8 @@ def test_a_limit_is_found_and_used(
     """Requests a minute, even or in bursts, and at once, though one reply in ten fails by chance."""
     random.seed(seed)
     server = VirtualServer(latency, **limits)
-    stats, _ = run_virtually(ask(server, chains=96, length=length))
-    assert server.refused(since=10) < most and stats.failed == 0
+    run_virtually(ask(server, chains=96, length=length))
+    assert server.refused(since=10) < most
     assert all(server.answered_at(share) < 1.2 * best * share for share in (0.5, 0.9, 1.0))
 
 
@@ -52,7 +54,7 @@ def test_chance(seed: int) -> None:
     _, calm = run_virtually(ask(VirtualServer(FAST), chains=96, length=48, pause=1.15))
     server = VirtualServer(FAST, fault_share=0.3, rng=random.Random(seed))
     stats, seconds = run_virtually(ask(server, chains=96, length=48, pause=1.15))
-    assert stats.failed == 0 and stats.answered >= 96 * 48
+    assert stats.answered >= 96 * 48
     assert seconds < 2 * calm
 
 
@@ -79,7 +81,7 @@ def test_replies_that_come_too_late() -> None:
     """Each time-out lowers the requests at once, and every question gets its answer."""
     server = VirtualServer(VARIED, at_once=8, is_slow=True)
     stats, _ = run_virtually(ask(server, chains=32, length=40))
-    assert (stats.failed, stats.answered) == (0, 32 * 40)
+    assert stats.answered == 32 * 40
     assert stats.limit <= 12
 
 
@@ -279,3 +281,11 @@ async def test_a_row_s_limits_a_minute() -> None:
     async with queue.slot(queue.place(), 100) as slot:
         queue.answered(slot, 30_000)
     assert queue._tokens.wait(queue.now()) > 20
+
+
+async def test_tokens_that_nobody_counts() -> None:
+    """Without `usage` the length of the texts counts for the row's limit a minute: 100 tokens are 5 s."""
+    said = Said("x" * 350, changes={"usage": None})
+    async with opened(lambda _: said, "base", tokens_per_minute=1200) as (_, model):
+        await model.ask(Completion("q"), Sampling(64))
+        assert model.queue._tokens.wait(model.queue.now()) > 1

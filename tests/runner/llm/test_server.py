@@ -43,7 +43,12 @@ def to_known_names(asked: Asked) -> str | Response:
     return Status(404, "The model does not exist") if "no-such" in asked.body["model"] else "yes"
 
 
+def without_a_channel(asked: Asked) -> str | Response:
+    return Status(503, "no channel for this model") if "no-such" in asked.body["model"] else "yes"
+
+
 TWO = ["smol", "gem"]
+QUICK = {"limits": Limits(first_wait=0.01)}
 
 
 @pytest.mark.parametrize(
@@ -51,13 +56,14 @@ TWO = ["smol", "gem"]
     [
         (TWO, {}, to_any_name, 1, "stop: the server does not list 'm' and answers to any name"),
         (TWO, {}, to_known_names, 1, "the server does not list 'm' (it lists 'smol', 'gem')"),
+        (TWO, QUICK, without_a_channel, 5, "the server does not list 'm' (it lists 'smol', 'gem')"),
         (TWO, {"served_as": ("smol",)}, to_any_name, 0, ""),
         (["m:latest"], {}, to_any_name, 0, ""),
         (["m@main"], {}, to_any_name, 0, ""),
         (["models/m"], {}, to_any_name, 0, ""),
         (["m:7b"], {}, to_any_name, 1, "stop: the server does not list 'm'"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 async def test_a_name_that_is_not_listed(
     names: list[str], row: dict[str, Any], script: Any, asked: int, says: str
