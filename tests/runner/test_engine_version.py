@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "3bbb295efb6e353014bda9f5c18d2ddc213a81aa3ca653f9efa15428a7f9d355")
+DECIDED = (2, "1ed729a8e76c011d54d3fbd9c927042b56fb250c6df2e58beb9b5439b2c6da06")
 SOURCES = (
     *(f"**/{name}.py" for name in ("_answer", "_answers", "_extract", "_grade")),
     "grading/**/*.py",
