@@ -60,9 +60,9 @@ class FakeSuite:
         )
 
 
-def entry_of(suite: FakeSuite, **more: Any) -> SuiteEntry:
+def entry_of(suite: FakeSuite) -> SuiteEntry:
     metrics = (replace(pass_at_k_metric(1, "a test"), role="baseline"),)  # no headline, as suites of attacks
-    fields = {"metrics": metrics, "record": UnitRecord, "core": True, **more}
+    fields: Any = {"metrics": metrics, "record": UnitRecord, "core": True}
     return SuiteEntry(suite.id, "Fake", "evolved", build=lambda _: suite, sampling=SAMPLING, **fields)
 
 
