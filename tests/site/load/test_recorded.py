@@ -222,8 +222,12 @@ def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
     outcomes = {"sample_0": "passed passed", "sample_1": "failed passed", "sample_2": "failed failed"}
     lines = [{"task_id": task, "outcomes": text, "answers": "0123abcd"} for task, text in outcomes.items()]
     data = {"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32}
-    counts = {"tasks_in_suite": 800, "tasks_planned": 3, "outcomes": {"failed": 3, "passed": 3}}
-    about = {"protocol": "recorded", "line_holds": "task", "data": data} | counts
+    about: dict[str, Any] = {
+        "tasks_in_suite": 800,
+        "tasks_planned": 3,
+        "outcomes": {"failed": 3, "passed": 3},
+    }
+    about |= {"protocol": "recorded", "line_holds": "task", "data": data}
     write(tmp_path / "results", "other", ANSWERS, lines, **about)
     assert not build_small(tmp_path).notices
     page = page_text(tmp_path / "_site/models/other-tasks.html")
