@@ -94,7 +94,7 @@ def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str
 
 def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     """Drops, compositions and pairs as the analyses have them; a share with its counts and interval."""
-    kinds = {m: "instruct" for m in rich.models if m != "weak"}  # a model of unknown kind is of none
+    kinds = {m: "instruct" for m in rich.models if m != "middle"}  # a model of unknown kind is of none
     site = replace(rich, models={m: replace(info, kind=kinds.get(m)) for m, info in rich.models.items()})
     own, found = board_of(site, "evolved-core"), sections_of(site, "evolved-core")
     assert len(found) == 6 and "Composition, combine naive" in found

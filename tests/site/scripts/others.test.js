@@ -63,7 +63,7 @@ test("a copy runs nothing in a spreadsheet", () => {
   ];
   assert.equal(markdown(rows), '| Model | a\\|b |\n| --- | --- |\n| =1+1 | say "x" |\n');
   assert.equal(tabs(rows), 'Model\ta|b\n=1+1\tsay "x"\n');
-  assert.equal(csv([], [["+2", "-1.5?", "-1+1", "+2.1?A1"]]), '\ufeff\n"+2","-1.5?","\'-1+1","\'+2.1?A1"\n');
+  assert.equal(csv([], [["+2", "-1.5?", "-1+1", "+2.1?A1"]]), '\ufeff"+2","-1.5?","\'-1+1","\'+2.1?A1"\n');
   assert.equal(csv(["of a day"], rows), '\ufeff# of a day\n"Model","a|b"\n"\'=1+1","say ""x"""\n');
 });
 
