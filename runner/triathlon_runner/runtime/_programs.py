@@ -152,11 +152,10 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
 
 def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
     """CRUXEval's programs, each with its one input."""
-    return [function_program(_problem(task)) for task in cruxeval(store)]
-
-
-def _problem(task: CruxevalTask) -> Problem:
-    return Problem(task.task_id, FUNCTION, "", task.program, (argument_tuple(task.input),))
+    return [
+        function_program(Problem(task.task_id, FUNCTION, "", task.program, (argument_tuple(task.input),)))
+        for task in cruxeval(store)
+    ]
 
 
 # Predictions on CRUXEval: one call of a small program, of which a side is masked
@@ -178,7 +177,13 @@ def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestion
     """The program and its masked output as an output question, to be graded as those are."""
     text, arguments = f"{FUNCTION}({task.input})", argument_tuple(task.input)
     asked = _call_input(0, text, arguments, masked_assertion(task, "output"), (task.output,))
-    program = function_program(_problem(task)).model_copy(update={"inputs": (asked,)})
+    program = ProgramQuestions(  # not `function_program`: an argument may have a name
+        task_id=task.task_id,
+        program=task.program,
+        entry_point=FUNCTION,
+        libraries=tuple(sorted(third_party(task.program))),
+        inputs=(asked,),
+    )
     return program, asked
 
 
