@@ -132,7 +132,10 @@ class OpenModel:
     # Until there is an answer
 
     async def _answer(self, request: Request) -> _api.Answer:
-        """Tries until there is an answer, as often as the limits allow; its usage is that of all replies."""
+        """Tries until there is an answer, as often as the limits allow.
+
+        Its usage is its own: a line does not tell what went wrong on the way. `stats` count all replies.
+        """
         place, tries = self.queue.place(), Counter[str]()
         try:
             async for attempt in stamina.retry_context(on=_next_try, attempts=None, timeout=None):
@@ -196,14 +199,12 @@ class OpenModel:
                 " allows as many)"
             )
             if tries["empty"] < _EMPTY:
-                tries.update(dict(answer.usage))
                 empty = _api.Retryable(self.stats.last_error)
                 empty.wait = self._wait_after(empty, tries)
                 raise empty
         # A server with a larger context lets the model write on.
         is_passing = answer.is_passing or answer.was_cut_by_context(limit)
-        of_empty = Usage(**{name: tries[name] for name in Usage.model_fields})
-        return replace(answer, usage=of_empty + answer.usage, is_passing=is_passing)
+        return replace(answer, is_passing=is_passing)
 
     async def read_reply(self, request: Request, reply: HttpReply) -> _api.Answer:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""

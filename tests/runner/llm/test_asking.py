@@ -61,7 +61,6 @@ async def test_what_a_reply_leads_to(case: dict[str, Any]) -> None:
             answer = await model.ask(chat("q"), GREEDY)
             got = f"{answer.reply.finish}: {answer.reply.text}"
             assert not model.stats.retried_error, "it is not why units are open"
-            assert answer.usage.input_tokens == model.stats.input_tokens, "all that was paid for"
         except EndpointError as error:
             got = f"{type(error).__name__}: {error}"
             assert str(error) in (model.stats.stopped, model.stats.last_error)
