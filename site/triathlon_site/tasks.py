@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.metrics import Metric
+from triathlon_runner.records import samples_are_copies
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
 from triathlon_site.scores import sample_of
@@ -209,8 +210,8 @@ def _of_file(file: FileAggregate, entry: SuiteEntry | None) -> ScoreNoise | None
     if metric is None or not file.units or file.tasks_answered == file.units:
         return None
     run = file.manifest
-    if run and run.origin is None and run.sampling.get("temperature") == 0:
-        return None  # all samples of a task are one reply, so they say nothing of how replies vary
+    if run and run.origin is None and samples_are_copies(run.sampling):
+        return None  # they say nothing of how replies vary
     tasks, _ = pd.factorize(np.array(file.columns.task), sort=True)
     values = file.columns.scores[metric.id][np.argsort(tasks, kind="stable")]
     by_task = [of_task.tolist() for of_task in np.split(values, np.cumsum(np.bincount(tasks))[:-1])]

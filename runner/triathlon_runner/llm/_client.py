@@ -75,19 +75,22 @@ async def open_client(config: ApiConfig, secrets: Secrets, *, reached: bool) -> 
 
 def _package_client(config: ApiConfig, secrets: Secrets) -> openai.AsyncOpenAI:
     """Returns the package's client, which sends our headers, our key and no others."""
-    own = {
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",
-        "Content-Type": "application/json",
-        "User-Agent": f"triathlon/{__version__}",
-    }
+    own = httpx2.Headers(
+        {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "User-Agent": f"triathlon/{__version__}",
+        }
+    )
+    for headers in (config.key_headers(secrets.key), config.headers, secrets.headers):
+        own.update(headers)  # the last of a name, in whatever case, counts
 
     async def send_own_headers(request: httpx2.Request) -> None:
         """Leaves out what the package adds by itself and from OPENAI_CUSTOM_HEADERS."""
         kept = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
         request.headers = httpx2.Headers(kept)
-        for headers in (own, config.key_headers(secrets.key), config.headers, secrets.headers):
-            request.headers.update(headers)  # the last of a name, in whatever case, counts
+        request.headers.update(own)
 
     async def bound(response: httpx2.Response) -> None:
         """Makes reading a reply fail that is larger than any answer."""

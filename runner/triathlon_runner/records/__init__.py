@@ -29,6 +29,7 @@ from triathlon_runner.records._manifest import (
     DataSetRecord,
     Manifest,
     asks_base_model,
+    samples_are_copies,
     sampling_of,
     sampling_sent,
 )

@@ -30,13 +30,15 @@ def asks_base_model(settings: Mapping[str, Any]) -> bool:
 
 
 def sampling_sent(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns temperature, top_p and max_tokens but those that nobody stated or the row calls unsupported.
-
-    At temperature 0 all samples of a task are one reply, which the cache gives to each.
-    """
+    """Returns temperature, top_p and max_tokens but those that nobody stated or the row calls unsupported."""
     not_sent = {"stop", *identity.get("unsupported", ())}
     stated = sampling_of(settings).items()
     return {name: value for name, value in stated if name not in not_sent and value is not None}
+
+
+def samples_are_copies(sent: Mapping[str, Any]) -> bool:
+    """Whether all samples of a task are one reply, which the cache gives to each: at temperature 0."""
+    return sent.get("temperature") == 0
 
 
 def _check_date(text: str) -> str:

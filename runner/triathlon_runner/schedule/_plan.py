@@ -15,7 +15,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import ProtocolHashes, UnitRecord, sampling_sent
+from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies, sampling_sent
 from triathlon_runner.schedule._checks import check_references, faults_of_languages
 from triathlon_runner.schedule._models import identity_of, why_not
 from triathlon_runner.store import Unit
@@ -88,7 +88,7 @@ class Work:
     @property
     def asks_for_copies(self) -> bool:
         """Whether it takes several samples of a task, and all of them are one reply."""
-        return self.built.samples > 1 and sampling_sent(self.settings, self.identity).get("temperature") == 0
+        return self.built.samples > 1 and samples_are_copies(sampling_sent(self.settings, self.identity))
 
     @cached_property
     def protocol(self) -> ProtocolHashes:

@@ -147,7 +147,7 @@ def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
         "mode": "lines+markers",
         "name": _plain_text(name),
         "x": list(range(1, len(values) + 1)),
-        "y": list(values),
+        "y": [float(f"{value:.6g}") for value in values],
         "type": "scatter",
     }
 

@@ -379,6 +379,8 @@ def _marked(
     """The files, marked where a statement names their present SHA-256, or where suites.yaml names other
     problems than theirs, and what is wrong with statements.
     """
+    named = {data for entry in entries.values() if (data := entry.user_data)}
+    present = {data: data.sha256 for data in named}  # once each: a file of problems has many results
     statements = {}
     notices: list[Notice] = []
     for model in sorted({file.model for file in files if file.file.startswith(f"{RUNS}/")}):
@@ -391,7 +393,7 @@ def _marked(
     for read in files:
         file = read
         data = entries[file.suite].user_data
-        if data and file.manifest and data.sha256 not in ("", file.manifest.data.sha256):
+        if data and file.manifest and present[data] not in ("", file.manifest.data.sha256):
             message = (
                 "suites.yaml names other problems than these now, so it ranks behind results on them;"
                 " `triathlon results archive --outdated` and a run ask anew, a log is imported again"

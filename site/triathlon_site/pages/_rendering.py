@@ -35,8 +35,9 @@ class Rendering:
     def __init__(self, site: Gathered, environment: Environment) -> None:
         self.site, self.environment = site, environment
         boards = list(_board_links(site))
+        links = list(_links(site, boards))
         self._frame = {
-            "links": (links := list(_links(site, boards))),
+            "links": links,
             "has_tasks": "tasks.html" in (link.path for link in links),
             "leaderboards": boards,
             "more": list(_more_links(site)),
