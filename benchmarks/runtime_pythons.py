@@ -102,7 +102,7 @@ class Executor:
             return await self.cruxeval("output" if suite_id.endswith("output") else "input")
         if suite_id.startswith("runtime/"):
             source = question_source(suite_id.removeprefix("runtime/"), self.store)
-            return await self.questions(list(source.programs))
+            return await self.questions(list(source.programs()))
         entry = BUILT_IN.find(suite_id)
         suite = entry.build(self.store) if entry is not None else None
         if not isinstance(suite, Programs):

@@ -78,7 +78,7 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     async with open_sandbox(jobs=1) as sandbox:
         questions = await source().build(sandbox)
     suite = RuntimeSuite(
-        "runtime/t", Asker(load_prompts("runtime"), style), QuestionSource(DATA, (), file=questions)
+        "runtime/t", Asker(load_prompts("runtime"), style), QuestionSource(DATA, tuple, file=questions)
     )
     truth, follower = truths(questions, style), Follower()
     for kind, (rule, expected) in product(MODEL_KINDS, [(all_right, 100.0), (right_on(), 0.0)]):

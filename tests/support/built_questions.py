@@ -33,7 +33,7 @@ STOCK = ClassProblem(
 def source(cache: Path | None = None) -> QuestionSource:
     """Two programs: sets of text, chance, a class with tests."""
     return QuestionSource(
-        DataSetInfo("t", "1", "0" * 64), [function_program(WORDS), class_program(STOCK)], cache
+        DataSetInfo("t", "1", "0" * 64), lambda: [function_program(WORDS), class_program(STOCK)], cache
     )
 
 

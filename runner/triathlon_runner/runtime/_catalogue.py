@@ -93,17 +93,21 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
     if not isinstance(dataset, str):
         user_problems = dataset.read()
         info = DataSetInfo(dataset.id, USER_VERSION, user_problems.sha256)
-        problems = map(with_inputs, user_problems.functions)
-        return QuestionSource(info, [*map(function_program, problems)], cache)
+        problems = [*map(with_inputs, user_problems.functions)]
+        return QuestionSource(info, lambda: [*map(function_program, problems)], cache)
     if dataset == "core":
         hashes = f"{core.sha256('seeds')}{core.sha256('classes')}"
         info = DataSetInfo(
             "core seeds and classes", core.VERSION, hashlib.sha256(hashes.encode()).hexdigest()
         )
-        programs = [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())]
-        return QuestionSource(info, programs, cache)
+        return QuestionSource(
+            info,
+            lambda: [*map(function_program, core.problems("seeds")), *map(class_program, core.classes())],
+            cache,
+        )
     read, files = _READERS[dataset]
-    return QuestionSource(DataSetInfo.of(*files), [*read(store)], cache)
+    programs = [*read(store)]
+    return QuestionSource(DataSetInfo.of(*files), lambda: programs, cache)
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -197,7 +201,7 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
 
     def source(_: DataStore) -> QuestionSource:
         questions = read_questions(path)
-        return QuestionSource(questions.data, questions.programs, file=questions)
+        return QuestionSource(questions.data, lambda: questions.programs, file=questions)
 
     return _entry(path.stem, f"questions of {path.name}", source, prompts, match["setting"] or "")
 

@@ -1,7 +1,7 @@
 """Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -59,8 +59,8 @@ class QuestionSource:
     """A data set that questions are built from, and the place where they may lie ready."""
 
     data: DataSetInfo
-    programs: Sequence[ProgramQuestions]
-    """Without truths."""
+    programs: Callable[[], Sequence[ProgramQuestions]]
+    """Makes them, without truths. They take longer than what names them."""
     cache: Path | None = None
     """A folder for question files; None: build anew each time."""
     truths: Truths = "ours"
@@ -92,7 +92,7 @@ class QuestionSource:
         Raises:
             UserError: the folder can't be written to.
         """
-        programs, report = await construct(self.programs, sandbox)
+        programs, report = await construct(self.programs(), sandbox)
         if self.truths == "reval":
             programs = tuple(await run_all(with_reval_truths(sandbox, program) for program in programs))
         questions = QuestionFile(

@@ -128,7 +128,7 @@ class RuntimeSuite:
 
     def libraries(self) -> frozenset[str]:
         """What its programs import that Python does not have; known before `prepare`."""
-        return frozenset(library for program in self.source.programs for library in program.libraries)
+        return frozenset(library for program in self.source.programs() for library in program.libraries)
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         """Returns how a model of this kind is asked, and which questions could be built here."""
