@@ -50,6 +50,7 @@ def totals(metric: Metric, records: Sequence[UnitRecord]) -> dict[str, tuple[flo
 
 def compare(metric: Metric, before: Sequence[UnitRecord], after: Sequence[UnitRecord]) -> str:
     """A line about one metric: both scores, clusters gained and lost, the interval of the difference."""
+    unit = metric.scale * (100 if metric.maximum == 1 else 1)  # shares are shown in per cent
     sums = totals(metric, before), totals(metric, after)
     clusters = sorted(sums[0].keys() & sums[1].keys())
     if not clusters:
@@ -60,11 +61,11 @@ def compare(metric: Metric, before: Sequence[UnitRecord], after: Sequence[UnitRe
     weights = np.random.default_rng(0).exponential(size=(DRAWS, len(clusters)))
     drawn = np.einsum("dc,scv->dsv", weights, values)
     differences = drawn[:, 1, 0] / drawn[:, 1, 1] - drawn[:, 0, 0] / drawn[:, 0, 1]
-    low, high = (100 * np.quantile(differences, (0.025, 0.975))).tolist()
-    first, second = (100 * side[:, 0].sum() / side[:, 1].sum() for side in values)
+    low, high = (unit * np.quantile(differences, (0.025, 0.975))).tolist()
+    first, second = (unit * side[:, 0].sum() / side[:, 1].sum() for side in values)
     return (
-        f"{metric.title:32} {first:6.1f} {second:6.1f}   gained {gained:4} lost {lost:4} of {len(clusters):4}"
-        f"   difference {second - first:+5.1f} ({low:+.1f} to {high:+.1f})"
+        f"{metric.title:32} {first:7.2f} {second:7.2f}   gained {gained:4} lost {lost:4} of {len(clusters):4}"
+        f"   difference {second - first:+.2f} ({low:+.2f} to {high:+.2f})"
     )
 
 

@@ -28,7 +28,7 @@ from triathlon_site.uncertainty import differences, ratio_interval
 
 PROGRAMS: Final = (40, 80, 154)
 """Of a runtime suite."""
-RESULTS: Final = Path("results/runs")
+RESULTS: Final = Path(__file__).parents[2] / "results" / "runs"
 SIZES: Final = (20, 40, 80, 150, 400)
 METRICS: Final = {
     "runtime": (

@@ -97,7 +97,7 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
                 left, apart = left_to_ask(work, folder)
             except UserError as fault:
                 error = f"{work.row.id} {work.suite_id}: {fault}"
-            of_open = cost.times(left)
+            of_open = cost.times(left / work.built.samples if work.asks_for_copies else left)
             judge = (work.settings.get("judge") or {}).get("model", "")
             suites.append(SuiteEstimate(work.suite_id, work.built.count, left, of_open, judge, apart, error))
         if works:

@@ -1,5 +1,6 @@
 """What a run will take, before it starts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,8 +65,13 @@ async def test_what_a_row_leaves_open_or_limits(tmp_path: Path) -> None:
     api = priced.api.model_copy(update={"reasoning_max_tokens": 100})
     longer = priced.model_copy(update={"id": "longer", "max_tokens": 50, "api": api})
     made.rows = [made.row, longer]
-    plain, long = await estimate(made.plan(), made.folder, GRADER)
+    plan = made.plan()
+    plain, long = await estimate(plan, made.folder, GRADER)
     assert (plain.cost.output_tokens, long.cost.output_tokens) == (50, 10 * 150)
+    (work,) = plan.work["m"]
+    copies = replace(work, built=replace(work.built, samples=4))  # at temperature 0: one reply for all four
+    (found,) = await estimate(replace(plan, work={"m": [copies]}), made.folder, GRADER)
+    assert (found.suites[0].open, found.cost.requests, found.usd) == (40, 10, plain.usd)
 
 
 async def test_what_a_run_does_not_go_on_with_costs_nothing(tmp_path: Path) -> None:

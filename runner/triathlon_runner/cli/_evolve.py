@@ -32,8 +32,8 @@ _TRANSFORMATIONS = ", ".join(evolving.TRANSFORMATIONS)
 
 
 @cli.command(
-    "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
-    "triathlon evolve --model gpt-4-turbo --seeds evolved/humaneval --transformations decompose --out new",
+    "triathlon evolve --model gpt-5.4-mini --out new --transformations subtle --limit 10 --dry-run",
+    "triathlon evolve --model gpt-5.4-mini --seeds evolved/humaneval --transformations decompose --out new",
 )
 def evolve(
     model: Annotated[str, Option(help="Id of the model in models.yaml that evolves.")],

@@ -37,7 +37,7 @@ _REPLY_CHARACTERS: Final = 2000
 _PROBE_LIMITS: Final = Limits(outage_seconds=60.0, longest_retry_after=60.0, first_concurrency=1)
 
 
-@cli.command("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json")
+@cli.command("triathlon models", "triathlon models claude-haiku-4.5", "triathlon models --json")
 def models(
     model: Annotated[str | None, Argument(help="Shows all of this one.")] = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
