@@ -10,7 +10,7 @@ ended: outcome, score, first failing index. Of a function also what it returned 
 answer key: once bit by bit, once with floats to nine digits and sets in order. Of runtime suites it holds the
 truth of each question. `--keys` names a folder of answer keys to use and add to (`keys` of the cache).
 
-docs/running.md has what differs. Left out are the pairs of HumanEval's functions (combine_naive: 1,074 pairs of
+docs/running.md has what differs. Left out: pairs of HumanEval's functions (combine_naive: 1,074 pairs of
 functions that are graded one by one) and variants, which have the same references.
 """
 

@@ -171,7 +171,7 @@ class Gathered:
             f"{name} ({group[0].source})" if counts[name] > 1 else name for (name, _), group in groups.items()
         ]
         slugs = Counter(map(_plain, names))
-        taken = {unit_pages.model_slug(model) for model in self.models}
+        taken = {unit_pages.model_slug(model) for model in self.results.models}
         return [
             _card(self, name, group, _plain(name) if slugs[_plain(name)] == 1 else name, taken)
             for name, group in zip(names, groups.values(), strict=True)
