@@ -32,7 +32,14 @@ from triathlon_runner.sandbox import (
     Raised,
     Sandbox,
 )
-from triathlon_runner.syntax import chosen_libraries, import_statements, parse, parse_or_none, third_party
+from triathlon_runner.syntax import (
+    chosen_libraries,
+    import_statements,
+    parse,
+    parse_or_none,
+    program_lines,
+    third_party,
+)
 
 TEST_LIMITS: Final = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 """For programs without a reference whose time could be taken, and for all test methods of a class together.
@@ -116,7 +123,7 @@ def _failed_line(tests: str, examiner: Execution) -> str:
     fault = examiner.results[-1] if examiner.results else None
     if not isinstance(fault, Raised):
         return examiner.detail
-    lines = tests.split("\n")
+    lines = program_lines(tests)
     line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
     return " ".join(part for part in (line, f"({fault})") if part)
 

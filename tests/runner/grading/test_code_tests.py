@@ -70,8 +70,8 @@ async def test_an_exception_is_what_its_built_in_type_is(
 
 
 async def test_tests_may_name_arguments(grader: CodeTestGrader) -> None:
-    """From their first call on; a verdict shows them."""
-    tests = "assert evens(n=3) == [0, 2]\nassert evens(4, first=2) == [2]\n"
+    """From their first call on; a verdict shows them, and the line of the tests, as Python counts lines."""
+    tests = "assert evens(n=3) == [0, 2]\rassert evens(4, first=2) == [2]\r"
     reference = "def evens(n, first=0):\n    return list(range(first, n, 2))\n"
     assert (await grader.grade(reference, problem(tests, reference))).outcome is P
     wrong = await grader.grade("def evens(n, first=0):\n    return [0, 2]", problem(tests, reference))
