@@ -12,7 +12,7 @@ from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import data_store
-from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
+from triathlon_runner.datasets import DataStore, FunctionProblem
 from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeReport, grade_samples
@@ -30,7 +30,7 @@ def grade(
     samples: Annotated[Path, Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
     suite: Annotated[str | None, Option(help="Whose problems they are for.")] = None,
     problems: Annotated[
-        Path | None, Option(help="File of problems: HumanEval, MBPP, EvalPlus, EvoEval or ClassEval.")
+        Path | None, Option(help="File of problems: HumanEval, MBPP, EvalPlus or EvoEval.")
     ] = None,
     model: Annotated[str, Option(help="Whose programs these are; stands in every line.")] = "",
     out: Annotated[Path | None, Option(help="File that gets one JSON line a sample, at the end.")] = None,
@@ -87,7 +87,7 @@ _Scores = dict[str, dict[int, float | None]]
 
 def _problems(
     suite: str | None, file: Path | None, data: DataStore
-) -> tuple[Sequence[Problem | TestedProblem | ClassProblem], Literal["base", "all"]]:
+) -> tuple[Sequence[FunctionProblem], Literal["base", "all"]]:
     if (suite is None) == (file is None):
         raise UserError(
             f"expected exactly one of --suite and --problems, got {'both' if suite else 'neither'}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
-from triathlon_runner.datasets import AnyProblem, Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._answer_keys import UngradableError
@@ -100,7 +100,7 @@ class GradeReport:
 
 async def grade_samples(
     samples: Path,
-    problems: Sequence[AnyProblem],
+    problems: Sequence[FunctionProblem],
     *,
     out: Path | None = None,
     model: str = "",
@@ -158,7 +158,7 @@ async def grade_samples(
 
 
 async def _verdict_fields(
-    sample: Sample, problem: AnyProblem | None, grader: CachingGrader, report: GradeReport
+    sample: Sample, problem: FunctionProblem | None, grader: CachingGrader, report: GradeReport
 ) -> Line | None:
     """What a sample's line says of its outcome; None where our machinery failed, which the report says."""
     if problem is None:
@@ -178,7 +178,7 @@ async def _verdict_fields(
     return {**line, "base_outcome": base_outcome(verdict, problem)} if report.splits else line
 
 
-def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
+def base_outcome(verdict: Verdict, problem: FunctionProblem) -> str:
     """Returns how a program ended on the base inputs, which come first: the first failure ends grading."""
     failing = verdict.failing
     past_base = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
