@@ -54,8 +54,7 @@ import platformdirs
 
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import CachingGrader
+from triathlon_runner.grading import CachingGrader, ProgramGrader
 from triathlon_runner.imports._readers import read_evaloop, read_evalplus
 from triathlon_runner.imports._units import ForeignLoop, ForeignSample, graded
 from triathlon_runner.models_yaml import row_without_server

@@ -73,8 +73,7 @@ GRADE = ("grade", "samples.jsonl", "--problems")
         (("models", "--models-file"), 130, "no stored result is lost"),
         (("scores", "--models-file"), 130, "no stored result is lost"),
         (("build", "--models-file"), 130, "the site stays as it was"),
-        (GRADE, 130, "nothing is kept without --out"),
-        (("grade", "--out=o.jsonl", *GRADE[1:]), 130, "what was graded is kept"),
+        (GRADE, 130, "verdicts are kept in the cache, and the same command goes on from there"),
     ],
 )
 def test_an_interrupt_at_work(tmp_path: Path, arguments: tuple[str, ...], code: int, kept: str) -> None:

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import importlib.util
+import re
 import symtable
 import sys
 import warnings
@@ -36,6 +37,11 @@ def parse_or_none(program: str) -> ast.Module | None:
         return parse(program)
     except _NO_PROGRAM:
         return None
+
+
+def program_lines(program: str) -> list[str]:
+    """The lines of a program as Python counts them: not at a form feed, and so not those of `splitlines`."""
+    return re.split("\r\n?|\n", program)
 
 
 def tree_text(program: str) -> str:

@@ -19,13 +19,12 @@ _ENDS: Final = {
     "gate": (3, f"undecided; {_GOES_ON}"),
     "import": (_INTERRUPTED, "verdicts are kept in --verdicts, and the same command goes on from there"),
     "evolve": (_INTERRUPTED, _GOES_ON),
-    "grade": (_INTERRUPTED, "what was graded is kept in --out, and the same command goes on from there"),
+    "grade": (_INTERRUPTED, "verdicts are kept in the cache, and the same command goes on from there"),
     "build": (_INTERRUPTED, "the site stays as it was"),
     "export": (_INTERRUPTED, "delete what is in --out before the next try"),
 }
 """By command, how it ends where Ctrl-C interrupts it: the exit code, and what is kept."""
 _KEPT_IN: Final = {
-    "grade": ("--out", "nothing is kept without --out"),
     "import": (
         "--verdicts",
         "files that were read to their end are imported; nothing of the rest is kept without --verdicts",

@@ -7,8 +7,7 @@ import pytest
 
 from triathlon_runner import memo
 from triathlon_runner.datasets import Comparison, Problem, TestedProblem
-from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import CachingGrader
+from triathlon_runner.grading import CachingGrader, ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox
 
@@ -47,3 +46,17 @@ async def test_what_is_not_taken(sandbox: Sandbox, tmp_path: Path, monkeypatch: 
         grader = CachingGrader(ProgramGrader(sandbox), verdicts)
         assert (await grader.grade(PROBLEM.reference, problem)).outcome is outcome
     assert len(list(keys.iterdir())) == len(verdicts.read_bytes().splitlines()) == 2
+
+
+async def test_two_commands_may_use_one_file(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Each adds its lines to those of the other, in a folder that the first one makes."""
+    file = tmp_path / "verdicts/mine.jsonl"
+    both = [CachingGrader(ProgramGrader(sandbox), file) for _ in range(2)]
+    programs = [f"def f(x):\n    return {number}\n" for number in range(4)]
+    for number, program in enumerate(programs):
+        await both[number % 2].grade(program, PROBLEM)
+    lines = file.read_bytes()
+    assert lines.count(b"\n") == len(programs)
+    third = CachingGrader(ProgramGrader(sandbox), file)
+    verdicts = [await third.grade(program, PROBLEM) for program in programs]
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.FAILED} and file.read_bytes() == lines

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,11 +12,10 @@ from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import data_store
-from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
+from triathlon_runner.datasets import DataStore, FunctionProblem
 from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeReport, grade_samples
-from triathlon_runner.store import refuse_second_writer
 from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import console, counted, first_of, progress_lines, table
 
@@ -32,10 +30,10 @@ def grade(
     samples: Annotated[Path, Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
     suite: Annotated[str | None, Option(help="Whose problems they are for.")] = None,
     problems: Annotated[
-        Path | None, Option(help="File of problems: HumanEval, MBPP, EvalPlus, EvoEval or ClassEval.")
+        Path | None, Option(help="File of problems: HumanEval, MBPP, EvalPlus or EvoEval.")
     ] = None,
     model: Annotated[str, Option(help="Whose programs these are; stands in every line.")] = "",
-    out: Annotated[Path | None, Option(help="File that gets one JSON line a sample.")] = None,
+    out: Annotated[Path | None, Option(help="File that gets one JSON line a sample, at the end.")] = None,
     base_only: Annotated[bool, Option("--base-only", help="Grade on the base inputs alone.")] = False,
     k: Annotated[str, Option(help="Numbers of samples for pass@k, separated by commas: 1,10.")] = "1",
     partial: Annotated[bool, Option("--partial", help="Tasks without a sample are no fault.")] = False,
@@ -45,7 +43,7 @@ def grade(
 ) -> None:
     """Grades samples and goes on where an earlier call stopped.
 
-    Verdicts in --out are kept where program, problem, tests and grader are the same.
+    Verdicts are kept in the cache: no program is graded twice while problem, tests and grader are the same.
 
     Exit code 0: every task has samples, and all were graded.
     1: tasks are missing or unknown, lines are broken, or samples could not be graded.
@@ -56,22 +54,20 @@ def grade(
         raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {k!r}")
     ks = sorted(set(map(int, parts)))
     functions, inputs = _problems(suite, problems, data_store(data))
-    lock = out and refuse_second_writer(
-        out.with_name(f".{out.name}.lock"), f"verdicts to {str(out)!r}", "--out"
-    )
-    with lock or nullcontext():
-        report = asyncio.run(
-            grade_samples(
-                samples,
-                functions,
-                out=out,
-                model=model,
-                inputs="base" if base_only else inputs,
-                jobs=jobs,
-                keys=cache_folder() / "keys",
-                on_progress=progress_lines("triathlon grade", "sample"),
-            )
+    name = problems.name if problems else (suite or "").replace("/", "-")
+    report = asyncio.run(
+        grade_samples(
+            samples,
+            functions,
+            out=out,
+            model=model,
+            inputs="base" if base_only else inputs,
+            jobs=jobs,
+            keys=cache_folder() / "keys",
+            verdicts=cache_folder() / "verdicts" / f"{name}.jsonl",
+            on_progress=progress_lines("triathlon grade", "sample"),
         )
+    )
     whole = report.whole(partial=partial)
     # By name of the inputs, whether a score takes the base inputs alone of lines that have both.
     rows = {"base" if report.inputs == "base" else "all": False}
@@ -91,7 +87,7 @@ _Scores = dict[str, dict[int, float | None]]
 
 def _problems(
     suite: str | None, file: Path | None, data: DataStore
-) -> tuple[Sequence[Problem | TestedProblem | ClassProblem], Literal["base", "all"]]:
+) -> tuple[Sequence[FunctionProblem], Literal["base", "all"]]:
     if (suite is None) == (file is None):
         raise UserError(
             f"expected exactly one of --suite and --problems, got {'both' if suite else 'neither'}"
@@ -125,8 +121,7 @@ def _show(report: GradeReport, scores: _Scores, ks: Sequence[int], *, partial: b
 
 
 def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator[str]:
-    kept = counted(report.reused, "verdict")
-    yield f"graded at sandbox level {report.level}; {kept} kept from an earlier call"
+    yield f"graded at sandbox level {report.level}"
     if report.agreement.compared:
         yield f"the samples' own verdicts: {report.agreement}"
     counts = [len(passed) for passed in report.samples().values()]
@@ -168,6 +163,5 @@ def _document(report: GradeReport, scores: _Scores) -> dict[str, Any]:
             "equal": report.agreement.equal,
             "differing": report.agreement.differing,
         },
-        "kept": report.reused,
         "sandbox_level": report.level,
     }

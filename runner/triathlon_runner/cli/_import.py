@@ -14,7 +14,7 @@ from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import data_store, with_grader
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader
+from triathlon_runner.grading import CachingGrader, Grader
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import Wanted, build_suite
@@ -91,7 +91,7 @@ def import_command(
 
     async def import_all(grader: Grader) -> int:
         left_out = 0
-        caching = imports.CachingGrader(grader, verdicts)
+        caching = CachingGrader(grader, verdicts)
         for entry in entries:  # one after another: a suite's data can be large
             built = await build_suite(entry, store, grader, Wanted())
             for log in (log for log in logs if log.suite in {None, entry.id}):

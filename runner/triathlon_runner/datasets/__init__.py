@@ -4,7 +4,6 @@ A file that is missing, or another one than is expected, is a `UserError`.
 """
 
 from triathlon_runner.datasets._problem import (
-    AnyProblem,
     ClassProblem,
     Comparison,
     FunctionProblem,

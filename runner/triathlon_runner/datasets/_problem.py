@@ -93,10 +93,6 @@ class ClassProblem:
     topics: tuple[str, ...] = ()
 
 
-AnyProblem = Problem | TestedProblem | ClassProblem
-"""What a file in a known format holds."""
-
-
 def arguments_source(arguments: Sequence[Any]) -> str:
     """The source of a tuple that holds the arguments of one call: JSON's values, tuples, complex."""
     text = repr(tuple(arguments))

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem, rows
+from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem, rows
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import json_lines, read_file
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
@@ -117,10 +117,8 @@ class UserDataSet(DataSetRow):
         return UserProblems(hashlib.sha256(content).hexdigest(), problems)
 
 
-def _user_problem(place: str, problem: AnyProblem, text: str, seeds: str | None) -> UserProblem:
+def _user_problem(place: str, problem: FunctionProblem, text: str, seeds: str | None) -> UserProblem:
     place = f"{place}, task {problem.task_id!r}"
-    if isinstance(problem, ClassProblem):
-        raise UserError(f"{place}: expected a function to write, got a class; take this line out of the file")
     if not problem.reference.strip():
         raise UserError(
             f"{place}: expected a reference in canonical_solution, got none; add a solution that is right"
@@ -182,7 +180,7 @@ def with_inputs(problem: FunctionProblem) -> Problem:
     )
 
 
-def problem_file(path: Path) -> tuple[AnyProblem, ...]:
+def problem_file(path: Path) -> tuple[FunctionProblem, ...]:
     """The problems of a JSONL file (or one JSON array), compressed or not; each row's fields tell its format.
 
     Raises:
@@ -191,7 +189,7 @@ def problem_file(path: Path) -> tuple[AnyProblem, ...]:
     return tuple(problem for _, problem, _ in _rows(path, read_file(path)))
 
 
-def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
+def _rows(path: Path, content: bytes) -> Iterator[tuple[str, FunctionProblem, str]]:
     """Yields place, problem and tests of each line; a `Problem` with inputs is not graded by the tests.
 
     Problems with `"accepted": false` or `null` are left out: a person refused them or has not decided yet.
@@ -231,7 +229,7 @@ def decision(row: rows.Row, place: str) -> bool | None:
     return accepted
 
 
-def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
+def _read(row: rows.Row, place: str, name: str) -> FunctionProblem:
     for field, types in _TYPES.items():
         is_number = field == "task_id" and "test_list" in row and isinstance(row.get(field), int)
         if field in row and not isinstance(row[field], types) and not is_number:
@@ -241,14 +239,19 @@ def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
             )
     if not all(isinstance(name, str | None) for name in row.get("parents", ())):
         raise UserError(f"{place}: expected task_ids in 'parents', got {row['parents']!r:.80}; fix the line")
+    if "solution_code" in row:
+        raise UserError(
+            f"{place}: expected a function to write, got the class {row.get('class_name')!r:.80}; take this"
+            " line out of the file"
+        )
     try:
         problem = _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
         raise UserError(
             f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
-            "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs), `triathlon evolve` (inputs,"
-            f" reference) or ClassEval (class_name, solution_code, test), got {row!r:.80} ({why})"
+            "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs) or `triathlon evolve`"
+            f" (inputs, reference), got {row!r:.80} ({why})"
         ) from None
     for text in problem.inputs if isinstance(problem, Problem) and "inputs" in row else ():
         match parse_or_none(text):
@@ -261,11 +264,9 @@ def _read(row: rows.Row, place: str, name: str) -> AnyProblem:
     return problem
 
 
-def _problem_of_row(row: rows.Row, name: str) -> AnyProblem:
+def _problem_of_row(row: rows.Row, name: str) -> FunctionProblem:
     """Returns the problem of a row; the name of its file tells EvoEval's sets apart."""
     problem: FunctionProblem
-    if "solution_code" in row:
-        return rows.class_problem(row)
     if "reference" in row:
         problem = rows.evolved_problem(row)
     elif "test_list" in row:

@@ -1,6 +1,7 @@
 """Grading programs: comparing what they returned with what the reference returns."""
 
 from triathlon_runner.grading._answer_keys import REFERENCE_LIMITS, UngradableError
+from triathlon_runner.grading._caching_grader import CachingGrader
 from triathlon_runner.grading._code_tests import TEST_LIMITS, CodeTestGrader, grade_by_tests
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import (

@@ -3,28 +3,19 @@
 The tests' child holds a relay in place of the function under test: a call to it is executed in the program's
 child, and what it returns comes back as plain data. So neither expected values nor comparisons are ever in
 the program's process, and an object that claims to equal everything is reduced to the data it holds.
-
-Of a class that a unittest module tests, the tests' child holds a proxy: constructing an object, calling a
-method and reading or setting an attribute happen in the program's child. A test that needs one of the
-program's objects itself (a copy of it, say) cannot be graded like this, and its class is refused.
 """
 
 import ast
-import re
-from collections.abc import Sequence
 from functools import partial
-from importlib.resources import files
 from typing import Final
 
 from triathlon_runner.concurrency import Once
-from triathlon_runner.datasets import ClassProblem, TestedProblem
+from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._answer_keys import UngradableError
 from triathlon_runner.grading._compare import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
-    Call,
     Ended,
-    Examination,
     Execution,
     Job,
     Language,
@@ -32,10 +23,16 @@ from triathlon_runner.sandbox import (
     Raised,
     Sandbox,
 )
-from triathlon_runner.syntax import chosen_libraries, import_statements, parse, parse_or_none, third_party
+from triathlon_runner.syntax import (
+    chosen_libraries,
+    import_statements,
+    parse_or_none,
+    program_lines,
+    third_party,
+)
 
 TEST_LIMITS: Final = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
-"""For programs without a reference whose time could be taken, and for all test methods of a class together.
+"""For programs without a reference whose time could be taken.
 
 An interpreter's start costs up to 0.1 s. What a test's text compares with is small, and as objects a result
 can take ten times its bytes here.
@@ -116,37 +113,29 @@ def _failed_line(tests: str, examiner: Execution) -> str:
     fault = examiner.results[-1] if examiner.results else None
     if not isinstance(fault, Raised):
         return examiner.detail
-    lines = tests.split("\n")
+    lines = program_lines(tests)
     line = lines[fault.line - 1].strip() if fault.line and fault.line <= len(lines) else ""
     return " ".join(part for part in (line, f"({fault})") if part)
-
-
-Method = tuple[str, str]
-"""Class and name of a test method."""
 
 
 class CodeTestGrader:
     """Grades problems whose tests are code, on one sandbox; checks once whether a problem's tests can."""
 
-    def __init__(self, sandbox: Sandbox, limits: Limits = TEST_LIMITS) -> None:
-        """`limits`: for all test methods of a class together."""
-        self._sandbox, self._limits = sandbox, limits
-        self._refusals: Once[TestedProblem | ClassProblem, str] = Once()
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._refusals: Once[TestedProblem, str] = Once()
         self._references: Once[TestedProblem, tuple[str, Verdict]] = Once()
 
-    async def grade(self, program: str, problem: TestedProblem | ClassProblem) -> Verdict:
+    async def grade(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests in another process than the program.
 
         Where a function's reference misses them by rounding alone, floats are compared within 1e-9.
 
         Raises:
-            UngradableError: the tests never call the program, or the problem's own reference fails them, too
-                (a class's in any case).
+            UngradableError: the tests never call the program, or the problem's own reference fails them, too.
         """
         if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
             raise UngradableError(refusal)
-        if isinstance(problem, ClassProblem):
-            return await self._class_verdict(program, problem)
         tests, name = _complete_tests(problem), problem.entry_point
         verdict = await grade_by_tests(self._sandbox, program, tests, name)
         if verdict.outcome is Outcome.PASSED or not problem.reference:
@@ -178,14 +167,12 @@ class CodeTestGrader:
                 return close, again
         return tests, verdict
 
-    async def _find_refusal(self, problem: TestedProblem | ClassProblem) -> str:
+    async def _find_refusal(self, problem: TestedProblem) -> str:
         """Why a problem's tests prove nothing: they never call the function, or pass whatever it returns.
 
         They run without the program, so that nothing in it decides whether they get to their first call.
         Empty where they can fail.
         """
-        if isinstance(problem, ClassProblem):
-            return await self._find_refusal_of_class(problem)
         name = problem.entry_point
         tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
         examiner = Job(tests, (), limits=TEST_LIMITS, libraries=chosen_libraries(tests), relayed=(name,))
@@ -203,64 +190,6 @@ class CodeTestGrader:
         return (
             f"the tests of {problem.task_id} prove nothing: they end before they call {name!r}"
             f" ({shorten(_failed_line(tests, run.examiner))})"
-        )
-
-    async def _class_verdict(self, program: str, problem: ClassProblem) -> Verdict:
-        """Runs the test methods one by one; the first that does not pass decides."""
-        methods = _test_methods(problem.test)
-        results = _method_results(methods, await self._run_methods(program, problem, methods))
-        for index, (outcome, detail) in enumerate(results):
-            if outcome is not Outcome.PASSED:
-                text = shorten(detail)
-                name = ".".join(methods[index])
-                case = FailingCase(index=index, input=name, expected="passed", got=text)
-                return Verdict(outcome=outcome, passed=index, total=len(methods), failing=case, detail=text)
-        return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
-
-    async def _find_refusal_of_class(self, problem: ClassProblem) -> str:
-        """Why a problem cannot be graded; empty where it can."""
-        try:
-            parse(problem.reference)
-            methods = _test_methods(problem.test)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
-        run = await self._run_methods(problem.reference, problem, methods)
-        named = zip(methods, _method_results(methods, run), strict=True)
-        failing = [(name, detail) for name, (outcome, detail) in named if outcome is not Outcome.PASSED]
-        if failing:
-            name, detail = failing[0]
-            return (
-                f"{problem.task_id} can't be graded: its own reference fails {len(failing)} of {len(methods)}"
-                f" test methods when they run in another process, {'.'.join(name)} first"
-                f" ({detail}); a test may use plain data of the class, not its objects"
-            )
-        if not run.calls:
-            return (
-                f"the tests of {problem.task_id} prove nothing: executed, they never call"
-                f" {problem.class_name!r}, and any program would pass"
-            )
-        return ""
-
-    async def _run_methods(
-        self, program: str, problem: ClassProblem, methods: Sequence[Method]
-    ) -> Examination:
-        """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
-        proxies = []
-        for node in parse(problem.reference).body:
-            if isinstance(node, ast.ClassDef):
-                names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-                # What operators and built-in functions call, such as `__len__`.
-                special = [n for n in names if n[:2] == n[-2:] == "__" and n not in _NOT_PROXIED]
-                proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
-            elif isinstance(node, ast.FunctionDef):
-                proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
-        imports = [*import_statements(problem.reference), _IMPORTS]
-        tests = "\n".join([*imports, _BEFORE_TESTS, *proxies, problem.test])
-        answering = f"{program}\nfrom typing import Any\n{_BEHIND_PROGRAM}"
-        calls = tuple(Call("_triathlon_test", method) for method in methods)
-        return await self._sandbox.examine(
-            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=(_ACCESS,)),
-            Job(answering, (), limits=self._limits, libraries=problem.libraries),
         )
 
 
@@ -317,42 +246,3 @@ class _Comparisons(ast.NodeTransformer):
         if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq):
             return node
         return ast.Call(ast.Name("_triathlon_close", ast.Load()), [node.left, *node.comparators], [])
-
-
-# Classes, by their unittest modules
-
-_NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", "__init_subclass__")
-_ACCESS: Final = "_triathlon_access"
-_RELAY: Final = files("triathlon_runner.grading").joinpath("_class_relay.py").read_text("utf-8")
-_IMPORTS, _BEHIND_PROGRAM, _BEFORE_TESTS = re.split(r"^# In the .* process.*$", _RELAY, flags=re.MULTILINE)
-
-
-def _test_methods(test: str) -> tuple[Method, ...]:
-    """The test methods of a unittest module, in its order; raises SyntaxError where it is no Python."""
-    return tuple(
-        (statement.name, item.name)
-        for statement in parse(test).body
-        if isinstance(statement, ast.ClassDef)
-        and any("TestCase" in ast.unparse(base) for base in statement.bases)
-        for item in statement.body
-        if isinstance(item, ast.FunctionDef) and item.name.startswith("test")
-    )
-
-
-def _method_results(methods: Sequence[Method], run: Examination) -> list[tuple[Outcome, str]]:
-    """How each method ended, with the last line of what it reported.
-
-    Methods that were not run have the result of the program's child.
-    """
-    program, tests = run.candidate, run.examiner
-    if program.ended is Ended.NOT_LOADED:
-        return [(outcome_of_loading(program.results[0]), str(program.results[0]))] * len(methods)
-    results = [
-        (Outcome.CRASHED, result.message)
-        if isinstance(result, Raised)
-        else (Outcome(result.value[0]), str(result.value[1]))
-        for result in tests.results[: len(methods)]
-    ]
-    ended = tests.ended if tests.ended is Ended.TIMED_OUT else program.ended
-    rest = (outcome_of_ending(ended), program.detail or tests.detail)
-    return results + [rest] * (len(methods) - len(results))

@@ -1,4 +1,4 @@
-"""`triathlon grade`: grades samples made elsewhere, one JSON line each, and reuses earlier lines."""
+"""`triathlon grade`: grades samples made elsewhere, one JSON line each."""
 
 import asyncio
 import hashlib
@@ -7,31 +7,29 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
-from triathlon_runner.datasets import AnyProblem, Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.grading._answer_keys import UngradableError
+from triathlon_runner.grading._caching_grader import CachingGrader
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
-from triathlon_runner.memo import memo_key, python_version
+from triathlon_runner.memo import python_version
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
-from triathlon_runner.store import replace_file, set_torn_line_aside
+from triathlon_runner.store import replace_file
 
 UNKNOWN_TASK = "unknown_task"
 """The outcome of a sample for a task that the problems do not have."""
-_LINE_START = b'{"task_id": '
-"""With what each line of the `--out` file begins."""
-_KEY = ("task_id", "sample", "program_sha256")
-_TYPES = {"task_id": str, "sample": int, "program_sha256": str, "outcome": str}
+_PROGRAM = "program_sha256"
+"""The field that every line of the `--out` file has, and no sample."""
+_CANNOT_CACHE = "make it writable, delete it, or name another cache in TRIATHLON_CACHE"
 
 Line = dict[str, Any]
 
@@ -56,8 +54,6 @@ class GradeReport:
     """Samples that our machinery could not grade, with the reason; the next run tries them again."""
     open_tasks: set[str] = field(default_factory=set)
     """Tasks of these samples."""
-    reused: int = 0
-    """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
     agreement: Agreement = field(default_factory=Agreement)
     """With the verdicts that the samples had."""
     level: str = ""
@@ -104,23 +100,21 @@ class GradeReport:
 
 async def grade_samples(
     samples: Path,
-    problems: Sequence[AnyProblem],
+    problems: Sequence[FunctionProblem],
     *,
     out: Path | None = None,
     model: str = "",
     inputs: Literal["base", "all"] = "all",
     jobs: int | None = None,
     keys: Path | None = None,
+    verdicts: Path | None = None,
     on_progress: OnProgress = show_nothing,
 ) -> GradeReport:
-    """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
+    """Grades every sample and writes their lines to `out` at the end, in the samples' order.
 
-    Lines of other samples, from earlier calls, stay behind those; so do earlier lines of samples that get no
-    verdict now, because their problem is refused or the sandbox failed.
-
-    Verdicts in `out` stay if problem, program, tests and grader are the same. The model's name is in each
-    line. `jobs` are programs at once, by default as many as cores; without `keys`, a folder, answer keys are
-    made anew.
+    Verdicts are kept in the file `verdicts`, so that the same call goes on where one was stopped. The model's
+    name is in each line. `jobs` are programs at once, by default as many as cores; without `keys`, a folder,
+    answer keys are made anew.
 
     Raises:
         UserError: samples or `out` can't be used.
@@ -128,17 +122,15 @@ async def grade_samples(
     """
     known = {problem.task_id: problem for problem in problems}
     wanted, broken = read_samples(samples, problems)
-    graded_on = {name: memo_key("graded line", problem, inputs) for name, problem in known.items()}
-    earlier = _earlier_lines(out) if out is not None else []
-    # All that a verdict depends on; a line from before `graded_on` was written down equals no sample's.
-    by_key = {(*(line[name] for name in _KEY), line.get("graded_on", "unknown")): line for line in earlier}
+    if out is not None:
+        _check_writable(out)
     of_model = {"model": model} if model else {}
     has_both = any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems)
     report = GradeReport(tuple(known), inputs, inputs == "all" and has_both, broken=broken)
     done = itertools.count(1)
     async with open_sandbox(jobs=jobs) as sandbox:
         report.level = sandbox.level
-        grader = ProgramGrader(sandbox, keys)
+        grader = CachingGrader(ProgramGrader(sandbox, keys), verdicts, remedy=_CANNOT_CACHE)
         slots = asyncio.Semaphore(jobs or len(os.sched_getaffinity(0)))
 
         async def graded(sample: Sample) -> Line | None:
@@ -146,23 +138,14 @@ async def grade_samples(
             head = {
                 "task_id": sample.task_id,
                 "sample": sample.number,
-                "program_sha256": hashlib.sha256(program).hexdigest(),
-                "graded_on": graded_on.get(sample.task_id),
+                _PROGRAM: hashlib.sha256(program).hexdigest(),
                 "engine_version": ENGINE_VERSION,
                 "python": python_version(),
             }
             async with slots:
-                line = by_key.get((*(head[name] for name in _KEY), head["graded_on"]))
-                if line:
-                    report.reused += 1
-                    line = {name: value for name, value in line.items() if name != "model"} | of_model
-                elif fields := await _verdict_fields(sample, known.get(sample.task_id), grader, report):
-                    line = {**head, **of_model, **fields}
-                    if out is not None:
-                        with out.open("ab") as file:
-                            file.write(_encoded(line))
+                fields = await _verdict_fields(sample, known.get(sample.task_id), grader, report)
                 on_progress(next(done), len(wanted))
-                return line
+                return fields and {**head, **of_model, **fields}
 
         lines = await run_all(map(graded, wanted))
     report.lines = [line for line in lines if line is not None]
@@ -170,18 +153,12 @@ async def grade_samples(
         if line is not None:
             _compare(sample, line, report)
     if out is not None:
-        new = {(line["task_id"], line["sample"]) for line in report.lines}
-        stay = [
-            line
-            for line in earlier
-            if (line["task_id"], line["sample"]) not in new or line.get("model", model) != model
-        ]
-        replace_file(out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
+        replace_file(out, "".join(f"{json.dumps(line)}\n" for line in report.lines))
     return report
 
 
 async def _verdict_fields(
-    sample: Sample, problem: AnyProblem | None, grader: ProgramGrader, report: GradeReport
+    sample: Sample, problem: FunctionProblem | None, grader: CachingGrader, report: GradeReport
 ) -> Line | None:
     """What a sample's line says of its outcome; None where our machinery failed, which the report says."""
     if problem is None:
@@ -201,7 +178,7 @@ async def _verdict_fields(
     return {**line, "base_outcome": base_outcome(verdict, problem)} if report.splits else line
 
 
-def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
+def base_outcome(verdict: Verdict, problem: FunctionProblem) -> str:
     """Returns how a program ended on the base inputs, which come first: the first failure ends grading."""
     failing = verdict.failing
     past_base = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
@@ -217,41 +194,27 @@ def _compare(sample: Sample, line: Line, report: GradeReport) -> None:
         report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
 
 
-def _earlier_lines(out: Path) -> list[Line]:
-    """The whole lines of an earlier call; a torn last one (power cut) is moved aside, and graded again.
+def _check_writable(out: Path) -> None:
+    """Checks, before anything is graded, that a file can be written, and holds nothing but graded samples.
 
     Raises:
-        UserError: the file holds something else, or can't be written.
+        UserError: it cannot be written, or holds something else.
     """
+    is_new = not out.exists()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("ab+") as file:  # refuses what cannot be read again, such as a pipe
+        with out.open("ab+") as file:
             file.seek(0)
-            *texts, torn = file.read().split(b"\n")
-        if torn and not torn.startswith(_LINE_START[: len(torn)]):
-            texts.append(torn)  # nothing of ours: refused below
-        else:
-            set_torn_line_aside(out)
+            first_line = file.readline().strip()
+        if is_new:
+            out.unlink()
     except OSError as error:
         raise UserError(
             f"--out expects a file that can be written, got {str(out)!r} ({error.strerror or error});"
             " name another one"
         ) from error
-    lines: list[Line] = []
-    for number, text in enumerate(texts, 1):
-        if not text.strip():
-            continue
-        with suppress(ValueError):
-            line = parse_json(text)
-            if isinstance(line, dict) and all(type(line.get(name)) is kind for name, kind in _TYPES.items()):
-                lines.append(line)
-                continue
+    if first_line and f'"{_PROGRAM}": '.encode() not in first_line:
         raise UserError(
-            f"{str(out)!r}, line {number}: expected a graded sample, got {text[:60]!r};"
-            " name another file at --out"
+            f"{str(out)!r}: expected graded samples or no file, got {first_line[:60]!r}; name another file at"
+            " --out"
         )
-    return lines
-
-
-def _encoded(line: Line) -> bytes:
-    return json.dumps(line, ensure_ascii=True).encode() + b"\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from triathlon_runner.concurrency import Once
-from triathlon_runner.datasets import AnyProblem, FunctionProblem, Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, UngradableError, answer_key
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
@@ -104,9 +104,8 @@ class ProgramGrader:
         self._wall_seconds = wall_seconds
 
     async def grade(
-        self, program: str, problem: AnyProblem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """As `Grader.grade`; classes are graded by their tests, too."""
         if not isinstance(problem, Problem):
             return await self._code_tests.grade(program, problem)
         key = await self._keys.get(problem, partial(self._key_or_refusal, problem))

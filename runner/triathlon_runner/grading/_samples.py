@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from triathlon_runner.datasets import AnyProblem, ClassProblem
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below, json_document, parse_foreign_json, read_file
 from triathlon_runner.records import Outcome
@@ -140,7 +140,7 @@ class SampleRow:
     """All of its object, in a file."""
 
 
-def read_samples(path: Path, problems: Sequence[AnyProblem]) -> tuple[list[Sample], list[str]]:
+def read_samples(path: Path, problems: Sequence[FunctionProblem]) -> tuple[list[Sample], list[str]]:
     """All samples of a folder or a file in its order, and what is wrong with places that hold none.
 
     Raises:
@@ -158,8 +158,7 @@ def read_samples(path: Path, problems: Sequence[AnyProblem]) -> tuple[list[Sampl
             continue
         task_id = names.find(row.task_id, row.text)[0] or row.task_id
         problem = by_id.get(task_id)
-        # A completion continues the prompt; a class is always written whole.
-        prompt = problem.prompt if row.completes and problem and not isinstance(problem, ClassProblem) else ""
+        prompt = problem.prompt if row.completes and problem else ""
         fault = row.fault or ("" if row.text.strip() else "empty")
         program = "" if fault else prompt + row.text
         samples.append(Sample(task_id, numbers[task_id], program, fault, their_verdict(row.fields)))
@@ -273,13 +272,10 @@ def _row(where: str, row: Any) -> SampleRow:
 class TaskNames:
     """The tasks of one data set, by all the names that other programs have for them."""
 
-    def __init__(self, problems: Sequence[AnyProblem]) -> None:
+    def __init__(self, problems: Sequence[FunctionProblem]) -> None:
         """`problems`: in the order of the data set, which is what positions count."""
         self._ids = [problem.task_id for problem in problems]
-        self._functions = {
-            problem.task_id: problem.class_name if isinstance(problem, ClassProblem) else problem.entry_point
-            for problem in problems
-        }
+        self._functions = {problem.task_id: problem.entry_point for problem in problems}
         self._folders = {task_id.replace("/", "_"): task_id for task_id in self._ids}
 
     def find(self, name: str, text: str, about: str = "") -> tuple[str, str]:

@@ -19,4 +19,4 @@ from triathlon_runner.imports._readers import (
     cruxeval_model_and_suite,
     read_livecodebench,
 )
-from triathlon_runner.imports._units import CachingGrader, graded_again
+from triathlon_runner.imports._units import graded_again

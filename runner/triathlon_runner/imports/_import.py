@@ -16,7 +16,7 @@ from triathlon_runner.concurrency import OnProgress, run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.grading import UNKNOWN, Agreement, Comparison, TaskNames
+from triathlon_runner.grading import UNKNOWN, Agreement, CachingGrader, Comparison, TaskNames
 from triathlon_runner.imports import _units
 from triathlon_runner.imports._formats import Format, Source
 from triathlon_runner.memo import memo_key, python_version
@@ -72,7 +72,7 @@ class Import:
     row: ModelRow
     built: BuiltSuite
     results: ResultsFolder
-    grader: _units.CachingGrader
+    grader: CachingGrader
     on_progress: OnProgress
     source: Source | None = None
     """The publication whose outcomes alone are filed; None: whole results are."""
@@ -265,7 +265,7 @@ async def _graded(log: Import, unit: _units.Foreign, sample: int, work: Work) ->
 
 
 async def _outcome_of_answer(
-    unit: _units.ForeignSample, work: Work, grader: _units.CachingGrader
+    unit: _units.ForeignSample, work: Work, grader: CachingGrader
 ) -> records.Outcome:
     """Equal answers to one question are graded once, in all samples, models and variants of the suite."""
 

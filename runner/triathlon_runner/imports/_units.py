@@ -3,27 +3,19 @@
 Each program is graded once, and the log's own verdict is compared with ours.
 """
 
-import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final, Literal, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from triathlon_runner import records
-from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.grading import NO_VERDICT, Comparison, Grader, TheirVerdict, base_outcome
-from triathlon_runner.memo import memo_key
-from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import set_torn_line_aside
 from triathlon_runner.suites import Programs, UnitRun
-from triathlon_runner.syntax import tree_text
 from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError, replayed
 
@@ -113,61 +105,6 @@ def part(value: Any, where: str, *keys: str | int, kind: Any = str) -> Any:
 def are_texts(value: Any) -> TypeGuard[list[str]]:
     """Returns whether a value is a list of texts."""
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-class CachingGrader:
-    """Grades a program of a problem once, however many models wrote it, also in calls after this one."""
-
-    def __init__(self, grader: Grader, file: Path | None = None) -> None:
-        """Reads the verdicts of earlier calls from a file of JSON lines; None: they are held in memory."""
-        self._grader, self._file = grader, file
-        verdicts: dict[str, records.Verdict] = {}
-        self._verdicts = Once(verdicts)
-        line = b""
-        try:
-            if file is not None and file.exists():
-                set_torn_line_aside(file)
-                for line in file.read_bytes().splitlines():
-                    key, text = parse_json(line)
-                    verdicts[key] = records.Verdict.model_validate_json(text)
-        except (OSError, ValueError, TypeError) as error:
-            raise UserError(
-                f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
-                f" ({str(error).splitlines()[0]}); name another file at --verdicts"
-            ) from None
-
-    @property
-    def sandbox(self) -> Sandbox:
-        return self._grader.sandbox
-
-    async def grade(
-        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
-    ) -> records.Verdict:
-        """Returns the verdict stored for the program's syntax tree, or grades the program and stores it.
-
-        Raises:
-            SandboxError: our machinery failed, or the problem's own reference did.
-        """
-        key = memo_key("verdict", problem, inputs, tree_text(program))
-        return await self.grade_once(key, lambda: self._grader.grade(program, problem, inputs=inputs))
-
-    async def grade_once(self, key: str, grade: Callable[[], Awaitable[records.Verdict]]) -> records.Verdict:
-        """Returns the verdict stored under a key, made by `memo_key`; without one, grades and stores it."""
-
-        async def graded_and_stored() -> records.Verdict:
-            verdict = await grade()
-            if self._file is not None:
-                try:
-                    with self._file.open("a") as lines:
-                        lines.write(json.dumps([key, verdict.model_dump_json()]) + "\n")
-                except OSError as error:
-                    raise UserError(
-                        f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file"
-                        " at --verdicts"
-                    ) from None
-            return verdict
-
-        return await self._verdicts.get(key, graded_and_stored)
 
 
 async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> records.UnitRecord:

@@ -30,6 +30,7 @@ from triathlon_runner.runtime._questions import (
     sentence_of,
 )
 from triathlon_runner.runtime._sandboxed.literal import NUMPY_SCALARS
+from triathlon_runner.syntax import program_lines
 
 _OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
@@ -202,7 +203,7 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
 
     The first line of the answer counts, bare of backticks and bold type; `-1` however it is explained.
     """
-    line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
+    line = next(filter(None, map(str.strip, program_lines(answer))), "")
     if _MINUS_ONE.fullmatch(line.translate(TYPOGRAPHIC)):
         line = "-1"
     elif quoted := _IN_BACKTICKS.fullmatch(line):

@@ -18,7 +18,7 @@ from triathlon_runner.records import UNTAGGED, Strict
 from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
-from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.syntax import parse_or_none, program_lines
 
 SCHEMA: Final = 1
 NIL: Final = "Nil"
@@ -208,7 +208,7 @@ def _fault(program: ProgramQuestions) -> str:
     sources = [program.program, program.test, *(asked.masked.replace("??", "_") for asked in program.inputs)]
     if any(parse_or_none(source) is None for source in sources):
         return "its code does not parse"
-    if not lines <= set(range(1, program.program.count("\n") + 2)):
+    if not lines <= set(range(1, len(program_lines(program.program)) + 1)):
         return "it has no such line as is asked about"
     positions = [asked.index for asked in program.inputs]
     return "two inputs have the same index" if len(set(positions)) < len(positions) else ""
@@ -235,8 +235,8 @@ _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWE
 
 
 def line_text(program: str, line: int) -> str:
-    """The text of a 1-based line, as Python counts them (not so `splitlines`); `-1` for no line."""
-    return "-1" if line < 1 else program.split("\n")[line - 1].strip()
+    """The text of a 1-based line; `-1` for no line."""
+    return "-1" if line < 1 else program_lines(program)[line - 1].strip()
 
 
 def sentence_of(question: str) -> str:
@@ -266,7 +266,7 @@ class Asker:
         """The question in its tags, with program and input; `statement` for all kinds but output."""
         text = program.program.strip("\n")
         if kind == "path":
-            lines = program.program.rstrip("\n").split("\n")
+            lines = program_lines(program.program.rstrip("\r\n"))
             text = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, start=1))
         run = "the call at the end is made"
         if program.test:
@@ -330,7 +330,7 @@ class OfficialAsker(Asker):
         """The whole text; `statement` for all kinds but output."""
         code, shown = program.program, asked.shown or asked.text
         if kind == "path" and not program.test:
-            lines = enumerate(code.split("\n"), start=1)
+            lines = enumerate(program_lines(code), start=1)
             code = "".join(f"{number}\t{line}\n" for number, line in lines)
         before = f"{_SETUP}# " + asked.setup.replace("\n", "\n# ") if asked.setup else ""
         if kind == "output":
@@ -343,7 +343,7 @@ class OfficialAsker(Asker):
             invocation=invocation,
             invocation_abbr="the above test code" if program.test else shown,
             line=statement.line if statement else 0,
-            codeline=program.program.split("\n")[statement.line - 1] if statement else "",
+            codeline=program_lines(program.program)[statement.line - 1] if statement else "",
             var=statement.variable if statement else "",
         )
 

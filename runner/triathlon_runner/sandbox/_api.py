@@ -271,6 +271,6 @@ class Sandbox(Protocol):
         """Executes tests that are code (`examiner`) against a program, each in a child of its own.
 
         The examiner's `relayed` functions are the candidate's: a call to one is executed in the candidate's
-        child, and what it returns comes back as plain data.
+        child, and what it returns comes back as plain data. The examiner's job has no calls.
         """
         ...

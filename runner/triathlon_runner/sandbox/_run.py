@@ -58,7 +58,8 @@ class Run:
     ) -> None:
         """Takes the child that the worker has ready; `take` gets its results.
 
-        `ask` gets the calls of the job's `relayed` functions, one after another; `answer` answers them.
+        `ask` gets the calls of the `relayed` functions of a job without calls, one after another; `answer`
+        answers them.
         `stays_open`: calls are made with `call` while the child runs, until `finish`.
         """
         self._job, self._worker = job, worker
@@ -83,8 +84,7 @@ class Run:
             if isinstance(calls, Prepared):
                 opening.append(calls.frames)
             else:
-                # A child that asks would take its next call for the answer: it gets one after the other.
-                opening += map(self._wire.call, calls[:1] if self._ask else calls)
+                opening += map(self._wire.call, calls)
             self._pipes.feed(b"".join(opening), last=self.is_finished)
             self._pipes.listen(at_once=not self.is_finished)
             end = await self._worker.run(self._job.limits.cpu_seconds, self._watch_sleep)
@@ -146,7 +146,7 @@ class Run:
             self._hand_on(self._wire.raised(payload))
         elif kind == messages.LOADED and not self._is_loaded:
             self._is_loaded = True
-            if self._ask is not None and not self._job.calls:
+            if self._ask is not None:
                 self.finish()
         elif kind == messages.NOT_LOADED and not self._is_loaded:
             self._load_fault = (self._wire.raised(payload),)
@@ -158,15 +158,10 @@ class Run:
             self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
 
     def _hand_on(self, result: Sent | Raised) -> None:
-        """Gives one result to the taker, and a child that asks its next call."""
-        index, calls = self._arrived, self._job.calls
+        """Gives one result to the taker."""
         self._arrived += 1
-        if not self._take(index, result):
+        if not self._take(self._arrived - 1, result):
             self.stop(Ended.STOPPED)
-        elif self._ask is not None and self._arrived == self._expected:
-            self.finish()
-        elif self._ask is not None and not isinstance(calls, Prepared):
-            self._pipes.feed(self._wire.call(calls[self._arrived]), last=False)
 
     def _watch_sleep(self, process: int) -> None:
         """Begins to watch a child that has run for a moment."""

@@ -10,6 +10,7 @@ from inspect import isfunction
 from typing import Any, Final
 
 from triathlon_runner.records import FailingCase
+from triathlon_runner.syntax import program_lines
 from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page, lines_page, unit_anchor
 from triathlon_site.ranking import Rank
@@ -244,5 +245,5 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     name: function
     for name, function in list(globals().items())
     if isfunction(function) and not name.startswith("_")
-} | {of.__name__: of for of in (counted, evidence_page, lines_page, unit_anchor)}
-"""Every format, what counts things in words and the addresses of evidence, by name, for templates."""
+} | {of.__name__: of for of in (counted, evidence_page, lines_page, program_lines, unit_anchor)}
+"""Every format, what counts things in words, lines of programs and addresses of evidence, for templates."""

@@ -1,4 +1,4 @@
-"""`triathlon grade`: what is kept of an earlier call, what is missing, and pass@k."""
+"""`triathlon grade`: what is graded once, what is missing, and pass@k."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,6 @@ import pytest
 from support.import_place import write_lines
 from support.small_run import SmallRun
 from triathlon_runner import terminal
-from triathlon_runner.store import refuse_second_writer
 
 Line = dict[str, Any]
 PROMPT = "def f(x):\n"
@@ -41,13 +40,22 @@ class Grading(SmallRun):
         return "grade samples.jsonl --problems problems.jsonl"
 
     def graded(self, command: str, code: int = 0) -> Line:
-        """The JSON report of a call, whose verdicts are kept in `out`."""
+        """The JSON report of a call, whose lines are in `out`."""
         found: Line = self.json(f"{command} --out out.jsonl", code)
         return found
 
-    def kept(self) -> list[Line]:
-        """The verdicts there."""
+    def written(self) -> list[Line]:
+        """The lines there."""
         return [json.loads(line) for line in self.out.read_text().splitlines()]
+
+    @property
+    def cached(self) -> Path:
+        """Where verdicts are kept, one line for each program that was graded."""
+        return self.root / "cache/verdicts/problems.jsonl.jsonl"
+
+    def count_graded(self) -> int:
+        """How many programs all calls graded."""
+        return len(self.cached.read_bytes().splitlines())
 
 
 @pytest.fixture
@@ -55,34 +63,50 @@ def grading(tmp_path: Path) -> Grading:
     return Grading(tmp_path)
 
 
-def test_verdicts_of_another_problem_grader_or_inputs_are_not_kept(grading: Grading) -> None:
-    """Base inputs first, then all with the same --out; lines of another version, or of none; equal ids."""
+def test_what_was_graded_is_not_graded_again(grading: Grading) -> None:
+    """Base inputs first, then all; by another model, with or without --out; a changed problem is another."""
     call = grading.command([(1, ONLY_BASE)])
     assert grading.graded(f"{call} --base-only")["pass_at_k"] == {"base": {"1": 1.0}}
     full = grading.graded(call)
     assert full["pass_at_k"] == {"base": {"1": 1.0}, "base and plus": {"1": 0.0}}
-    again = grading.graded(call)
-    assert (full["kept"], again["kept"], again["pass_at_k"]) == (0, 1, full["pass_at_k"])
-    (line,) = grading.kept()
-    for other in (line | {"graded_on": "0"}, {name: line[name] for name in line.keys() - {"graded_on"}}):
-        grading.out.write_text(json.dumps(other) + "\n")
-        assert grading.graded(call)["kept"] == 0
-    changed = grading.command([(1, ONLY_BASE)], [problem(1, plus_input=[[5]])])
-    assert grading.graded(changed)["kept"] == 0
+    written = grading.written()
+    assert grading.graded(call) == full == grading.json(call) and grading.written() == written
+    grading.graded(f"{call} --model m")
+    assert grading.written() == [{**line, "model": "m"} for line in written]
+    assert grading.count_graded() == 2
+    grading.graded(grading.command([(1, ONLY_BASE)], [problem(1, plus_input=[[5]])]))
+    assert grading.count_graded() == 3
 
 
-def test_a_torn_line_is_moved_aside(grading: Grading) -> None:
-    """What a power cut left of the last line is graded again and not lost; another text is refused whole."""
+def test_a_torn_verdict_is_graded_again(grading: Grading) -> None:
+    """As a power cut leaves it. What is no list of verdicts is refused, with the way out."""
     call = grading.command([(1, RIGHT), (1, WRONG)])
-    grading.graded(call)
-    whole = grading.out.read_bytes()
-    grading.out.write_bytes(whole[:-20])
-    assert grading.graded(call)["kept"] == 1
-    assert grading.out.read_bytes() == whole
-    assert grading.out.with_name("out.jsonl.torn").read_bytes().startswith(b'{"task_id": ')
-    grading.out.write_text("my notes")
-    grading.expect(f"{call} --out out.jsonl", 2, "expected a graded sample, got b'my notes'")
-    assert grading.out.read_text() == "my notes"
+    report, whole = grading.graded(call), grading.cached.read_bytes()
+    grading.cached.write_bytes(whole[:-20])
+    assert grading.graded(call) == report and grading.cached.read_bytes() == whole
+    grading.cached.write_text("my notes\n")
+    grading.expect(
+        call, 2, "problems.jsonl.jsonl: expected lines of a key and a verdict, got b'my notes'", "delete it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [
+        (".", "--out expects a file that can be written, got '.' (Is a directory); name another one"),
+        ("/", "--out expects a file that can be written, got '/'"),
+        ("samples.jsonl/x", "--out expects a file that can be written"),
+        ("samples.jsonl", 'expected graded samples or no file, got b\'{"task_id": "Own/1"'),
+        ("notes.txt", "expected graded samples or no file, got b'my notes'; name another file at --out"),
+    ],
+)
+def test_out_is_looked_at_before_the_work(grading: Grading, out: str, why: str) -> None:
+    """Nothing is graded, and another file than one of graded samples is left as it is."""
+    call = grading.command([(1, RIGHT)])
+    (grading.root / "notes.txt").write_text("my notes\n")
+    before = {path: path.read_bytes() for path in grading.root.iterdir()}
+    grading.expect(f"{call} --out {out}", 2, why)
+    assert {path: path.read_bytes() for path in grading.root.iterdir()} == before
 
 
 def test_progress_is_said(grading: Grading, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +164,7 @@ def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
     base, full = grading.graded(f"{call} --base-only"), grading.graded(call)
     assert full["pass_at_k"]["base"] == base["pass_at_k"]["base"] == {"1": pytest.approx(5 / 8)}
     assert full["pass_at_k"]["base and plus"] == {"1": pytest.approx(1 / 8)}
-    assert [line["base_outcome"] for line in grading.kept()[:5]] == ["passed"] * 5
+    assert [line["base_outcome"] for line in grading.written()[:5]] == ["passed"] * 5
 
 
 def test_refused_problems_are_said_once(grading: Grading) -> None:
@@ -164,31 +188,13 @@ def test_special_rules_are_for_the_official_tasks_alone(grading: Grading) -> Non
         assert report["outcomes"] == {"failed": 1}
 
 
-def test_a_second_call_that_writes_is_refused(grading: Grading) -> None:
-    """It would leave out what the first has graded."""
-    with refuse_second_writer(grading.root / ".out.jsonl.lock", "", ""):
-        grading.expect(f"{grading.command([(1, RIGHT)])} --out out.jsonl", 2, "another triathlon command is")
-
-
-def test_lines_of_other_samples_stay(grading: Grading) -> None:
-    """Files of samples one after the other, or several models, also one without a name: none is lost."""
-    wanted = [("a", 1, "passed", 0), ("a", 2, "failed", 0), ("b", 1, "passed", 1), ("", 1, "passed", 1)]
-    for model, number, outcome, kept in wanted:
-        program = RIGHT if outcome == "passed" else WRONG
-        call = grading.command([(number, program)], [problem(1), problem(2)])
-        report = grading.graded(f"{call} --partial --model '{model}'")
-        assert (report["samples"], report["kept"]) == (1, kept)
-    found = {(line.get("model", ""), line["task_id"], line["outcome"]) for line in grading.kept()}
-    assert found == {(model, f"Own/{number}", outcome) for model, number, outcome, _ in wanted}
-
-
-def test_verdicts_of_a_problem_that_is_refused_now_stay(grading: Grading) -> None:
-    """Where a problem's own reference fails, nothing is deleted, and what it was asked, and gave, is said."""
+def test_a_problem_that_is_refused_for_a_time(grading: Grading) -> None:
+    """Where its own reference fails, what it was asked, and gave, is said; verdicts from before are kept."""
     samples = [(1, RIGHT), (1, WRONG)]
     good, bad = ({**PLAIN, "task_id": "Own/1", "test": CHECK.format(result)} for result in (2, 3))
     grading.graded(grading.command(samples, [good]))
     lines = grading.out.read_bytes()
     reason = "at f(1) expected assert candidate(1) == 3 (AssertionError: ), got 2"
     grading.expect(f"{grading.command(samples, [bad])} --out out.jsonl", 1, reason)
-    assert grading.out.read_bytes() == lines
-    assert grading.graded(grading.command(samples, [good]))["kept"] == 2
+    grading.graded(grading.command(samples, [good]))
+    assert grading.out.read_bytes() == lines and grading.count_graded() == 2

@@ -5,10 +5,7 @@ from pathlib import Path
 import pytest
 
 from support.case_files import programs, sections
-from support.official_data import official_store
-from triathlon_runner.datasets import ClassProblem, TestedProblem
-from triathlon_runner.datasets.core import classes
-from triathlon_runner.datasets.user import problem_file
+from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading import CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox
@@ -70,8 +67,8 @@ async def test_an_exception_is_what_its_built_in_type_is(
 
 
 async def test_tests_may_name_arguments(grader: CodeTestGrader) -> None:
-    """From their first call on; a verdict shows them."""
-    tests = "assert evens(n=3) == [0, 2]\nassert evens(4, first=2) == [2]\n"
+    """From their first call on; a verdict shows them, and the line of the tests, as Python counts lines."""
+    tests = "assert evens(n=3) == [0, 2]\rassert evens(4, first=2) == [2]\r"
     reference = "def evens(n, first=0):\n    return list(range(first, n, 2))\n"
     assert (await grader.grade(reference, problem(tests, reference))).outcome is P
     wrong = await grader.grade("def evens(n, first=0):\n    return [0, 2]", problem(tests, reference))
@@ -149,98 +146,3 @@ async def test_a_reference_that_misses_a_literal_by_rounding(
     verdict = await grader.grade(areas.format(factor), found)
     assert verdict.outcome is outcome
     assert ("within 1e-9" in verdict.detail) is (digits == "3.3")
-
-
-# Classes, by unittest modules
-
-TALLY_FILE = sections(FOLDER / "tally.txt")
-TALLY, TEST, TWIN_TEST = (f"\n{text}\n" for text in TALLY_FILE.values())
-IDLE = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
-LOOP = "while step == 0:\n            continue\n        if step == 0:"
-
-
-@pytest.fixture
-def class_grader(sandbox: Sandbox) -> CodeTestGrader:
-    return CodeTestGrader(sandbox, Limits(cpu_seconds=2, wall_seconds=5))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "outcome", "passed"),
-    [
-        ("", "", P, 3),
-        ("class Tally:", "type = Callable = _triathlon_access = 0\nclass Tally:", P, 3),
-        ("times * self.step", "times", F, 0),
-        ("return self.count\n", "return self.count / 0\n", C, 0),
-        ('"piece"', '"bit"', F, 1),
-        ("if step == 0:", LOOP, T, 2),
-        ("raise ValueError", "raise KeyError", C, 2),
-        ("class Tally:", "class Other:", C, 0),
-        ("class Tally:", "class Tally", C, 0),
-        ("class Tally:", "import os\nos._exit(0)\nclass Tally:", C, 0),
-    ],
-)
-async def test_outcomes_of_classes(
-    class_grader: CodeTestGrader, old: str, new: str, outcome: Outcome, passed: int
-) -> None:
-    """Arguments, results, attributes and exceptions cross."""
-    asked = ClassProblem("test/tally", "Tally", TALLY, TEST)
-    verdict = await class_grader.grade(TALLY.replace(old, new) if old else TALLY, asked)
-    assert (verdict.outcome, verdict.passed, verdict.total) == (outcome, passed, 3)
-    assert verdict.judged == "outside"
-    assert outcome is P or (verdict.failing is not None and verdict.failing.index == passed)
-
-
-@pytest.mark.parametrize(
-    ("reference", "tests", "reason"),
-    [
-        (TALLY, TEST + TWIN_TEST, r"1 of 4 test methods .* another process, TwinTest.test_twin"),
-        (TALLY.replace("2 * x", "x"), TEST, r"test/odd can't be graded: its own reference fails 1 of 3"),
-        (TALLY, IDLE, r"the tests of test/odd prove nothing: .*'Tally'"),
-        ("class Tally\n", TEST, r"test/odd can't be graded: .* no Python"),
-        (TALLY, "def check(:", r"test/odd can't be graded: .* no Python"),
-    ],
-)
-async def test_what_is_refused(class_grader: CodeTestGrader, reference: str, tests: str, reason: str) -> None:
-    """Tests that need an object or never touch the class, that the reference fails, or that are no Python."""
-    with pytest.raises(UngradableError, match=reason):
-        await class_grader.grade(TALLY, ClassProblem("test/odd", "Tally", reference, tests))
-
-
-@pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "float('nan')", "'3'", "[]", "self"])
-async def test_values_that_no_float_is_near_to(class_grader: CodeTestGrader, value: str) -> None:
-    """Whatever a class returns to `assertAlmostEqual`, its failure has a name."""
-    test = TEST.replace("assertEqual(self.tally.add(), 5)", "assertAlmostEqual(self.tally.add(), 5.0)")
-    program = TALLY.replace("return self.count\n\n    @", f"return {value}\n\n    @")
-    verdict = await class_grader.grade(program, ClassProblem("test/near", "Tally", TALLY, test))
-    assert verdict.outcome in (F, C) and verdict.failing and verdict.failing.got
-
-
-async def test_functions_beside_the_class_are_called_there(class_grader: CodeTestGrader) -> None:
-    """And modules that the reference imports are the tests' own."""
-    reference = f"import math\n{TALLY}\n\ndef half(n):\n    return math.floor(n / 2)\n"
-    test = f"{TEST}\n    def test_half(self):\n        self.assertEqual(half(2 * math.pi), 3)\n"
-    verdict = await class_grader.grade(reference, ClassProblem("test/half", "Tally", reference, test))
-    assert (verdict.outcome, verdict.total) == (P, 4)
-
-
-async def test_core_classes_pass(class_grader: CodeTestGrader) -> None:
-    """Our own classes pass their tests, but for those whose tests need objects: these are refused."""
-    outcomes = []
-    for own in classes():
-        try:
-            outcomes.append((await class_grader.grade(own.reference, own)).outcome)
-        except UngradableError as error:
-            assert "in another process" in str(error)
-    assert set(outcomes) == {P} and len(outcomes) >= 0.8 * len(classes()) >= 4
-
-
-@pytest.mark.official
-async def test_classeval_is_read_and_judged(class_grader: CodeTestGrader) -> None:
-    folder = official_store().folder
-    assert folder is not None
-    problems = problem_file(folder / "ClassEval_data.json.gz")
-    assert len(problems) == 100
-    for each in problems[5:8]:
-        assert isinstance(each, ClassProblem)
-        verdict = await class_grader.grade(each.reference, each)
-        assert (verdict.outcome, verdict.judged) == (P, "outside"), verdict

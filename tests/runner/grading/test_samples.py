@@ -161,8 +161,8 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     for place in (tmp_path, out / "graded.jsonl"):
         with pytest.raises(UserError, match="--out expects a file that can be written"):
             await grade_samples(samples, GRADED, out=place)
-    other.write_text(json.dumps({**report.lines[0], "sample": [1]}) + "\n")
-    with pytest.raises(UserError, match="expected a graded sample"):
+    other.write_text("my notes")
+    with pytest.raises(UserError, match="expected graded samples"):
         await grade_samples(samples, GRADED, out=other)
 
 

@@ -9,6 +9,7 @@ from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.runtime import StatementQuestion, Value
 from triathlon_runner.runtime._grade import (
     Graded,
+    expected_path,
     extract_answer,
     grade_coverage,
     grade_path,
@@ -115,6 +116,16 @@ def test_paths(next_lines: tuple[int, ...], answers: list[str], right: bool) -> 
     for answer in answers:
         assert grade_path(PROGRAM, question(next_lines=next_lines), answer).correct is right, answer
     assert grade_path(PROGRAM, question(next_lines=next_lines), "\n \n").outcome is Outcome.NO_ANSWER
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_lines_of_paths_are_those_of_python(end: str) -> None:
+    """A form feed ends none, nor does a line separator; a lone carriage return does."""
+    for separator in "\x0b\f\x1c\x85\u2028":
+        line = f"s = 'a{separator}b'"
+        program = f"def f():{end}    {line}{end}    return s{end}"
+        assert expected_path(program, question(next_lines=(2, 3))) == (line, "return s")
+        assert grade_path(program, question(next_lines=(2,)), f"{line}{end}return s").correct
 
 
 # State: the forms of a value and its type

@@ -114,6 +114,8 @@ def test_what_a_question_shows() -> None:
     paged = PROGRAM.model_copy(update={"program": PROGRAM.program.replace("= x", "= '\f'")})
     path = asker.question("path", paged, ASKED, STATEMENT.model_copy(update={"line": 3}))
     assert "\n3\t    return y\n\nf(1)" in path and "line 3 (`return y`)" in path, "as Python counts lines"
+    other_ends = PROGRAM.model_copy(update={"program": PROGRAM.program.replace("\n", "\r")})
+    assert len({asker.question("path", each, ASKED, STATEMENT) for each in (PROGRAM, other_ends)}) == 1
     tested = PROGRAM.model_copy(update={"test": "import unittest"})
     state = asker.question("state", tested, TEST, STATEMENT)
     assert "# This was done before:\n# self.n = 1\n# print(1)\nassertEqual(f(self.n), 1)\n[/PYTHON]" in state

@@ -88,14 +88,14 @@ def test_samples_that_are_alike_stand_once() -> None:
     answer = {"reply": {"text": "1"}, "answer": "1", "expected": ["1"], "outcome": "passed", "correct": True}
     about = {"suite": "runtime/cruxeval-output", "model": "m", "task_id": "sample_0", "outcome": "passed"}
     asked = {"protocol": {"asked": "", "graded": ""}, "asked": "output", "style": "direct"}
-    program = {"program": "def f():\n    return 1", "assertion": "assert f() == ??", "prediction": answer}
+    program = {"program": "def f():\r    return 1\r", "assertion": "assert f() == ??", "prediction": answer}
     first = PredictionRecord.model_validate_json(json.dumps(about | asked | program))
     right = first.prediction
     records = [first.model_copy(update={"sample": number}) for number in range(10)]
     records[4] = records[4].model_copy(update={"prediction": right.model_copy(update={"answer": "2"})})
     ((_, page),) = render_tasks({first.task_id: records}, installed_environment(), ARTICLES[type(first)], {})
     assert re.findall(r'data-samples="([\d ]+)"', page) == ["1 2 3 4 6 7 8 9 10", "5"]
-    assert page.count('<ol class="lines">') == 1
+    assert page.count('<ol class="lines">') == 1 and page.count("<li><code>") == 2
 
 
 def test_a_film_says_where_a_task_was_lost() -> None:

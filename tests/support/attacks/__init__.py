@@ -12,9 +12,9 @@ from typing import Any
 
 from support.attacks._canary import Canary, canary, count_server_processes
 from support.case_files import sections
-from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets import ClassProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.grading import CodeTestGrader, ProgramGrader
+from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.runtime import Graded, grade_output
 from triathlon_runner.runtime._programs import class_program, output_question
@@ -22,7 +22,6 @@ from triathlon_runner.sandbox import (
     Examination,
     Execution,
     Job,
-    Limits,
     Raised,
     Sandbox,
     SandboxError,
@@ -45,8 +44,9 @@ class Attack:
         """Whether one of these comments is this line.
 
         `honest: yes`: its answers are right, so it may pass, but must not steal or damage anything.
-        `task: class`: it defines the class that a unittest module tests, not the function `f`.
+        `task: tests`: it is graded by tests that are code, not by its outputs.
         `answer: yes`: it is the answer to a question (a completed assertion), not a program.
+        `task: class`: the question is about the class that a unittest module tests, not the function `f`.
         """
         return f"# {line}\n" in self.source
 
@@ -71,10 +71,12 @@ TASK = Problem(
     reference="def f(x):\n    return x + 1\n",
     inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
 )
-CLASS_TASK = ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"])
+TESTED_TASK = TestedProblem(
+    "attack/tested", "f", TASK.prompt, "assert f(1) == 2\nassert f(3) == 4\n", TASK.reference
+)
 QUESTION, _ = output_question(CruxevalTask("attack/successor", TASK.reference, "3", "4"))
-CLASS_QUESTION = class_program(CLASS_TASK)
-"""The questions that attacks of the kind `is_answer` answer, about the same function and class."""
+CLASS_QUESTION = class_program(ClassProblem("attack/steps", "Steps", _TEXTS["class"], _TEXTS["tests"]))
+"""The questions that attacks of the kind `answer: yes` answer."""
 CPU_SECONDS = 1.0
 WALL_SECONDS = 5.0
 SETTLE_SECONDS = 0.05
@@ -132,17 +134,15 @@ class _AttackRun:
     def __init__(self, sandbox: Sandbox, bait: Canary) -> None:
         self._sandbox = _Watching(sandbox)
         self._bait = bait
-        limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
         self._grader = ProgramGrader(
             self._sandbox, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
         )
-        self._classes = CodeTestGrader(self._sandbox, limits)
         self._servers = 0
 
     async def warm_up(self) -> None:
         """Checks that what is honest passes before anything else is graded."""
-        assert (await self._grader.grade(TASK.reference, TASK)).outcome is Outcome.PASSED
-        assert (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is Outcome.PASSED
+        for task in (TASK, TESTED_TASK):
+            assert (await self._grader.grade(TASK.reference, task)).outcome is Outcome.PASSED
         for question in (QUESTION, CLASS_QUESTION):
             asked = question.inputs[0]
             answer = question.masked_test(asked).completed()
@@ -178,6 +178,5 @@ class _AttackRun:
         if attack.says("answer: yes"):
             question = CLASS_QUESTION if attack.says("task: class") else QUESTION
             return await grade_output(self._sandbox, question, question.inputs[0], program)
-        if attack.says("task: class"):
-            return await self._classes.grade(program, CLASS_TASK)
-        return await self._grader.grade(program, TASK)
+        task = TESTED_TASK if attack.says("task: tests") else TASK
+        return await self._grader.grade(program, task)

@@ -141,7 +141,7 @@ def _prompt(front: str, function: ast.FunctionDef, docstring: str) -> str:
 
 def with_docstring(draft: Draft, docstring: str, examples: str) -> Draft:
     """The same problem with the words of a docstring, and these examples."""
-    front = "\n".join(draft.prompt.split("\n")[: draft.function.lineno - 1]).strip("\n")
+    front = "\n".join(syntax.program_lines(draft.prompt)[: draft.function.lineno - 1]).strip("\n")
     prose = without_examples(docstring)
     docstring = f"{prose}\n\n{examples}" if examples else prose
     return replace(draft, prompt=_prompt(front, draft.function, docstring))

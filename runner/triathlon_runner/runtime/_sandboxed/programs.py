@@ -44,7 +44,7 @@ def load(program: str) -> dict[str, Any]:
     module.__file__ = FILE
     sys.modules["program"] = module
     _restore_removed_names()
-    linecache.cache[FILE] = (len(program), None, program.splitlines(keepends=True), FILE)
+    linecache.cache[FILE] = (len(program), None, io.StringIO(program, newline=None).readlines(), FILE)
     exec(compile(program, FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (in the sandbox)
     return module.__dict__
 
@@ -75,7 +75,7 @@ def names_of_test(program: dict[str, Any], run: dict[str, str]) -> dict[str, Any
     """What the statements of a test method see, behind its set-up: `self`, and assertions without `self.`."""
     known = dict(program)
     module = run["test"]
-    linecache.cache[TEST_FILE] = (len(module), None, module.splitlines(keepends=True), TEST_FILE)
+    linecache.cache[TEST_FILE] = (len(module), None, io.StringIO(module, newline=None).readlines(), TEST_FILE)
     exec(compile(module, TEST_FILE, "exec", dont_inherit=True), known)  # noqa: S102 (in the sandbox)
     case = known[run["class"]](run["method"])
     type(case).setUpClass()

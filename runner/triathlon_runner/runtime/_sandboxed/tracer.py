@@ -324,7 +324,7 @@ def _read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, 
 
 def _forms(variable: str) -> list[str]:
     """How a variable may be read: `(a, *b)` is `(a, b)`, each target as it is, or what Python makes of it."""
-    return list(dict.fromkeys([re.sub(r"(?<=[(\[ ])\*(?=\w)", "", variable), variable]))
+    return list(dict.fromkeys([re.sub(r"(?:(?<=[(\[])|(?<=, ))\*(?=\w)", "", variable), variable]))
 
 
 def _written(attribute: str, owner: object) -> str:

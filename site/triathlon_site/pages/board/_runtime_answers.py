@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord
 from triathlon_runner.runtime import chains, consistency
+from triathlon_runner.syntax import program_lines
 from triathlon_site.evidence import Article, expected_and_got
 from triathlon_site.render.formats import cut, words
 
@@ -178,7 +179,7 @@ def _summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
 def _kinds_of_lines(records: Sequence[RuntimeRecord]) -> Iterator[tuple[str, str, tuple[bool, ...]]]:
     """Of each line that was asked about two of its kinds, and which answers about it are right."""
     for record in records:
-        text = record.program.split("\n")
+        text = program_lines(record.program)
         for one in record.statements:
             line = text[one.line - 1] if one.line <= len(text) else ""
             executed = "executed" if "YES" in one.coverage.expected else "not executed"
