@@ -92,15 +92,14 @@ def fill(question: Masked, answer: str) -> Filled:
 def _parsed(answer: str) -> ast.Module:
     """An answer's tree; where a remark stands behind it, that of what stands in front.
 
-    That is an assertion on the first line, or all in front of the first blank line.
+    That is all in front of the first blank line, or the first line.
     """
     try:
         return parse(answer)
     except SyntaxError:
-        for end in ("\n", "\n\n"):
+        for end in ("\n\n", "\n"):
             front, _, remark = answer.partition(end)
-            is_front = front.startswith("assert") or end == "\n\n"
-            if is_front and not re.search(r"\bassert(\b|\w*\()", remark):
+            if not re.search(r"^\s*assert(\b|\w*\()", remark, re.MULTILINE):
                 with suppress(SyntaxError):
                     return parse(front)
         raise
@@ -172,6 +171,8 @@ class _Reader:
         """
         if isinstance(statement, ast.Import | ast.ImportFrom) or ast.dump(statement) in self._repeatable:
             return
+        if isinstance(statement, ast.AnnAssign) and statement.value is None:
+            return  # a remark, such as `Note: 3`
         stated = self._in_statement_of_test(statement) or self._in_claim(statement) or self._alone(statement)
         if stated:
             self._fillings.update(stated)
@@ -217,14 +218,14 @@ class _Reader:
             return None
         is_call = hole in question.masked_calls
         is_stated = question.is_chain(value) if is_call else is_value(value, question.known)
-        return {hole: value} if is_stated else None
+        return {hole: value} if is_stated or self._is_original(hole, value) else None
 
     def _is_own_name(self, statement: ast.stmt) -> bool:
         """A name that the answer itself introduces."""
         name, value = assignment(statement) or ("", ast.Constant(None))
         if not name or name in self._question.names | self._question.defined:
             return False
-        self._own[name] = replaced(value, self._own)
+        self._own[name] = replaced(value, {**self._question.known, **self._own})
         return True
 
     def _is_further(self, statement: ast.stmt) -> bool:

@@ -83,7 +83,7 @@ class QuestionSource:
         """Named by a hash of what the questions depend on: data, rules, the Python that traces, libraries."""
         if self.cache is None:
             return None
-        key = memo_key("questions, 2", self.data, _RULES, self.truths)
+        key = memo_key("questions, 3", self.data, _RULES, self.truths)
         return self.cache / f"{key}.json"
 
     async def build(self, sandbox: Sandbox) -> QuestionFile:

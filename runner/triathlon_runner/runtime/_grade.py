@@ -229,7 +229,7 @@ def _without_comment(line: str) -> str:
 
 # State: answers of the form `value; type`
 
-_CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.<>]+)['\"]>")
+_CLASS: Final = re.compile(r"<(?:class|type|enum|flag) ['\"]([\w.<>]+)['\"]>")
 _VALUE_LABEL: Final = re.compile(r"\A\**value\**\s*[:=]\**\s*", re.IGNORECASE)
 _TYPE_LABEL: Final = re.compile(r"\A(?:type\**\s*[:=]\**|type |class )\s*", re.IGNORECASE)
 _MAX_TYPE: Final = 300
@@ -299,6 +299,7 @@ def read_type(text: str) -> str:
     outside, count = name, 1
     while count:
         outside, count = _INSIDE.subn("", outside)
+    name = re.sub(r"\A\(([\w.]+)\)\Z", r"\1", name)
     if (name.startswith("(") and name.endswith(")")) or re.fullmatch(r"[\w.]+(\s*,\s*[\w.]+)+,?", outside):
         return "tuple"
     name = re.split(r"\[| of\b|(?<!\Atype)\(", name, maxsplit=1)[0].rpartition(".")[2].strip().lower()

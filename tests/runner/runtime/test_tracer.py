@@ -95,6 +95,16 @@ def test_watching_never_calls_the_program() -> None:
     assert [row[1:] for row in found.observed(9, "counted")] == [("", False)]
     assert {name: texts(found, 10, name) for name in read} == read
     assert found.result == ("int", "0", True)
+    read = {
+        "d[index]": [],
+        "b.p": [],
+        "b.c": [],
+        "b[index]": [],
+        "(x[0:index], x[index - 1])": ["([4], 4); tuple"],
+    }
+    found = traced(PROGRAMS["computed"], watches={14: list(read)})
+    assert {name: texts(found, 14, name) for name in read} == read
+    assert found.result == ("tuple", "(0, 0)", True)
 
 
 def test_limits_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ import re
 import sys
 import threading
 from collections.abc import Callable
-from types import CodeType, FrameType
+from copy import deepcopy
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, described
@@ -339,13 +340,77 @@ def _written(attribute: str, owner: object) -> str:
 def _evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
     """Reads a variable: names, attributes, subscripts without calls in them, tuples and lists of these.
 
+    The program's own code is not executed by that: it could change what the program does then.
+
     Raises:
-        LookupError: it has a call, which could change the value.
+        LookupError: it has a call, or reading an attribute or an item would be one.
         Exception: whatever reading the value raises.
     """
-    if any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)) for part in ast.walk(node)):
-        raise LookupError(ast.unparse(node))
-    return eval(compile(ast.Expression(node), "<watch>", "eval"), names)  # noqa: S307 (in the sandbox)
+    match node:
+        case ast.Name(name):
+            return names[name]
+        case ast.Attribute(owner, name):
+            return _attribute(_evaluate(owner, names), name)
+        case ast.Subscript(container, index):
+            if any(isinstance(part, ast.Slice) for part in ast.walk(index)):
+                index = ast.Subscript(ast.Name(_INDEX, ast.Load()), index, ast.Load())
+                return _item(_evaluate(container, names), _Operands(names).computed(index))
+            return _item(_evaluate(container, names), _evaluate(index, names))
+    return _Operands(names).computed(node)
+
+
+_INDEX = "an index"
+"""No program's name."""
+
+
+class _Operands(ast.NodeTransformer):
+    """Computes from variables: tuples, lists, sums, and the slices between the brackets of `_INDEX`."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self._names = names
+        self._values: dict[str, Any] = {_INDEX: self}
+
+    def __getitem__(self, index: Any) -> Any:
+        return index
+
+    def computed(self, node: ast.expr) -> Any:
+        if any(isinstance(part, ast.Call | ast.Await | ast.Yield | ast.NamedExpr) for part in ast.walk(node)):
+            raise LookupError(ast.unparse(node))
+        tree = ast.fix_missing_locations(ast.Expression(self.generic_visit(deepcopy(node))))
+        return eval(compile(tree, "<watch>", "eval"), self._values)  # noqa: S307 (in the sandbox)
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """A variable becomes a name whose value is held."""
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            return self.generic_visit(node)
+        name = f"v{len(self._values)}"
+        if not (isinstance(node, ast.Name) and node.id == _INDEX):
+            self._values[name] = _evaluate(node, self._names)
+            node = ast.Name(name, ast.Load())
+        return node
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    """An attribute that the program does not compute."""
+    found, kind = inspect.getattr_static(owner, name, None), type(owner)
+    read = [getattr(found, name, None) for name in ("fget", "func")]  # of a property, of a cached one
+    read += [getattr(type(found), "__get__", None), kind.__getattribute__, getattr(kind, "__getattr__", None)]
+    if any(map(_is_own, read)):
+        raise LookupError(name)
+    return getattr(owner, name)
+
+
+def _item(container: Any, index: Any) -> Any:
+    """An item that is there, and that the program does not compute."""
+    absent = isinstance(container, dict) and not dict.__contains__(container, index)
+    if absent or _is_own(getattr(type(container), "__getitem__", None)):
+        raise LookupError(index)
+    return container[index]
+
+
+def _is_own(function: object) -> bool:
+    """Whether a function is the program's."""
+    return isinstance(function, FunctionType) and function.__code__.co_filename == FILE
 
 
 # The tracer of REval's authors
