@@ -3,7 +3,7 @@
 import ast
 import typing
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from triathlon_runner import syntax
 
@@ -55,7 +55,8 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     """The program without what it runs after the function: prints, asserts, examples, exits, a main part.
 
     Set-up stays: statements in front of the function, and those that bind or change what a function or other
-    set-up uses. `total = total([1, 2])` behind the function is an example of it; an annotation alone is none.
+    set-up uses, also by a call that has no result: `fill(9)`, `primes.append(2)`. `total = total([1, 2])`
+    behind the function is an example of it; an annotation alone is none.
     """
     body = syntax.statements(program)
     tests = set[ast.stmt]()
@@ -71,9 +72,11 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
         return syntax.missing_names("\n".join(lines[n - 1] for part in parts for n in syntax.lines_of(part)))
 
     own = {
-        statement.name for statement in definitions if isinstance(statement, syntax.Function | ast.ClassDef)
+        statement.name: statement
+        for statement in definitions
+        if isinstance(statement, syntax.Function | ast.ClassDef)
     }
-    needed = {entry_point} | own | missing_names(*definitions)
+    needed = {entry_point} | own.keys() | missing_names(*definitions)
     binding = [n for n, statement in enumerate(body) if entry_point in syntax.bound_names(statement)]
     is_function = (n for n in binding if syntax.function_values(body[n], entry_point))
     position = max(is_function, default=binding[-1])
@@ -81,10 +84,11 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     for n, statement in reversed([*enumerate(body)]):
         # Behind the function only a result is bound to its name.
         bound = syntax.bound_names(statement) - ({entry_point} if n > position else set())
-        if statement not in set_up and (bound | syntax.changed_names(statement)) & needed:
+        changed = syntax.changed_names(statement) | _changed_by_calls(statement, own, entry_point)
+        if statement not in set_up and (bound | changed) & needed:
             set_up.add(statement)
             needed |= missing_names(statement)
-    relevant = own | {entry_point} | _RUNS_THINGS
+    relevant = own.keys() | {entry_point} | _RUNS_THINGS
     dropped: set[ast.stmt] = set()
     examples = {"input"}  # and names that an example binds: what follows from it is one
     for n, statement in enumerate(body):
@@ -110,6 +114,29 @@ def _needs_pytest(statement: ast.stmt, entry_point: str) -> bool:
     """Whether it imports or uses pytest, which no program has here, and is not the function."""
     bound = syntax.bound_names(statement)
     return entry_point not in bound and "pytest" in bound | syntax.used_names(statement)
+
+
+def _changed_by_calls(statement: ast.stmt, own: Mapping[str, ast.stmt], entry_point: str) -> set[str]:
+    """Variables that calls without a result may change; none in an example, which uses the function.
+
+    Such a call is one of a variable's method, or of an own function that does so or assigns to a variable.
+    """
+    called = {func.id for func in _called_alone(statement) if isinstance(func, ast.Name)}
+    parts = [statement, *(own[name] for name in called & own.keys())]
+    names: set[str] = set()
+    for part in parts:
+        if not syntax.used_names(part).isdisjoint({entry_point, "__name__"}):  # an example, a main part
+            return set()
+        names |= syntax.changed_names(part)
+        names |= {name for node in ast.walk(part) if isinstance(node, ast.Global) for name in node.names}
+        names |= {syntax.root_name(func) for func in _called_alone(part) if isinstance(func, ast.Attribute)}
+    return names - own.keys()
+
+
+def _called_alone(statement: ast.stmt) -> list[ast.expr]:
+    """What is called by statements that are nothing else than a call."""
+    values = [node.value for node in ast.walk(statement) if isinstance(node, ast.Expr)]
+    return [value.func for value in values if isinstance(value, ast.Call)]
 
 
 def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
