@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from triathlon_runner import syntax
+from triathlon_runner.replies import _pieces
 
 _RUNS_THINGS = frozenset({"print", "unittest", "doctest", "pytest", "argparse", "exit", "quit", "SystemExit"})
 _EXITS = frozenset({"sys.exit", "sys.argv", "sys.stdin", "sys.stdout", "os._exit"})
@@ -154,6 +155,7 @@ def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
 def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str], changes: list[str]) -> str:
     """The program with the tests' name bound, where no code has it and exactly one function can be meant.
 
+    Functions that are tests or a main part are not, beside others.
     A method is meant where a class has it, as online judges ask for it: each call makes an object of its own.
     """
     if entry_point in syntax.defined_names(program):
@@ -165,7 +167,8 @@ def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str]
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
         return _insert_after(program, kind, bound)
     names = {name for code in (program, *other_blocks) for name in syntax.function_names(code)}
-    if len(names) != 1 or not syntax.function_names(program):
+    names = {name for name in names if not _pieces.TEST_OR_MAIN.match(name)} or names
+    if len(names) != 1 or names.isdisjoint(syntax.function_names(program)):
         return program
     (name,) = names
     changes.append(f"{name} stands for {entry_point}")
