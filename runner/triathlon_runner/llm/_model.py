@@ -304,7 +304,7 @@ class OpenModel:
     ) -> HttpReply:
         """Implements `Fetch`: sends a request until the server replies and is not busy.
 
-        With `is_guess` the server may know no such path or name, which a proxy before it can call busy, or not
+        With `is_guess` the server may know no such path or name, which a proxy before it calls busy, or not
         reply to: after a few tries, or minutes, that is a 404.
         """
         place, tries, limits = self.queue.place(), 0.0, self.queue.limits
