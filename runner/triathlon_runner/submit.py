@@ -252,8 +252,11 @@ def _is_other_protocol(check: FileCheck, work: Work, manifest: Manifest) -> bool
     else:
         remedy = "hand in the manifest as the run wrote it, of a run without `max_tokens` in the row"
         settings, stated = json.loads(json.dumps([work.settings, manifest.settings]))  # tuples as lists
-        for each in (settings, stated):  # the truths of the questions are the same under every Python
-            (each.get("questions") or {}).pop("python", None)
+        for each in (settings, stated):
+            # The truths of the questions are the same under every Python; how long the judge may write and at
+            # which temperature is its row's matter.
+            for part, name in (("questions", "python"), ("judge", "max_tokens"), ("judge", "temperature")):
+                (each.get(part) or {}).pop(name, None)
         # an earlier version's manifest has others, and its protocol is known by its hash
         names = settings.keys() | stated.keys() if "graded" in stated else {"api", "judge", "max_tokens"}
         pairs = {f"settings.{key}": (settings.get(key), stated.get(key)) for key in sorted(names)}

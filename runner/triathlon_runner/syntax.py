@@ -170,16 +170,22 @@ def bound_names(statement: ast.stmt) -> set[str]:
 
 
 def changed_names(statement: ast.stmt) -> set[str]:
-    """Names whose value the statement changes from inside: `memo[0] = 1`, `f.cache = {}`."""
+    """Names whose value it changes from inside: `memo[0] = 1`, `f.cache = {}`, `setattr(f, "cache", {})`."""
     names: set[str] = set()
     for node in ast.walk(statement):
-        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-            inner: ast.expr = node
-            while isinstance(inner, ast.Attribute | ast.Subscript):
-                inner = inner.value
-            if isinstance(inner, ast.Name):
-                names.add(inner.id)
-    return names
+        match node:
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                names.add(root_name(node))
+            case ast.Call(func=ast.Name("setattr"), args=[changed, *_]):
+                names.add(root_name(changed))
+    return names - {""}
+
+
+def root_name(value: ast.expr) -> str:
+    """The name at the front of `name.attribute[0]`, or the name alone; empty where there is none."""
+    while isinstance(value, ast.Attribute | ast.Subscript):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""
 
 
 def used_names(node: ast.AST) -> set[str]:

@@ -179,7 +179,7 @@ def probe_servers(
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     as_json: cli.AsJson = False,
 ) -> None:
-    """Asks at most ten small questions that show how a server behaves, and which settings its row needs.
+    """Asks at most seven small questions that show how a server behaves, and which settings its row needs.
 
     Exit code 0: all well; 1: findings, each with the setting that fixes it; 2: a model did not answer.
     """

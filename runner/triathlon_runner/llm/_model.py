@@ -37,7 +37,8 @@ _LOOKED_AT: Final = 3
 _BUSY: Final = (429, 502, 503, 504)
 """Statuses with which a server says that it cannot say now what it serves."""
 _TRIES_OF_A_GUESS: Final = 5
-"""After so many a server that answers its other paths has nothing at this one."""
+"""After so many a server that answers its other paths has nothing at this one; each minute without a reply
+counts as a try."""
 _SLOW_SECONDS: Final = 12.0
 """After so long without a reply to a small question a line says what is waited for."""
 _NONSENSE: Final = "triathlon-no-such-model"
@@ -303,10 +304,10 @@ class OpenModel:
     ) -> HttpReply:
         """Implements `Fetch`: sends a request until the server replies and is not busy.
 
-        With `is_guess` the server may know no such path or name, which a proxy before it can call busy, too:
-        after a few tries that is a 404.
+        With `is_guess` the server may know no such path or name, which a proxy before it calls busy, or not
+        reply to: after a few tries, or minutes, that is a 404.
         """
-        place, tries = self.queue.place(), 0
+        place, tries, limits = self.queue.place(), 0.0, self.queue.limits
         while True:
             async with self.queue.slot(place, 0):
                 wait: float | None = None
@@ -321,24 +322,28 @@ class OpenModel:
                     failure = read_failure(reply)
                     reason, wait = f"{failure.status}, {failure.quote}", failure.wait
                     # llama.cpp lists its model while it is loading it, and is busy at all other paths.
-                    tries += is_guess and reply.status != 429 and "loading" not in failure.text.lower()
+                    is_there = reply.status == 429 or "loading" in failure.text.lower()
                 except _api.ModelUnavailableError as error:
                     raise type(error)(self.secrets.scrub_message(str(error))) from None
                 except _api.Retryable as error:
-                    reason = error.reason
+                    reason, is_there = error.reason, not isinstance(error, _api.Lost)
                     if isinstance(error, _api.Lost):
                         self.queue.reached = True
-                        tries += is_guess and not isinstance(error, _api.TimedOut)
                         if body is not None:
                             self.stats.count_lost_reply(_api.estimated_tokens(str(body)))
+                    if isinstance(error, _api.TimedOut):
+                        tries += seconds // 60
                 finally:
                     line.cancel()
-                if tries >= _TRIES_OF_A_GUESS:
-                    self.queue.replied()
-                    return HttpReply(404, b"", {})
-                self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=not tries)
-                self.queue.raise_if_stopped()
-            await asyncio.sleep(self.queue.limits.first_wait * jitter())
+                if not is_guess or is_there:
+                    self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait, is_only=True)
+                    self.queue.raise_if_stopped()
+                else:
+                    tries += 1
+                    if tries >= _TRIES_OF_A_GUESS:
+                        self.queue.replied()
+                        return HttpReply(404, b"", {})
+            await asyncio.sleep(max(limits.first_wait * jitter(), min(wait or 0.0, limits.longest_wait)))
 
     async def identify_server(self) -> ServerInfo:
         """Asks the server which model it serves.

@@ -16,8 +16,10 @@ from triathlon_runner.replies._fences import Block, code_blocks
 
 _DEFINITION = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
 _BEGINS_DEFINITION = re.compile(r"(async\b|def\b|class\b|@)")
+TEST_OR_MAIN = re.compile(r"(run_)?test|main\b|pytest", re.IGNORECASE)
+"""Begins the name of a test or of a main part."""
 _MAY_BE_NEEDED = re.compile(
-    r"^(async\b|def\b|class\b|@)(?!\s*(?i:(run_)?test|main\b|pytest))|=\s*lambda\b", re.MULTILINE
+    rf"^(async\b|def\b|class\b|@)(?!\s*(?i:{TEST_OR_MAIN.pattern}))|=\s*lambda\b", re.MULTILINE
 )
 """Begins a definition that an answer may need; it needs no tests and no main part."""
 _NOTEBOOK_COMMAND = re.compile(
@@ -275,6 +277,7 @@ def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) ->
         (mentions, lambda code: _function_values(code, entry_point)),
         (pieces, lambda code: methods and syntax.method_of_class(code, entry_point)),
         (mentions, lambda code: not syntax.parse_or_none(code) and named.search(code)),
+        (pieces, lambda code: may_be_needed(code) and syntax.parse_or_none(code)),
         (pieces, lambda code: is_code(code) and syntax.parse_or_none(code)),
         (pieces, is_code),
         (mentions, lambda code: entry_point in syntax.defined_names(code, imported=False)),

@@ -3,9 +3,10 @@
 import ast
 import typing
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from triathlon_runner import syntax
+from triathlon_runner.replies import _pieces
 
 _RUNS_THINGS = frozenset({"print", "unittest", "doctest", "pytest", "argparse", "exit", "quit", "SystemExit"})
 _EXITS = frozenset({"sys.exit", "sys.argv", "sys.stdin", "sys.stdout", "os._exit"})
@@ -55,7 +56,8 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     """The program without what it runs after the function: prints, asserts, examples, exits, a main part.
 
     Set-up stays: statements in front of the function, and those that bind or change what a function or other
-    set-up uses. `total = total([1, 2])` behind the function is an example of it; an annotation alone is none.
+    set-up uses, also by a call that has no result: `fill(9)`, `primes.append(2)`. `total = total([1, 2])`
+    behind the function is an example of it; an annotation alone is none.
     """
     body = syntax.statements(program)
     tests = set[ast.stmt]()
@@ -71,9 +73,11 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
         return syntax.missing_names("\n".join(lines[n - 1] for part in parts for n in syntax.lines_of(part)))
 
     own = {
-        statement.name for statement in definitions if isinstance(statement, syntax.Function | ast.ClassDef)
+        statement.name: statement
+        for statement in definitions
+        if isinstance(statement, syntax.Function | ast.ClassDef)
     }
-    needed = {entry_point} | own | missing_names(*definitions)
+    needed = {entry_point} | own.keys() | missing_names(*definitions)
     binding = [n for n, statement in enumerate(body) if entry_point in syntax.bound_names(statement)]
     is_function = (n for n in binding if syntax.function_values(body[n], entry_point))
     position = max(is_function, default=binding[-1])
@@ -81,10 +85,11 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     for n, statement in reversed([*enumerate(body)]):
         # Behind the function only a result is bound to its name.
         bound = syntax.bound_names(statement) - ({entry_point} if n > position else set())
-        if statement not in set_up and (bound | syntax.changed_names(statement)) & needed:
+        changed = syntax.changed_names(statement) | _changed_by_calls(statement, own, entry_point)
+        if statement not in set_up and (bound | changed) & needed:
             set_up.add(statement)
             needed |= missing_names(statement)
-    relevant = own | {entry_point} | _RUNS_THINGS
+    relevant = own.keys() | {entry_point} | _RUNS_THINGS
     dropped: set[ast.stmt] = set()
     examples = {"input"}  # and names that an example binds: what follows from it is one
     for n, statement in enumerate(body):
@@ -112,6 +117,29 @@ def _needs_pytest(statement: ast.stmt, entry_point: str) -> bool:
     return entry_point not in bound and "pytest" in bound | syntax.used_names(statement)
 
 
+def _changed_by_calls(statement: ast.stmt, own: Mapping[str, ast.stmt], entry_point: str) -> set[str]:
+    """Variables that calls without a result may change; none in an example, which uses the function.
+
+    Such a call is one of a variable's method, or of an own function that does so or assigns to a variable.
+    """
+    called = {func.id for func in _called_alone(statement) if isinstance(func, ast.Name)}
+    parts = [statement, *(own[name] for name in called & own.keys())]
+    names: set[str] = set()
+    for part in parts:
+        if not syntax.used_names(part).isdisjoint({entry_point, "__name__"}):  # an example, a main part
+            return set()
+        names |= syntax.changed_names(part)
+        names |= {name for node in ast.walk(part) if isinstance(node, ast.Global) for name in node.names}
+        names |= {syntax.root_name(func) for func in _called_alone(part) if isinstance(func, ast.Attribute)}
+    return names - own.keys()
+
+
+def _called_alone(statement: ast.stmt) -> list[ast.expr]:
+    """What is called by statements that are nothing else than a call."""
+    values = [node.value for node in ast.walk(statement) if isinstance(node, ast.Expr)]
+    return [value.func for value in values if isinstance(value, ast.Call)]
+
+
 def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
     """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in syntax.used_names(statement.test)
@@ -127,6 +155,7 @@ def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
 def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str], changes: list[str]) -> str:
     """The program with the tests' name bound, where no code has it and exactly one function can be meant.
 
+    Functions that are tests or a main part are not, beside others.
     A method is meant where a class has it, as online judges ask for it: each call makes an object of its own.
     """
     if entry_point in syntax.defined_names(program):
@@ -138,7 +167,8 @@ def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str]
         bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
         return _insert_after(program, kind, bound)
     names = {name for code in (program, *other_blocks) for name in syntax.function_names(code)}
-    if len(names) != 1 or not syntax.function_names(program):
+    names = {name for name in names if not _pieces.TEST_OR_MAIN.match(name)} or names
+    if len(names) != 1 or names.isdisjoint(syntax.function_names(program)):
         return program
     (name,) = names
     changes.append(f"{name} stands for {entry_point}")

@@ -191,6 +191,10 @@ _IN_BRACKETS: Final = re.compile(r"\A\(`([^`]+)`\)\W*\Z")
 """As the question writes a line behind its number: line 5 (`return total`)."""
 _IN_BACKTICKS: Final = re.compile(r"`([^`]+)`(?:\s[^`]*)?")
 """A line, and perhaps a remark behind it."""
+_BEFORE_COMMENT: Final = re.compile(
+    r"""(?!\s*\#) ((?: [^#'"] | '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" )*) \#""", re.VERBOSE
+)
+"""Code with whole strings, up to a hash sign outside of them."""
 
 
 def expected_path(program: str, question: StatementQuestion) -> tuple[str, ...]:
@@ -222,9 +226,8 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
 
 def _without_comment(line: str) -> str:
     """A line without the comment at its end, which an answer need not repeat."""
-    code, hash_sign, comment = line.rpartition("#")
-    plain = hash_sign and code.strip() and not any(quote in comment for quote in "'\"")
-    return (code if plain else line).strip()
+    code = _BEFORE_COMMENT.match(line)
+    return (code[1] if code else line).strip()
 
 
 # State: answers of the form `value; type`

@@ -12,6 +12,7 @@ import pytest
 
 from support.small_run import SUITES, SmallRun, made, served
 from triathlon_runner.memo import python_version
+from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Usage
 
 SEEDS = "evolved/core-seeds"
@@ -136,6 +137,18 @@ def test_neither_another_python_nor_an_earlier_manifest_is_another_protocol(plac
     only(place, WHOLE)
     place.edit_manifest(WHOLE, settings={"api": "chat", "max_tokens": 1024, "prompts": {}, "top_p": 1.0})
     assert check(place)[0] == 0
+
+
+def test_a_judge_is_its_model_and_its_prompt(place: SmallRun) -> None:
+    """Its own row says how long it may write, and at which temperature."""
+    suite = "loop/core"
+    before, settings = problems(check(place)[1], suite), place.facts(suite)["settings"]
+    prompt = load_prompts("loop").digest("similarity")
+    judge = {"model": "j", "prompt": prompt, "max_tokens": 9, "temperature": 1.0}
+    place.edit_manifest(suite, settings=settings | {"judge": judge})
+    assert problems(check(place)[1], suite) == before
+    place.edit_manifest(suite, settings=settings | {"judge": judge | {"prompt": "0" * 64}})
+    assert "settings.judge: expected " in problems(check(place)[1], suite)
 
 
 def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:

@@ -12,6 +12,7 @@ from support.opened import opened
 from support.server_replies import Said
 from support.virtual_server import VirtualServer, ask, model_behind, run_virtually
 from triathlon_runner.llm import Completion, Limits, ModelUnavailableError, Sampling, ServerUnreachableError
+from triathlon_runner.llm._api import TimedOut
 from triathlon_runner.llm._queue import LearnedLimit, RateLimit, RequestQueue
 from triathlon_runner.llm.provider import HttpReply
 
@@ -170,6 +171,26 @@ def test_a_busy_list_is_waited_for() -> None:
 
     assert 60 <= run_virtually(main())[1] < 75
     assert "trying again, for 10 min at most" in lines[0]
+
+
+@pytest.mark.parametrize(("is_silent", "least"), [(False, 2 * 4 * 10), (True, 300 + 5 * 10)])
+def test_a_guess_without_an_answer_stops_no_model(is_silent: bool, least: float) -> None:
+    """A server that lists its models and calls itself busy elsewhere, or is silent there, is unknown."""
+
+    async def only_lists(path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+        if path == "/models":
+            return HttpReply(200, b'{"data": [{"id": "m"}]}', {})
+        if is_silent:
+            await asyncio.sleep(seconds)
+            raise TimedOut("no reply")
+        return HttpReply(503, b"", {"retry-after": "3600"})
+
+    async def main() -> None:
+        model = model_behind(only_lists)
+        info = await model.config.server_info(model.fetch)
+        assert (info.name, info.listed, model.stats.stopped) == ("", ("m",), "")
+
+    assert least <= run_virtually(main())[1] < least + 10
 
 
 def test_a_slow_reply_is_waited_for_with_a_line() -> None:

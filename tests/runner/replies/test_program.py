@@ -180,8 +180,9 @@ def test_the_prompts_imports_and_helpers_come_along() -> None:
 def test_examples_that_run_are_left_out() -> None:
     """Prints, asserts, input, exits, a main part and what follows from an example do not run with it."""
     result = extract(WHOLE["examples that run"])
-    assert result.program == f"import sys\n{ADD}import unittest\n"
-    assert result.changes == ("left out 22 statement(s) that only run examples",)
+    examples = "log = []\ndef run():\n    log.append(add(1, 1))\n    return log\n"
+    assert result.program == f"import sys\n{ADD}{examples}import unittest\n"
+    assert result.changes == ("left out 23 statement(s) that only run examples",)
 
 
 def test_the_models_own_code_is_kept_beside_the_program() -> None:

@@ -60,7 +60,7 @@ def test_an_answer_that_was_closed_was_not_cut(style: Style) -> None:
 PROGRAM = """def f(xs):
     total = 0
     for x in xs:
-        total += x  # add
+        total += x  # don't count, add
         if total > 3:
             return total
     s = '# not a comment'
@@ -105,8 +105,8 @@ LINE_5, MINUS_ONE = STATEMENTS["line 5"], STATEMENTS["-1"]
         ((3,), MINUS_ONE, False),
         ((6,), ["return total"], True),  # it stands on lines 6 and 8
         ((8,), ["return total"], True),
-        ((4,), ["total += x", "total += x  # add"], True),  # a comment need not be repeated
-        ((7,), ["s = '"], False),  # a hash inside quotes is none
+        ((4,), ["total += x", "total += x  # don't count, add"], True),  # a comment need not be repeated
+        ((7,), ["s = '", "s = ''"], False),  # a hash inside quotes is none
         ((7,), ["s = ‘# not a comment’"], True),
         ((5, 4), ["`return total` or `if total > 3:`"], False),
     ],

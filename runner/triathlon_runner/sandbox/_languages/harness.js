@@ -59,6 +59,7 @@ function encode(value) {
   if (typeof value === 'bigint') return { i: value.toString() };
   if (Array.isArray(value)) return Array.from(value, encode);
   if (value instanceof Set) return { s: Array.from(value, encode) };
+  if (value instanceof Map) return { m: Array.from(value, ([key, item]) => [encode(key), encode(item)]) };
   if (typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value))) {
     return { m: Object.entries(value).map(([key, item]) => [key, encode(item)]) };
   }
