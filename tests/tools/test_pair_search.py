@@ -53,6 +53,24 @@ async def test_pairs_that_tell_nothing(sandbox: Sandbox) -> None:
     assert not {pair.second for pair in found.pairs if pair.first == "t/double"}
 
 
+async def test_prompts_of_no_pair(sandbox: Sandbox) -> None:
+    """Functions with more than plain parameters, two of a name or none, and what does not say what to do."""
+    text = '    """Length of x."""\n'
+    parameters = ("x, /", "x, *more", "x, *, most", "x, **named", "x=()")
+    unusual = [f"def count({each}):\n{text}" for each in parameters]
+    prompts = (
+        *unusual,
+        f"def count(x):\n{text}" * 2,
+        f"def other(x):\n{text}",
+        "def count(x):\n    pass\n",
+        "(",
+    )
+    counts = [replace(COUNT, task_id=f"t/{n}", prompt=prompt) for n, prompt in enumerate(prompts)]
+    assert (await pair_search.find_pairs((WORDS, *counts), {}, sandbox)).matching == 0
+    words = replace(WORDS, prompt=WORDS.prompt.replace("(x)", "(x='')"))
+    assert (await pair_search.find_pairs((words, COUNT), {}, sandbox)).matching == 0
+
+
 def test_draw_is_fixed_and_nested() -> None:
     """The same pairs are drawn everywhere, in the set's order; a smaller draw is part of a larger."""
     found = pair_search.FoundPairs(9, tuple(pair_search.ProblemPair("a", str(n)) for n in range(50)))

@@ -1,13 +1,11 @@
-"""Small groups of commands: `triathlon cache`, `triathlon questions`, `triathlon translation`."""
+"""Small groups of commands: `triathlon cache`, `triathlon questions`."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
-from triathlon_runner import translation
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
@@ -18,14 +16,12 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
-from triathlon_runner.sandbox import Language, open_sandbox
 from triathlon_runner.schedule import check_references
-from triathlon_runner.terminal import console, counted, progress_lines
+from triathlon_runner.terminal import console, counted
 
 _BUILD = "triathlon questions build --dataset humaneval --out questions.json"
 cache_app = cli.group_of_commands("cache", "The cache of replies.", "triathlon cache info")
 questions_app = cli.group_of_commands("questions", "Questions about what programs do while they run.", _BUILD)
-translation_app = cli.group_of_commands("translation", "The translation loop.", "triathlon translation check")
 
 
 @cli.command("triathlon cache info", group=cache_app)
@@ -101,27 +97,3 @@ def _data_set(name: str) -> str | UserDataSet:
             f" one, or ask the questions here: triathlon run --suites runtime/{name}"
         )
     return data
-
-
-@cli.command(
-    "triathlon translation check", "triathlon translation check --data my-data", group=translation_app
-)
-def check(data: cli.Data = None) -> None:
-    """Executes every reference program of MBXP with its language's own tests (minutes).
-
-    Says how many tasks have all five languages, and how many references pass in each.
-    Names the chains that have no correct Python program to begin with.
-    """
-    tasks, lacking = translation.read_mbxp(data_store(data))
-
-    async def checks() -> dict[Language, translation.LanguageCheck]:
-        show = progress_lines("triathlon translation check", "language")
-        found = dict[Language, translation.LanguageCheck]()
-        async with open_sandbox() as sandbox:
-            for each in Language:
-                show(len(found), len(Language))
-                found[each] = await translation.check_references(tasks, sandbox, each)
-        return found
-
-    for line in translation.report(tasks, asyncio.run(checks()), lacking):
-        console().print_message(line)

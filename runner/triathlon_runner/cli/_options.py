@@ -10,7 +10,6 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -42,6 +41,13 @@ async def open_grader(
     """
     keys = cache_folder() / "keys"
     if executor == "ray":
+        try:
+            from triathlon_runner.cluster import open_cluster  # noqa: PLC0415  a second of import
+        except ImportError:
+            raise UserError(
+                "--executor ray needs Ray: pip install '.[ray]' in the checkout, on every node"
+                " (docs/running.md, 'On a cluster')"
+            ) from None
         async with open_cluster(ray_address, keys=keys, report=report) as grader:
             yield grader
         return

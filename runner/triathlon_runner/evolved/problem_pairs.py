@@ -8,12 +8,10 @@ import hashlib
 import json
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from triathlon_runner import syntax
 from triathlon_runner.datasets import Problem
 
 
@@ -55,42 +53,18 @@ def pair_problems(name: str, problems: Sequence[Problem]) -> tuple[Problem, ...]
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PromptParts:
-    """The parts of a prompt: the text before the function, its signature and its docstring."""
-
-    before: str
-    """Helper functions and constants."""
-    imports: tuple[str, ...]
-    parameters: tuple[ast.arg, ...]
-    returns: str
-    docstring: str
-
-
 @cache
-def prompt_parts(problem: Problem) -> PromptParts:
-    """Takes a prompt apart.
+def prompt_parts(problem: Problem) -> tuple[ast.FunctionDef, list[str], str]:
+    """Returns the function that a prompt asks for, the imports before it, and the helpers and constants.
 
     Raises:
-        ValueError: it is no program with the function asked for, or the function has no docstring or unusual
-            parameters.
+        ValueError: it is no program with one such function.
     """
     body = ast.parse(problem.prompt).body
-    functions = [n for n in body if isinstance(n, ast.FunctionDef) and n.name == problem.entry_point]
-    if len(functions) != 1:
-        raise ValueError(f"expected one function {problem.entry_point!r} in the prompt of {problem.task_id}")
-    (function,) = functions
-    docstring, arguments = ast.get_docstring(function), function.args
-    if not docstring or not syntax.has_plain_parameters(function) or arguments.defaults:
-        raise ValueError(f"{problem.task_id}: no docstring, or parameters beyond plain ones")
+    (function,) = [n for n in body if isinstance(n, ast.FunctionDef) and n.name == problem.entry_point]
     imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return PromptParts(
-        before="\n\n\n".join(ast.unparse(node) for node in body if node not in [*imports, function]),
-        imports=tuple(map(ast.unparse, imports)),
-        parameters=tuple(arguments.args),
-        returns=ast.unparse(function.returns) if function.returns else "",
-        docstring=docstring,
-    )
+    others = [ast.unparse(node) for node in body if node not in [*imports, function]]
+    return function, list(map(ast.unparse, imports)), "\n\n\n".join(others)
 
 
 def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozenset()) -> Problem:
@@ -114,25 +88,27 @@ def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozense
 
 
 def _prompt(first: Problem, second: Problem) -> str:
-    parts, second_parts = prompt_parts(first), prompt_parts(second)
-    arguments = ", ".join(parameter.arg for parameter in parts.parameters)
-    passed_on = second_parts.parameters[0].arg
+    function, imports, before = prompt_parts(first)
+    second_function, second_imports, second_before = prompt_parts(second)
+    arguments = ", ".join(parameter.arg for parameter in function.args.args)
+    passed_on = second_function.args.args[0].arg
     steps = (
         "Carry out two steps, one after the other, and return what the second step gives.",
         f"Step 1 is what a function {first.entry_point}({arguments}) is described to do:",
-        textwrap.indent(parts.docstring, "    "),
+        textwrap.indent(ast.get_docstring(function) or "", "    "),
         f"Step 2 takes the result of step 1 as its {passed_on} and is what a function "
         f"{second.entry_point}({passed_on}) is described to do:",
-        textwrap.indent(second_parts.docstring, "    "),
+        textwrap.indent(ast.get_docstring(second_function) or "", "    "),
     )
     escaped = "\n\n".join(steps).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     docstring = textwrap.indent(escaped, "    ").lstrip()
-    arrow = f" -> {second_parts.returns}" if second_parts.returns else ""
-    signature = ", ".join(map(ast.unparse, parts.parameters))
+    returns = second_function.returns
+    arrow = f" -> {ast.unparse(returns)}" if returns else ""
+    signature = ", ".join(map(ast.unparse, function.args.args))
     name = f"{first.entry_point}_then_{second.entry_point}"
-    function = f'def {name}({signature}){arrow}:\n    """{docstring}\n    """\n'
-    imports = "\n".join(dict.fromkeys((*parts.imports, *second_parts.imports)))
-    return "\n\n\n".join(filter(None, (imports, parts.before, second_parts.before, function)))
+    text = f'def {name}({signature}){arrow}:\n    """{docstring}\n    """\n'
+    parts = ("\n".join(dict.fromkeys((*imports, *second_imports))), before, second_before, text)
+    return "\n\n\n".join(filter(None, parts))
 
 
 def composed_reference(first: Problem, second: Problem) -> str:

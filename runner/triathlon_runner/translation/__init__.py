@@ -4,12 +4,8 @@ from triathlon_runner.translation._languages import CHAIN, STEPS, TARGETS, TITLE
 from triathlon_runner.translation._suite import DISCIPLINE, TranslationSuite, catalogue
 from triathlon_runner.translation._task import (
     CoreTask,
-    LanguageCheck,
     MbxpTask,
-    check_references,
     core_task,
     core_tasks,
     mbxp_tasks,
-    read_mbxp,
-    report,
 )

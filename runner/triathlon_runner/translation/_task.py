@@ -5,11 +5,10 @@ At the end: which values cross, and when two of them are the same.
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import DataStore, Problem, core, official
 from triathlon_runner.datasets.official import MbxpRow
 from triathlon_runner.grading import TEST_LIMITS, Fault, grade_by_tests, grade_results, shown
@@ -29,7 +28,7 @@ from triathlon_runner.sandbox import (
     Source,
 )
 from triathlon_runner.syntax import functions_named
-from triathlon_runner.translation._languages import TITLES, definition, opening
+from triathlon_runner.translation._languages import definition, opening
 
 _ARGUMENTS = "_triathlon_arguments"
 _ECHO = f"\n\ndef {_ARGUMENTS}(*values):\n    return list(values)\n"
@@ -131,7 +130,7 @@ def _parameters(problem: Problem) -> tuple[str, ...] | None:
 WRONG_START: Final = frozenset({56, 64, 160, 349, 607, 631, 899, 966, 967})
 """Tasks whose Python reference fails its own tests, so that there is no correct program to begin with.
 
-Found by `triathlon translation check`. Four of them are named `check`, as their test is; two
+Found by `tools/mbxp_check.py`. Four of them are named `check`, as their test is; two
 references are indented wrongly; three return what the test does not want.
 """
 
@@ -151,7 +150,12 @@ class MbxpTask:
     @property
     def start(self) -> str:
         """The Python program that the chain begins with."""
-        return reference(self.rows[Language.PYTHON])
+        return self.reference(Language.PYTHON)
+
+    def reference(self, language: Language) -> str:
+        """The data set's own program in a language; empty where it has none."""
+        row = self.rows[language]
+        return f"{row.prompt}{row.canonical_solution}" if row.canonical_solution else ""
 
     def name(self, language: Language) -> str:
         return self.rows[language].entry_point
@@ -176,13 +180,8 @@ _PHP_COMPARISON = ("return $x == $y;", r"return \Triathlon\Harness::same($x, $y)
 null and whatever is: the harness compares by type and value instead."""
 
 
-def reference(row: MbxpRow) -> str:
-    """The data set's own program in this language; empty where it has none."""
-    return f"{row.prompt}{row.canonical_solution}" if row.canonical_solution else ""
-
-
-def read_mbxp(store: DataStore) -> tuple[tuple[MbxpTask, ...], dict[int, tuple[Language, ...]]]:
-    """The tasks that all five languages have, by number, and the languages that each other number lacks.
+def mbxp_tasks(store: DataStore, left_out: Collection[int] = WRONG_START) -> list[MbxpTask]:
+    """The tasks that all five languages have, by number, without those that are to be left out.
 
     Raises:
         DataUnavailableError: a data file is not here and cannot be fetched.
@@ -191,43 +190,8 @@ def read_mbxp(store: DataStore) -> tuple[tuple[MbxpTask, ...], dict[int, tuple[L
     for language in official.MBXP_LANGUAGES:
         for row in official.mbxp(store, language):
             rows.setdefault(row.number, {})[Language(language)] = row
-    lacking = {n: tuple(each for each in Language if each not in rows[n]) for n in sorted(rows)}
-    tasks = tuple(MbxpTask(number, rows[number]) for number, missing in lacking.items() if not missing)
-    return tasks, {number: missing for number, missing in lacking.items() if missing}
-
-
-def mbxp_tasks(store: DataStore) -> Sequence[MbxpTask]:
-    """Those that all five languages have and whose Python reference passes its tests."""
-    return [task for task in read_mbxp(store)[0] if task.number not in WRONG_START]
-
-
-LanguageCheck = tuple[int, tuple[int, ...]]
-"""How many programs the data set has in a language, and the tasks whose program fails its own tests."""
-
-
-async def check_references(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:
-    """Executes every reference in a language with its own tests."""
-    references = [(task, text) for task in tasks if (text := reference(task.rows[language]))]
-    verdicts = await run_all(task.grade(text, language, sandbox) for task, text in references)
-    judged = zip(references, verdicts, strict=True)
-    failing = (task.number for (task, _), verdict in judged if verdict.outcome is not Outcome.PASSED)
-    return len(references), tuple(failing)
-
-
-def report(
-    tasks: Sequence[MbxpTask],
-    checks: Mapping[Language, LanguageCheck],
-    lacking: Mapping[int, Sequence[Language]],
-) -> Iterator[str]:
-    """The report as text, a line each; `lacking` are the tasks that some languages lack."""
-    yield f"{len(tasks)} tasks have all {len(Language)} languages; {len(lacking)} others do not"
-    for number, languages in lacking.items():
-        yield f"  {number} lacks {', '.join(TITLES[language] for language in languages)}"
-    yield f"{'language':<12}{'references':>12}{'passing':>9}"
-    for language, (count, failing) in checks.items():
-        yield f"{TITLES[language]:<12}{count:>12}{count - len(failing):>9}"
-        if language is Language.PYTHON and failing:
-            yield f"  without a correct Python program: {', '.join(map(str, failing))}"
+    whole = (number for number in sorted(rows) if len(rows[number]) == len(Language))
+    return [MbxpTask(number, rows[number]) for number in whole if number not in left_out]
 
 
 # Values that cross

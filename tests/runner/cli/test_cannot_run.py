@@ -1,5 +1,6 @@
 """What cannot run on this machine: named, it is a user's error; unnamed, it is left out with the reason."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,6 +57,14 @@ def test_nothing_can_be_executed(_: object, place: SmallRun) -> None:
     reasons = [f"not {level}: this isolation level does not work" for level in ("namespaces", "lite")]
     advice = "your own kernel: Linux 5.13", "gVisor", "Apple", "!every one is decided outside"
     place.expect("doctor", 1, *reasons, "lite: the kernel has none", *advice)
+
+
+def test_a_cluster_without_ray(place: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What to install is said before anything is asked."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "triathlon_runner.cluster", raising=False)
+    run = "run --models m --suites evolved/core-seeds --executor ray"
+    place.expect(run, 2, "--executor ray needs Ray: pip install '.[ray]'")
 
 
 @pytest.mark.parametrize("lacks", [True, False])

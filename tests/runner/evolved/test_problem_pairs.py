@@ -1,9 +1,6 @@
 """Two problems in sequence as one: prompt, reference, inputs."""
 
 import ast
-from dataclasses import replace
-
-import pytest
 
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.evolved.problem_pairs import composed
@@ -53,15 +50,3 @@ def test_composed_problem() -> None:
     docstring = ast.get_docstring(function) or ""
     assert docstring.index(">>> sort([2, 1])") < docstring.index('Return the first of ys, a "list" (\\o/).')
     assert prompt.startswith("from typing import List\n") and "LIMIT = 3\n" in prompt
-
-
-@pytest.mark.parametrize("parameters", ["ys, /", "ys, *more", "ys, *, most", "ys, **named", "ys=()"])
-def test_what_is_not_put_in_sequence(parameters: str) -> None:
-    """Functions with more than plain parameters, and prompts that do not say what to do."""
-    unusual = replace(FIRST, prompt=f'def first({parameters}):\n    """Return the first of ys."""\n')
-    for pair in ((SORT, unusual), (unusual, SORT)):
-        with pytest.raises(ValueError, match="parameters beyond plain ones"):
-            composed(*pair)
-    silent = replace(FIRST, prompt="def first(ys):\n    pass\n")
-    with pytest.raises(ValueError, match="s/first: no docstring"):
-        composed(SORT, silent)

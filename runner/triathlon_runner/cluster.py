@@ -1,4 +1,4 @@
-"""The connection to a Ray cluster, a grader whose work is done on its nodes, and what a task does there.
+"""Grading programs on the nodes of a Ray cluster: the extra `ray`.
 
 Ray places the work on free CPUs and repeats that of a lost node.
 """
@@ -15,8 +15,8 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from triathlon_runner.cluster import ClusterError
 from triathlon_runner.datasets import FunctionProblem
+from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import (
@@ -41,10 +41,19 @@ _CHECK_SECONDS = 20.0
 
 
 @asynccontextmanager
-async def cluster_grader(
-    address: str | None, keys: Path | None, report: Callable[[str], object]
+async def open_cluster(
+    address: str | None = None, *, keys: Path | None = None, report: Callable[[str], object]
 ) -> AsyncIterator[Grader]:
-    """Connects to a cluster and disconnects at the end; see `open_cluster`."""
+    """Opens a grader on all nodes of a cluster; without an address, on this machine alone.
+
+    Args:
+        address: As `ray start` prints it, `auto` for the cluster that this machine belongs to.
+        keys: Folder of answer keys, on every node.
+        report: Called with one line about each node.
+
+    Raises:
+        UserError: the cluster is not reached, or a node cannot execute anything.
+    """
     settings: dict[str, Any] = {"include_dashboard": False} if address is None else {}
     settings |= {"namespace": "triathlon", "log_to_driver": False, "logging_level": logging.ERROR}
     try:
@@ -52,7 +61,7 @@ async def cluster_grader(
             await _connect_once(str(address))
         await asyncio.to_thread(ray.init, address, **settings)
     except (OSError, RuntimeError, ValueError) as error:
-        raise ClusterError(
+        raise UserError(
             f"no Ray cluster at {address!r} ({error}); see `ray status`; one that asks for a token wants"
             " RAY_AUTH_MODE=token set here, too"
         ) from None
@@ -62,9 +71,7 @@ async def cluster_grader(
         nodes = [node for node in listed if node["Alive"] and node["Resources"].get("CPU")]
         levels = await asyncio.gather(*(_level_of(node, keys, report) for node in nodes))
         if not any(levels):
-            raise ClusterError(
-                "expected living nodes with CPUs in the Ray cluster, got none; see `ray status`"
-            )
+            raise UserError("expected living nodes with CPUs in the Ray cluster, got none; see `ray status`")
         yield ClusterGrader(keys, {*filter(None, levels)})
     finally:
         await asyncio.to_thread(ray.shutdown)
@@ -74,7 +81,7 @@ async def _connect_once(address: str) -> None:
     """Connects: Ray itself would look for many minutes for a cluster that is not there."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
-        raise ClusterError(f"expected --ray-address as host:port or auto, got {address!r}")
+        raise UserError(f"expected --ray-address as host:port or auto, got {address!r}")
     async with asyncio.timeout(_CONNECT_SECONDS):
         _, writer = await asyncio.open_connection(host, int(port))
     writer.close()
@@ -97,7 +104,7 @@ async def _level_of(node: dict[str, Any], keys: Path | None, report: Callable[[s
     else:
         report(f"{name}: {int(node['Resources']['CPU'])} programs at once, sandbox {level}")
         return str(level)
-    raise ClusterError(
+    raise UserError(
         f"{name} cannot execute programs: {reason}; run `triathlon doctor` there, or take it out of the"
         " cluster (`ray stop`)"
     )
