@@ -45,6 +45,7 @@ from triathlon_site.load._files import (
     RUNS,
     Notice,
     RunFile,
+    archive_command,
     contradictions,
     find_files,
     not_writable,
@@ -396,7 +397,8 @@ def _marked(
         if data and file.manifest and present[data] not in ("", file.manifest.data.sha256):
             message = (
                 "suites.yaml names other problems than these now, so it ranks behind results on them;"
-                " `triathlon results archive --outdated` and a run ask anew, a log is imported again"
+                f" {archive_command(file.model, file.suite)} puts it aside: then a run asks anew, or its log"
+                " is imported again"
             )
             notice = () if file.kept else (Notice(file=file.file, message=message),)
             file = replace(file, outdated=True, notices=(*file.notices, *notice))
