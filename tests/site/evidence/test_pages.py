@@ -20,6 +20,7 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.evidence import (
+    Evidence,
     EvidenceExtractor,
     changed_words,
     missing_definition,
@@ -50,7 +51,7 @@ def unpacked(script: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(script.split('"')[1])))
 
 
-def extracted(suite: FakeSuite, **options: bool) -> dict[str, str]:
+def extracted(suite: FakeSuite, **options: bool) -> Evidence:
     records = list(fake_records(FakeModel("m", 2.0, 0.9), suite))
     extract = EvidenceExtractor(installed_environment(), ARTICLES)
     return extract(records, "m", suite.entry.id, {}, **options)
@@ -59,7 +60,7 @@ def extracted(suite: FakeSuite, **options: bool) -> dict[str, str]:
 def test_each_task_is_in_the_pack_that_the_index_names() -> None:
     """Packs stay small; the list says what was wrong first, of private tasks ids and outcomes alone."""
     suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=40_000)
-    found = extracted(suite)
+    found = extracted(suite).files
     index = unpacked(found["index.js"])
     packs = {number: unpacked(found[f"{number}.js"]) for number in {pack for _, pack, *_ in index["tasks"]}}
     assert len(packs) > 1 and "expected &#39;aabb&#39;, got &#39;abab&#39;" in found["links.html"]
@@ -68,8 +69,9 @@ def test_each_task_is_in_the_pack_that_the_index_names() -> None:
         assert (ended == "passed") == ("passed" in kinds)
     counts = Counter(kind for *_, kinds in index["tasks"] for kind in kinds)
     assert index["kinds"] == [[kind, f"{kind.replace('_', ' ')} ({counts[kind]})"] for kind in sorted(counts)]
-    found = extracted(suite, private=True)
-    assert set(found) == {"links.html", "attempts.json"} and "expected" not in found["links.html"]
+    found, attempts, summary = extracted(suite, private=True)
+    assert set(found) == {"links.html"} and "expected" not in found["links.html"]
+    assert len(attempts) == 30 and not summary
 
 
 def test_samples_that_are_alike_stand_once() -> None:
