@@ -6,18 +6,16 @@ Of each results file: its list of tasks, and packs of what was written for each,
 import ast
 import base64
 import gzip
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import Match, SequenceMatcher
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any, Final, Literal, NamedTuple
 
-import numpy as np
 from pydantic_core import to_json
 
 from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord, Verdict
@@ -32,12 +30,11 @@ PACK_CHARACTERS: Final = 400_000
 """Of HTML in one pack: some 40 kB to load for one unit. Smaller ones are more files, and pack worse."""
 PACKED: Final = 6  # level of gzip: at 9 it takes twice as long, for 2 % less
 LINKS: Final = "links.html"
-ATTEMPTS: Final = "attempts.json"
-SUMMARY: Final = "summary.json"
 INDEX: Final = "index.js"
 LINES: Final = "lines.jsonl.gz"
 """The file of results itself, as a download: whoever reads a file puts it beside the packs."""
-_TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+_TOKENS: Final = re.compile(r"\s*(?:\w+|[^\w\s])|\s+\Z")
+"""Words and signs, each with the white space before it."""
 
 
 class Words(NamedTuple):
@@ -45,33 +42,6 @@ class Words(NamedTuple):
 
     kind: Literal["same", "new", "gone"]
     text: str
-
-
-class _Matcher(SequenceMatcher[str]):
-    """Finds what `difflib` finds, by arrays: among the longest matches the first, four times as fast."""
-
-    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
-        super().__init__(None, before, after, autojunk=False)
-        numbers = {token: number for number, token in enumerate(dict.fromkeys((*before, *after)))}
-        old, new = (np.array([numbers[token] for token in text], np.int16) for text in (before, after))
-        lengths = np.zeros((len(old) + 1, len(new) + 1), np.int16)
-        for row, equal in enumerate(old[:, None] == new):
-            np.multiply(lengths[row, :-1] + 1, equal, out=lengths[row + 1, 1:])
-        self._ending = lengths[1:, 1:]
-        """By a place in either text, the length of the longest match that ends there."""
-
-    def find_longest_match(
-        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
-    ) -> Match:
-        """The longest match within these ranges."""
-        lengths = self._ending[alo:ahi, blo:bhi]
-        if not lengths.size:
-            return Match(alo, blo, 0)
-        since = (np.arange(1, size + 1, dtype=np.int16) for size in lengths.shape)
-        inside = np.minimum(lengths, np.minimum.outer(*since))
-        row, column = divmod(int(inside.argmax()), inside.shape[1])
-        size = int(inside[row, column])
-        return Match(alo + row - size + 1, blo + column - size + 1, size) if size else Match(alo, blo, 0)
 
 
 @lru_cache(maxsize=4096)
@@ -83,8 +53,10 @@ def changed_words(before: str, after: str) -> list[Words]:
     old, new = _TOKENS.findall(before), _TOKENS.findall(after)
     if len(old) > LONGEST or len(new) > LONGEST:
         return [Words("same", after)]
+    old_words, new_words = ([token.strip() for token in text] for text in (old, new))
+    matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
     runs = []
-    for operation, i1, i2, j1, j2 in _Matcher(old, new).get_opcodes():
+    for operation, i1, i2, j1, j2 in matcher.get_opcodes():
         if operation == "equal":
             runs.append(Words("same", "".join(new[j1:j2])))
             continue
@@ -165,7 +137,7 @@ class Article:
     alike: Callable[[Any], Hashable] = lambda record: record.sample
     """Samples of one task with the same are shown once."""
     summary: Callable[[Sequence[Any]], Mapping[str, Any] | None] = lambda _records: None
-    """What boards say of all units of a file, as JSON."""
+    """What boards say of all units of a file."""
     summary_of_outcomes: Callable[[Sequence[Any]], Mapping[str, Any] | None] = lambda _records: None
     """The same of units without texts: what their outcomes tell."""
 
@@ -224,7 +196,7 @@ def _first_failed(records: Sequence[UnitRecord]) -> UnitRecord:
 
 
 def _ended(records: Sequence[UnitRecord]) -> str:
-    """How the units of a task ended, as `Attempt.outcome` has it."""
+    """How the units of a task ended, as `Attempt` has it."""
     outcomes = [outcome for record in records for outcome in outcomes_of(record)]
     passed = outcomes.count(Outcome.PASSED)
     if len(outcomes) > 1 and passed < len(outcomes):
@@ -232,12 +204,20 @@ def _ended(records: Sequence[UnitRecord]) -> str:
     return str(outcomes[0])
 
 
-class Attempt(NamedTuple):
-    """One model's units on one task; for runtime on one program."""
+Attempt = tuple[str, str, str]
+"""One model's units on one task, for runtime on one program: its id; how they ended (`passed`, another
+outcome, `3 loops`, or `2 of 5 passed` where there are several); where their evidence is, from the root of the
+site, of a failed unit where there is one."""
 
-    task: str
-    outcome: str  # `passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units
-    address: str  # of its evidence, from the root of the site; of a failed unit where there is one
+
+class Evidence(NamedTuple):
+    """What pages show of one file of results."""
+
+    files: Mapping[str, str]
+    """`LINKS`; of results with texts also `INDEX` and the packs."""
+    attempts: tuple[Attempt, ...]
+    summary: Mapping[str, Any]
+    """What its `Article` says of all units; empty where that says nothing."""
 
 
 def _attempts(records: Sequence[UnitRecord], address: Callable[[UnitRecord], str]) -> Iterator[Attempt]:
@@ -252,18 +232,7 @@ def _attempts(records: Sequence[UnitRecord], address: Callable[[UnitRecord], str
         shown = _first_failed(units)
         loops = getattr(shown, "sustained_loops", 0) if has_loops and len(units) == 1 else 0
         outcome = f"{loops} loop{'s' * (loops > 1)}" if loops else _ended(units)
-        yield Attempt(task, outcome, address(shown))
-
-
-def read_attempts(text: bytes) -> Iterator[Attempt]:
-    """Every `Attempt` of one file."""
-    return (Attempt(*fields) for fields in json.loads(text or b"[]"))
-
-
-def read_summary(text: bytes) -> Mapping[str, Any]:
-    """What `Article.summary` said of a file; empty where it said nothing."""
-    summary: Mapping[str, Any] = json.loads(text or b"{}")
-    return summary
+        yield task, outcome, address(shown)
 
 
 @dataclass(frozen=True)
@@ -287,17 +256,16 @@ class EvidenceExtractor:
         parents: Mapping[str, UnitRecord],
         *,
         private: bool = False,
-    ) -> dict[str, str]:
-        """`LINKS`, `ATTEMPTS` and `SUMMARY`; of results with texts also `INDEX` and the packs.
+    ) -> Evidence:
+        """Nothing that a model wrote, nor a task's text, is in what is returned where `private`.
 
-        Nothing that a model wrote, nor a task's text, is in what is returned where `private`.
         `parents`: by task_id, what the model did with the problems that these were evolved from.
         """
         slug = model_slug(model)
         if any(isinstance(record, RecordedUnit) for record in records[:1]):
             return self._recorded(records, f"models/{slug}.html#{receipt_anchor(suite)}")
         page = evidence_page(imported_slug(slug) if self.imported else slug, suite)
-        attempts = list(_attempts(records, lambda one: f"{page}#{unit_anchor(one.task_id, one.sample)}"))
+        attempts = tuple(_attempts(records, lambda one: f"{page}#{unit_anchor(one.task_id, one.sample)}"))
         article = self.articles.get(type(records[0]), Article()) if records else Article()
         tasks: dict[str, list[UnitRecord]] = {}
         for record in records:
@@ -308,33 +276,25 @@ class EvidenceExtractor:
         links = [_listed(task, of_task, ended[task], article, parents) for task, of_task in tasks.items()]
         if private:
             links = [link._replace(reason="") for link in links]
-        found = {
-            LINKS: self.environment.render("evidence/links", links=links),
-            ATTEMPTS: json.dumps(attempts, separators=(",", ":")),
-        }
+        files = {LINKS: self.environment.render("evidence/links", links=links)}
         if private:
-            return found
+            return Evidence(files, attempts, {})
         packs = list(_in_packs(render_tasks(tasks, self.environment, article, parents)))
-        return found | {
-            SUMMARY: json.dumps(article.summary(records) or {}, separators=(",", ":")),
-            INDEX: _packed(_index(tasks, ended, article, packs)),
-            **{f"{number}.js": _packed(pack) for number, pack in enumerate(packs, start=1)},
-        }
+        files[INDEX] = _packed(_index(tasks, ended, article, packs))
+        files |= {f"{number}.js": _packed(pack) for number, pack in enumerate(packs, start=1)}
+        return Evidence(files, attempts, article.summary(records) or {})
 
-    def _recorded(self, records: Sequence[UnitRecord], receipt: str) -> dict[str, str]:
+    def _recorded(self, records: Sequence[UnitRecord], receipt: str) -> Evidence:
         """The tasks by how they ended: of all of them the evidence is one receipt."""
-        attempts = list(_attempts(records, lambda _record: receipt))
+        attempts = tuple(_attempts(records, lambda _record: receipt))
         kinds = (kind for kind in type(records[0]).__mro__ if kind in self.articles)
         article = self.articles.get(next(kinds, UnitRecord), Article())
         ended: dict[str, list[str]] = {}
-        for one in attempts:
-            ended.setdefault(one.outcome, []).append(one.task)
+        for task, outcome, _ in attempts:
+            ended.setdefault(outcome, []).append(task)
         groups = [(outcome, len(names), ", ".join(names)) for outcome, names in sorted(ended.items())]
-        return {
-            LINKS: self.environment.render("evidence/recorded", links=groups),
-            ATTEMPTS: json.dumps(attempts, separators=(",", ":")),
-            SUMMARY: json.dumps(article.summary_of_outcomes(records) or {}, separators=(",", ":")),
-        }
+        files = {LINKS: self.environment.render("evidence/recorded", links=groups)}
+        return Evidence(files, attempts, article.summary_of_outcomes(records) or {})
 
 
 class _Listed(NamedTuple):

@@ -221,7 +221,7 @@ def _info_of_facts(row: Record) -> ModelInfo:
         price=(float(row["price_in"]), float(row["price_out"])) if row["price_in"] else None,
         active_billions=float(active) if active else None,
         context=int(row["context"]) if row["context"] else None,
-        price_date=known["price_date"],
+        price_date=_day_or_month(row["price_date"]) if row["price_date"] else None,
         price_link=known["price_link"],
         price_host=known["price_host"],
         availability=_availability(row),
@@ -236,12 +236,17 @@ def _availability(row: Record) -> Availability | None:
     status = next((known for known in get_args(Status) if known == said), None)
     if status is None:
         raise ValueError(f"expected an availability of {', '.join(get_args(Status))}, got {said!r}")
-    if end:
-        date.fromisoformat(end if len(end) > len("2026-11") else f"{end}-01")
-    elif status == "announced":
+    if status == "announced" and not end:
         raise ValueError("expected the day of an announced end in availability_date, got ''; add it")
-    date.fromisoformat(read)
-    return Availability(status, end or None, read)
+    return Availability(status, _day_or_month(end) if end else None, date.fromisoformat(read).isoformat())
+
+
+def _day_or_month(text: str) -> str:
+    """The day as `2026-11-26` or the month, as which days are compared; ValueError where it is neither."""
+    if len(text) > len("2026-11"):
+        return date.fromisoformat(text).isoformat()
+    date.fromisoformat(f"{text}-01")
+    return text
 
 
 def read_table(path: Path, expected: Sequence[str]) -> tuple[Record, ...]:

@@ -43,6 +43,9 @@ def test_programs_that_did_not_run_are_counted() -> None:
 def test_costs_are_summed_over_suites() -> None:
     """Without a price, of uncounted requests and where nothing passed there is no number."""
     assert dollars(run_cost([measured()], (0.0, 0.0)).cost_usd or 0) == "0"
+    amounts = (12.345, 1.0, 0.996, 0.5, 0.012345, 0.00051, 0.00001, 5e-7)
+    texts = ["12.35", "1.00", "1", "0.5", "0.012", "0.00051", "0.00001", "0.0000005"]
+    assert [dollars(amount) for amount in amounts] == texts
     cost = run_cost([measured(), measured(passed=2)], PRICE)
     assert cost.cost_usd == 3.0 and cost.cost_usd_per_solved == pytest.approx(0.5)
     assert (cost.output_tokens_per_unit, cost.reasoning_tokens_per_unit) == (200, 50)

@@ -11,44 +11,31 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import files, registry_of, small_results, users_sets
 from triathlon_runner.errors import UserError
 from triathlon_site.build import BuildReport, Options, build
-from triathlon_site.history import History, Snapshot, SuiteState, events_between, moves_between
+from triathlon_site.history import History, Snapshot, moves_between
+from triathlon_site.pages.changes import became
 from triathlon_site.render.formats import timestamp
 
 RECORDED = Options(history=True)
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-def snapshot(ranks: dict[str, int], **suites: dict[str, str]) -> Snapshot:
-    """One board; by model and suite, protocol and hash in a word."""
-    states = {
-        model: {suite: SuiteState(protocol=state[0], sha256=state[1]) for suite, state in of_model.items()}
-        for model, of_model in suites.items()
-    }
-    return Snapshot(ranks={"loop-core": ranks}, suites=states)
-
-
-OLD = snapshot({"a": 1, "b": 2}, a={"loop/core": "p1"}, b={"loop/core": "p2"})
-NEW = snapshot(
-    {"b": 1, "a": 2, "c": 3},
-    a={"loop/core": "p1"},
-    b={"loop/core": "q3", "runtime/core": "p4"},
-    c={"loop/core": "p5"},
-)
+OLD = Snapshot(ranks={"loop-core": {"a": 1, "b": 2, "e": 0, "f": 3, "g": 0}, "gone": {"a": 1}})
+NEW = Snapshot(ranks={"loop-core": {"b": 1, "a": 2, "c": 3, "d": 0, "e": 4, "f": 0, "g": 0}})
 
 
 def test_each_kind_of_change_is_told() -> None:
-    """A new model, another protocol, new results, what is gone; and who moved."""
-    there, back = (
-        [(event.kind, event.model, event.suites) for event in events_between(*pair)]
-        for pair in ((OLD, NEW), (NEW, OLD))
-    )
-    assert there == [
-        ("new model", "c", ("loop/core",)),
-        ("changed protocol", "b", ("loop/core",)),
-        ("new results", "b", ("runtime/core",)),
-    ]
-    assert moves_between(OLD, NEW) == {"loop-core": {"b": (2, 1), "a": (1, 2)}}
-    assert {("gone model", "c", ()), ("gone results", "b", ("runtime/core",))} < {*back}
+    """Who moved, is new or gone, has a rank or none now; of a whole board that is new or gone, too."""
+    there, back = moves_between(OLD, NEW), moves_between(NEW, OLD)
+    assert {model: became(*ranks) for model, ranks in there["loop-core"].items()} == {
+        "b": "from rank 2 to 1",
+        "a": "from rank 1 to 2",
+        "c": "is new, at rank 3",
+        "e": "is ranked now, at 4",
+        "d": "is new",
+        "f": "has no rank any more",
+    }
+    assert {*there["gone"].values(), *back["gone"].values()} == {(1, None), (None, 1)}
+    assert back["loop-core"]["d"] == (0, None) and became(0, None) == "is gone"
     assert moves_between(OLD, OLD) == {}
 
 
@@ -99,7 +86,7 @@ def test_no_place_is_said_among_few(tmp_path: Path) -> None:
 def test_page_and_feed_say_what_moved(twice: Path) -> None:
     """The new model by name, the places that it took, and a feed that parses, whatever the folder's name."""
     page = (twice / "_site/changes.html").read_text()
-    assert "three&lt;b&gt;</a> is new, with evolved/core-combine" in page
+    assert "three&lt;b&gt;</a> is new, at rank 1." in page
     assert "one</a> from rank 1 to 2." in page
     feed = ET.parse(twice / "_site/changes.xml").getroot()
     (entry,) = feed.findall(f"{ATOM}entry")
@@ -124,7 +111,7 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
     boards = [part.partition("</details>")[0] for part in page.split("<details")[1:]]
     assert len(boards) > 2
     for board in boards:
-        moved = int(board.partition("</summary>")[0].split()[-3])
+        moved = int(board.partition("</summary>")[0].split()[-2])
         assert board.count("<li>") == moved and (" open>" in board) == (moved <= 8)
     assert any(" open>" not in board for board in boards)
 
@@ -138,7 +125,7 @@ def test_the_places_of_every_board_are_told(tmp_path: Path) -> None:
     for models in (five, [FakeModel("top", 99.0, 1.0)]):
         write_results(tmp_path / "results", models, suites)
         build(tmp_path / "results", tmp_path / "_site", None, RECORDED, known=catalogue)
-    moved = re.findall(r"<summary>([^:]+): \d+ places moved", (tmp_path / "_site/changes.html").read_text())
+    moved = re.findall(r"<summary>([^:]+): \d+ changes", (tmp_path / "_site/changes.html").read_text())
     added = {"loop (Mine, loop/one)", "loop (Mine, loop/two)", "loop (own problems, loop/three)"}
     assert {*moved} == {"overall", "overall (added data)", "loop (own problems)", *added}
     assert "ASL, Mine, loop/one<" in (tmp_path / "_site/overall-added.html").read_text()

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem, rows
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import json_lines, read_file
+from triathlon_runner.foreign_files import UnreadableFileError, json_lines, read_file
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
 from triathlon_runner.terminal import first_of
 from triathlon_runner.yaml_file import id_form
@@ -102,8 +102,11 @@ class UserDataSet(DataSetRow):
 
     @property
     def sha256(self) -> str:
-        """Of the problems' file, as `UserProblems` has it; empty where there is none."""
-        return hashlib.sha256(read_file(self.path)).hexdigest() if self.path.is_file() else ""
+        """Of the problems' file, as `UserProblems` has it; empty where there is none that can be read."""
+        try:
+            return _sha256(read_file(self.path)) if self.path.is_file() else ""
+        except UnreadableFileError:
+            return ""
 
     def read(self) -> UserProblems:
         """Reads the problems; nothing is executed."""
@@ -114,7 +117,11 @@ class UserDataSet(DataSetRow):
             )
         content = read_file(self.path)
         problems = tuple(_user_problem(*row, self.seeds) for row in _rows(self.path, content))
-        return UserProblems(hashlib.sha256(content).hexdigest(), problems)
+        return UserProblems(_sha256(content), problems)
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _user_problem(place: str, problem: FunctionProblem, text: str, seeds: str | None) -> UserProblem:

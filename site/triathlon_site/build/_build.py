@@ -171,14 +171,13 @@ def checked_url(url: str) -> str:
 
 
 def _checked_day(day: str) -> str:
-    """The day as it came, empty or such as `2026-11-26`."""
+    """The day as `2026-11-26`, as which days are compared, or empty."""
     try:
-        date.fromisoformat(day or "2026-11-26")
+        return day and date.fromisoformat(day).isoformat()
     except ValueError:
         raise UserError(
             f"expected a day for --as-of, such as '2026-11-26', got {day!r}; correct it or leave it out"
         ) from None
-    return day
 
 
 def cache_folder() -> Path:

@@ -101,7 +101,7 @@ def gather(
         imported=imported_boards,
         imported_files=imported.files if imported_boards else (),
         recordings=read_recordings(results, measured, models),
-        history=before.after(snapshot_of(measured, boards, overalls), date, program),
+        history=before.after(snapshot_of(boards, overalls), date, program),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from triathlon_runner.records import (
     UnitRecord,
     Usage,
 )
-from triathlon_site.evidence import LINES, outcomes_of
+from triathlon_site.evidence import LINES, Attempt, outcomes_of
 from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
@@ -89,8 +89,6 @@ class Extracts:
     folder: Path = Path()
     states: Mapping[str, str] = field(default_factory=dict)
     """Size and time of each file beside the aggregate in the cache, by name."""
-    texts: Mapping[str, bytes] = field(default_factory=dict)
-    """Those that every build reads, by name: in the aggregate's own file, because opening another is slow."""
 
     def path(self, name: str) -> Path:
         """Where the file of this name lies."""
@@ -98,7 +96,7 @@ class Extracts:
 
     def read(self, name: str) -> bytes:
         """The content of one, in UTF-8; empty where there is none of that name."""
-        return self.path(name).read_bytes() if name in self.states else self.texts.get(name, b"")
+        return self.path(name).read_bytes() if name in self.states else b""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +118,9 @@ class FileAggregate:
     repeats: dict[str, tuple[float, ...]]
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
     notices: tuple[Notice, ...]
+    attempts: tuple[Attempt, ...] = ()
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    """What its `Article` says of all units; empty where that says nothing."""
     extracts: Extracts = Extracts()
     judged_again: int | None = None
     """Engine that graded this very file again after it was measured, as the statement beside it says."""

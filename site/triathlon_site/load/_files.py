@@ -223,12 +223,17 @@ def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
     if isinstance(found, Manifest):
         return found, []
     unknown = "lines without a fault count, under conditions that are unknown"
-    archive = f"`triathlon results archive --models {file.model} --suites {file.suite}` puts them aside"
+    archive = f"{archive_command(file.model, file.suite)} puts them aside"
     if found is None:
         message = f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive}"
     else:
         message = f"its manifest cannot be used: {found}; {unknown}: fix the manifest, or {archive}"
     return None, [Notice(file=file.name, message=message)]
+
+
+def archive_command(model: str, suite: str) -> str:
+    """The command that puts results aside, for notices, which name no folder of this machine."""
+    return ResultsFolder(Path("results")).archive_command(model, suite)
 
 
 def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int) -> Iterator[str]:

@@ -23,15 +23,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, RecordedManifest, UnitRecord, Usage
 from triathlon_runner.store import VERIFIED, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import (
-    ATTEMPTS,
-    INDEX,
-    LINES,
-    PACKED,
-    SUMMARY,
-    EvidenceExtractor,
-    outcomes_of,
-)
+from triathlon_site.evidence import INDEX, LINES, PACKED, EvidenceExtractor, outcomes_of
 from triathlon_site.load._aggregate import (
     NO_PROTOCOL,
     Extracts,
@@ -45,6 +37,7 @@ from triathlon_site.load._files import (
     RUNS,
     Notice,
     RunFile,
+    archive_command,
     contradictions,
     find_files,
     not_writable,
@@ -57,8 +50,6 @@ from triathlon_site.load._files import (
 from triathlon_site.workers import PROCESSES, run_all
 
 AGGREGATE: Final = "aggregate.pickle"
-IN_AGGREGATE: Final[tuple[str, ...]] = (ATTEMPTS, SUMMARY)
-"""Extracts that every build reads."""
 DIGEST_BYTES: Final = hashlib.sha256().digest_size
 """At the beginning of the file: the hash of what follows."""
 KEPT_SECONDS: Final = 30 * 24 * 3600
@@ -103,12 +94,10 @@ class AggregateCache:
         folder = self.folder / key[:2] / key
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            encoded = {n: text.encode() if isinstance(text, str) else text for n, text in extracts.items()}
-            texts = {name: encoded.pop(name) for name in IN_AGGREGATE if name in encoded}
-            for name, content in encoded.items():
-                _write(folder / name, content)
-            states = {name: file_state(folder / name) for name in encoded}
-            pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states, texts=texts)))
+            for name, content in extracts.items():
+                _write(folder / name, content.encode() if isinstance(content, str) else content)
+            states = {name: file_state(folder / name) for name in extracts}
+            pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states)))
             _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
             raise not_writable(self.folder, error) from None
@@ -283,9 +272,8 @@ class _Reader:
             count = sum(manifest.open_reasons.values())
             reasons = {"not shown: the tasks are private": count} if count else {}
             manifest = manifest.model_copy(update={"open_reasons": reasons})
-        extracts: dict[str, str | bytes] = {
-            **self.extractor(records, file.model, file.suite, parents, private=private)
-        }
+        evidence = self.extractor(records, file.model, file.suite, parents, private=private)
+        extracts: dict[str, str | bytes] = {**evidence.files}
         lines = file.path.read_bytes()
         if INDEX in extracts:
             extracts[LINES] = gzip.compress(lines, PACKED, mtime=0)
@@ -303,6 +291,8 @@ class _Reader:
             metrics=clusters,
             repeats=repeats(entry.metrics, records),
             notices=(*of_lines, *of_manifest),
+            attempts=evidence.attempts,
+            summary=evidence.summary,
         )
         return aggregate, extracts
 
@@ -396,7 +386,8 @@ def _marked(
         if data and file.manifest and present[data] not in ("", file.manifest.data.sha256):
             message = (
                 "suites.yaml names other problems than these now, so it ranks behind results on them;"
-                " `triathlon results archive --outdated` and a run ask anew, a log is imported again"
+                f" {archive_command(file.model, file.suite)} puts it aside: then a run asks anew, or its log"
+                " is imported again"
             )
             notice = () if file.kept else (Notice(file=file.file, message=message),)
             file = replace(file, outdated=True, notices=(*file.notices, *notice))

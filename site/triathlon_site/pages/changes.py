@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from triathlon_runner.terminal import counted
-from triathlon_site.history import Change, Event
+from triathlon_site.history import Change
 from triathlon_site.models import printable
 from triathlon_site.pages._site import Gathered
 from triathlon_site.render import Draft
@@ -12,7 +11,6 @@ from triathlon_site.render import Draft
 PATH: Final = "changes.html"
 FEED: Final = "changes.xml"
 FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
-MOST_NAMED: Final = 6  # suites named in a sentence
 FEW: Final = 8  # moves on a board up to which they are listed; more are folded
 OVERALL: Final = {
     "overall-core": "overall",
@@ -30,16 +28,13 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 
 
 def _entry(site: Gathered, change: Change) -> dict[str, Any]:
-    """One build's changes: a line an event, and by title of a board a line a model that moved on it."""
+    """One build's changes: by title of a board, a line a model whose place there changed."""
     titles = OVERALL | {b.plan.id: f"{b.plan.discipline} ({b.plan.title})" for b in site.boards}
     moves = {
-        titles.get(board, board): [
-            _line(site, model, f"from rank {old} to {new}") for model, (old, new) in moved.items()
-        ]
+        titles.get(board, board): [_line(site, model, became(*ranks)) for model, ranks in moved.items()]
         for board, moved in change.moves.items()
     }
-    events = [(event.kind, _line(site, event.model, _sentence(event))) for event in change.events]
-    return {"change": change, "events": events, "moves": moves}
+    return {"change": change, "moves": moves}
 
 
 def _line(site: Gathered, model: str, text: str) -> tuple[str, str, str]:
@@ -48,14 +43,12 @@ def _line(site: Gathered, model: str, text: str) -> tuple[str, str, str]:
     return name, site.models[model].page if model in site.results.models else "", text
 
 
-def _sentence(event: Event) -> str:
-    suites = ", ".join(event.suites[:MOST_NAMED])
-    if unnamed := event.suites[MOST_NAMED:]:
-        suites += f" and {counted(len(unnamed), 'other suite')}"
-    return {
-        "new model": f"is new, with {suites}",
-        "gone model": "has no results any more",
-        "gone results": f"has no results any more in {suites}",
-        "new results": f"has new results in {suites}",
-        "changed protocol": f"was asked under another protocol in {suites}",
-    }[event.kind]
+def became(old: int | None, new: int | None) -> str:
+    """What became of a model's place, in words; 0 where it has no rank, None where it is not on the board."""
+    if old is None:
+        return f"is new, at rank {new}" if new else "is new"
+    if new is None:
+        return "is gone"
+    if not old:
+        return f"is ranked now, at {new}"
+    return f"from rank {old} to {new}" if new else "has no rank any more"

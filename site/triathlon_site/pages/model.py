@@ -14,14 +14,7 @@ from triathlon_runner.records import Outcome
 from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page, unit_anchor
 from triathlon_site.costs import most_of_headline
-from triathlon_site.evidence import (
-    ATTEMPTS,
-    LINKS,
-    SUMMARY,
-    imported_slug,
-    read_attempts,
-    read_summary,
-)
+from triathlon_site.evidence import LINKS, imported_slug
 from triathlon_site.exports import badge_of
 from triathlon_site.figures import Series, radar
 from triathlon_site.load import FileAggregate
@@ -273,7 +266,7 @@ def _loops(board: Board, model: str) -> Iterator[Drop]:
     held = (file.columns.scores[column.column.parts[0][1].id] for column in (curve[0], curve[-1]))
     units = zip(file.columns.task, *held, strict=True)
     task = next((task for task, at_first, at_last in units if at_first > at_last), "")
-    addresses = {one.task: one.address for one in read_attempts(file.extracts.read(ATTEMPTS))}
+    addresses = {task: address for task, _, address in file.attempts}
     first = f"{board.plan.discipline}, {board.plan.title}: loop 1"
     yield Drop(first, before, f"loop {len(curve)}", after, task, addresses.get(task, ""))
 
@@ -296,7 +289,7 @@ def _sets(board: Board, model: str) -> Iterator[Drop]:
         failed = [task for task in new.tasks if task.outcome != Outcome.PASSED]
         lost = [task.task_id for task in failed if task.parents and solved >= {*task.parents}]
         task = next(iter(lost or [task.task_id for task in failed]), "")
-        addresses = {one.task: one.address for one in read_attempts(new.extracts.read(ATTEMPTS))}
+        addresses = {task: address for task, _, address in new.attempts}
         names = [set_title(suite.partition("/")[2].removeprefix("core-")) for suite in (seeds, entry.id)]
         first = f"{board.plan.discipline}: {names[0]}"
         yield Drop(first, before, names[1], after, task, addresses.get(task, ""))
@@ -305,13 +298,12 @@ def _sets(board: Board, model: str) -> Iterator[Drop]:
 def _lines(board: Board, model: str) -> Iterator[Drop]:
     """From all lines to the kind of line that a question is answered worst about."""
     for file in board.files[model]:
-        summary = read_summary(file.extracts.read(SUMMARY))
-        if "lines" not in summary:
+        if "lines" not in file.summary:
             continue
-        tried = (one for one in read_attempts(file.extracts.read(ATTEMPTS)) if one.outcome != Outcome.PASSED)
-        task, _, path = next(tried, ("", "", ""))
+        tried = ((task, path) for task, outcome, path in file.attempts if outcome != Outcome.PASSED)
+        task, path = next(tried, ("", ""))
         for place, column in enumerate(question_columns(board)[:3]):
-            counts = {kind: summary["lines"][kind][place] for kind in LINE_KINDS}
+            counts = {kind: file.summary["lines"][kind][place] for kind in LINE_KINDS}
             shares = {kind: 100 * r / of for kind, (r, of) in counts.items() if of >= FEWEST_ANSWERS}
             whole = share_of_maximum(column, model)
             if shares and whole is not None:

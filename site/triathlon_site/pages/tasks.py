@@ -9,7 +9,6 @@ from typing import Any, Final
 from markupsafe import escape
 
 from triathlon_runner.unit_pages import suite_slug, unit_anchor
-from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of
@@ -112,7 +111,7 @@ def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
     apart = {file.model: file for file in site.results.files if file.suite == suite}
     for model, file in {**page.board.of_suite(suite), **apart}.items():
         label = escape(site.models[model].label)  # once, not at each of its tasks
-        for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
+        for task, outcome, address in file.attempts:
             by_task[task][outcome].append((address, label))
     return {task: dict(sorted(groups.items(), key=_place)) for task, groups in by_task.items()}
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from inspect import isfunction
 from typing import Any, Final
 
@@ -134,10 +135,8 @@ def sortable(value: float) -> str:
 
 
 def dollars(value: float) -> str:
-    """An amount without its sign: `12.34`; below 1 two digits that are not 0, six decimals at most; `0`."""
-    if not value:
-        return "0"
-    return f"{value:.2f}" if value >= 1 else f"{value:.2g}" if value >= 1e-4 else f"{value:.6f}"
+    """An amount without its sign: `12.34`; below 1 two digits behind its zeros: `0.00051`."""
+    return f"{value:.2f}" if value >= 1 else f"{Decimal(f'{value:.2g}'):f}"
 
 
 def duration(seconds: float) -> str:

@@ -161,7 +161,7 @@ def test_a_changed_file_is_another_data_set(finished: UserPlace) -> None:
 
 
 def test_results_on_the_present_file_rank(place: UserPlace, server: str) -> None:
-    """Those on another version stand apart, however many they are, and a build names them."""
+    """Those on another version stand apart, however many they are; a build names them, and how to go on."""
     place.expect("run --suites evolved/mine", 0)
     place.site()
     write_lines(place.root / "mine.jsonl", *reversed(PROBLEMS))
@@ -173,6 +173,11 @@ def test_results_on_the_present_file_rank(place: UserPlace, server: str) -> None
         "good": True,
         "worse": True,
     }
+    write_lines(place.root / "mine.jsonl", *PROBLEMS)
+    command = "results archive --models new --suites evolved/mine"  # whose model is not in models.yaml
+    place.expect("build --strict", 2, f"`triathlon {command}` puts it aside")
+    place.expect(command, 0, "1 results file archived")
+    place.expect("build --strict", 0)
 
 
 def test_the_site_has_boards_of_their_own(finished: UserPlace) -> None:

@@ -18,7 +18,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.store import ResultsFile
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import EvidenceExtractor
+from triathlon_site.evidence import Evidence, EvidenceExtractor
 from triathlon_site.load import AggregateCache, Results, code_fingerprint, read_results
 from triathlon_site.render import installed_environment
 
@@ -36,10 +36,10 @@ class NoExtracts(EvidenceExtractor):
         self.calls = 0
         self.parents: set[str] = set()
 
-    def __call__(self, *read: Any, **_: Any) -> dict[str, str]:
+    def __call__(self, *read: Any, **_: Any) -> Evidence:
         self.calls += 1
         self.parents |= set(read[-1])
-        return {}
+        return Evidence({}, (), {})
 
 
 @pytest.fixture
@@ -289,7 +289,7 @@ def test_two_builds_at_once_read_once(tmp_path: Path, lines: Path) -> None:
     other = Thread(target=lambda: found.append(read(tmp_path, late)))
 
     class Slow(NoExtracts):
-        def __call__(self, *read: Any, **_: Any) -> dict[str, str]:
+        def __call__(self, *read: Any, **_: Any) -> Evidence:
             other.start()
             other.join(0.5)  # long enough to read a file
             return super().__call__(*read)

@@ -13,7 +13,15 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import MEASURED_HERE
 from triathlon_runner.store import recorded_files
 from triathlon_site.build import Options, build, gather
-from triathlon_site.models import FACT_COLUMNS, ModelInfo, model_infos, read_facts, read_table, recorded_infos
+from triathlon_site.models import (
+    FACT_COLUMNS,
+    ModelInfo,
+    model_infos,
+    newest_fact,
+    read_facts,
+    read_table,
+    recorded_infos,
+)
 from triathlon_site.published import Published, join_models
 
 NUMBER, MONTH, ADDRESS = r"\d+(\.\d+)?", r"\d{4}-(0[1-9]|1[0-2])", r"https://\S+"
@@ -91,6 +99,13 @@ def test_a_model_is_usable_until_its_day_comes(tmp_path: Path) -> None:
     assert site.as_of == "2026-11-26" and site.published and site.published.facts["GPT-5"].usable
     later = gather(tmp_path, None, as_of="2027-02-01").published
     assert later and not later.facts["GPT-5"].usable
+    path = tmp_path / "published/models-info.csv"  # days are compared as texts, so all are written alike
+    text = path.read_text("utf-8").replace("2026-12-11,2026-11-26", "20261211,2026-W48-4")
+    path.write_text(text.replace(",2026-05,", ",20260501,"), "utf-8")
+    facts = read_facts(path.parent)
+    assert facts["GPT-5"].availability == row.availability and newest_fact(facts.values()) == "2026-11-26"
+    build(tmp_path, tmp_path / "_site", None, Options(as_of="20270201"))
+    assert "2027-02-01" in (tmp_path / "_site/index.html").read_text("utf-8")
     with pytest.raises(UserError, match="expected a day for --as-of, such as '2026-11-26', got 'today'"):
         build(tmp_path, tmp_path / "_site", None, Options(as_of="today"))
 

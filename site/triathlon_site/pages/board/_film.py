@@ -85,7 +85,8 @@ def _reason(record: LoopRecord) -> str:
     if pair := _lost(record):
         before, lost = pair
         words = [] if lost.language else changed_words(before.prompt, lost.prompt)
-        gone = formats.shorten(" … ".join(run.text.strip() for run in words if run.kind == "gone"), LONGEST)
+        lost_words = (" ".join(run.text.split()) for run in words if run.kind == "gone")
+        gone = formats.shorten(" … ".join(lost_words), LONGEST)
         parts.append(UNCHANGED if before.prompt == lost.prompt else f"without “{gone}”" if gone else "")
     return "; ".join(filter(None, [*parts, reason(record.loops[-1]) if record.loops else ""]))
 

@@ -14,7 +14,7 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.costs import mostly_ran, share_that_ran
-from triathlon_site.evidence import SUMMARY, Article, read_summary
+from triathlon_site.evidence import Article
 from triathlon_site.figures import PALETTE, Series, curves
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
@@ -223,8 +223,7 @@ def own_files(board: Board, suite: str = "") -> dict[str, FileAggregate]:
 
 def summaries_of(board: Board, field: str) -> dict[str, Mapping[str, Any]]:
     """By model, what `Article.summary` said of that file, where it has the field."""
-    found = {m: read_summary(file.extracts.read(SUMMARY)) for m, file in own_files(board).items()}
-    return {model: summary for model, summary in found.items() if field in summary}
+    return {model: file.summary for model, file in own_files(board).items() if field in file.summary}
 
 
 def shift_sentences(
