@@ -24,7 +24,7 @@ from triathlon_runner.records import LoopRecord
 from triathlon_site.build import gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
-from triathlon_site.pages._scores import place_beside
+from triathlon_site.pages._scores import places as places_of
 from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import (
     RANKED_BY,
@@ -156,7 +156,7 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     assert re.search(r'reported by EVALOOOP:\s<a href="published/evaloop.html">7.77</a>', row)
     assert row.count('title="tier') == 3
     own_rank = own.scores["gpt-5"].rank
-    assert own_rank and f'data-r="{own_rank.rank} {own_rank.low} {own_rank.high}"' in row
+    assert own_rank and re.search(rf'data-r="\d+ {own_rank.rank} {own_rank.low} {own_rank.high}"', row)
     mine = row_of(pages, "mine")
     assert mine.count(">m✓</a>") == all_rows(pages).count(">m✓</a>") == 1
     assert 'title="measured, graded again here, ' in mine
@@ -269,11 +269,12 @@ def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None
 
 
 def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
-    """In brackets, too, where others in the column have ranks."""
+    """In brackets, too, where others in the column have ranks; no two others are of one place."""
     plus = next(column for column in RANKED_BY if column.id == "humaneval_plus")
     places = ranks_in(reported.rows, plus)
     assert {places[name].text for name in ("o1-mini", "o1-preview")} == {"=1"}
-    assert [place_beside(value, [0.9], [0.5, 0.5, 0.2]).text for value in (0.5, 0.2)] == ["(=2)", "(4)"]
+    found = places_of({"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.2}, {}, beside=True)
+    assert [place.text for place in found.values()] == ["(1)", "(=2)", "(=2)", "(4)"]
 
 
 def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
