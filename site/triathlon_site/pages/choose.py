@@ -5,7 +5,6 @@ told from whom is computed here; the script filters, sorts and shows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ class ChoiceCost(NamedTuple):
     low: str  # word for a low value, which takes -est: `cheap`
     noun: str  # word for it in a sentence: `a known price`
     unit: str  # `{}` stands for the value
-    digits: int = 6  # of the value as it is shown; fewer where it was computed
+    digits: int = 10  # of the value as it is shown; fewer where it was computed
 
 
 SCORES: Final = (
@@ -195,8 +194,8 @@ def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
-    """`$0.1375 / M`, `7 B`: no exponent."""
-    return cost.unit.format(f"{Decimal(f'{value:.{cost.digits}g}'):f}")
+    """`$0.1375 / M`, `7 B`."""
+    return cost.unit.format(formats.price(value, cost.digits))
 
 
 def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost]) -> dict[str, Any]:

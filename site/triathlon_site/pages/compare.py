@@ -108,7 +108,7 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
     rivals = _rivals(site.boards)
     models = []
     for info in (site.models[model] for model in ids):
-        price_in, price_out = [f"{price:g}" for price in info.price] if info.price else ("", "")
+        price_in, price_out = map(formats.price, info.price) if info.price else ("", "")
         models.append(
             {
                 "id": info.id,

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from inspect import isfunction
 from typing import Any, Final
 
@@ -120,6 +121,16 @@ def inside(title: str) -> str:
 def count(value: float) -> str:
     """1,234,567."""
     return f"{value:,.0f}"
+
+
+def price(value: float, digits: int = 10) -> str:
+    """A price or size as it was stated, or a computed one in fewer digits: no exponent."""
+    return f"{Decimal(f'{value:.{digits}g}'):f}"
+
+
+def gigabytes(value: float) -> str:
+    """Three digits: `0.27`, `16.1`, `1,340`."""
+    return count(value) if value >= 100 else f"{value:.3g}"
 
 
 def percent(share: float | None) -> str:

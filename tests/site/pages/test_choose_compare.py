@@ -153,7 +153,9 @@ def test_the_script_gets_who_cannot_be_told_from_whom(draft: Draft) -> None:
 
 def test_a_stated_cost_is_shown_whole() -> None:
     """As on the other pages; a computed one has three digits, and none an exponent."""
-    assert cost_text(PRICE, 0.1375) == "$0.1375 / M" and cost_text(PRICE, 1e-05) == "$0.00001 / M"
+    for price, shown in ((0.1375, "$0.1375"), (1e-05, "$0.00001"), (12345678.0, "$12345678")):
+        assert cost_text(PRICE, price) == f"{shown} / M"
+    assert [formats.gigabytes(size) for size in (0.27, 16.06, 1342.0)] == ["0.27", "16.1", "1,342"]
     (solved,) = (cost for cost in COSTS if cost.id == "solved")
     assert cost_text(solved, 0.00123456) == "$0.00123 / solved task"
 
