@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ from triathlon_site.pages.all_models import (
     in_order,
     ranks_in,
 )
+from triathlon_site.pages.model import drafts as model_drafts
 from triathlon_site.published import Published
 
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
@@ -133,6 +135,13 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     page = " ".join(pages["models/gpt-4o.html"].split())
     for text in ("until 2027-01-14", "snapshot Aug 2024", "snapshot not stated", "EvalPlus", "EVALOOOP"):
         assert text in page
+    names = {"mine": "GPT-4o (Aug 2024)", "weak": "GPT-4o (May 2024)"}
+    site = replace(measured, published_names=names)
+    rows = {row.info.id: row for row in all_models(site).rows}
+    drafts = {one.path: one.values.get("place") for one in model_drafts(site, [site.card_of["weak"]], rows)}
+    assert drafts["models/mine.html"] and not drafts["models/weak.html"], (
+        "only the row's own page has its numbers"
+    )
     evoeval = pages["published/evoeval.html"]
     assert '<a href="../models/gpt-4o.html">' in evoeval
     drops = evoeval[evoeval.index('<section id="drops">') :].partition("</table>")[0]
