@@ -12,7 +12,7 @@ from triathlon_runner.unit_pages import suite_slug, unit_anchor
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import view_of
+from triathlon_site.pages.board import first_of, view_of
 from triathlon_site.render import Draft, Figure, Page, Section, Value, as_script
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
@@ -72,7 +72,8 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         figure = Figure(
             grid(f"Who solves what of {suite.entry.title}", names, suite.scores[:GRID_MODELS]),
             "A row a model, the best on top; a column a task, the easiest on the left."
-            " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
+            " Full blue: solved; half blue: in part; grey: not solved; blank: not run."
+            + first_of(GRID_MODELS, len(suite.models)),
         )
         addresses = {
             task.task: f"{page.details(n)}#{unit_anchor(task.task)}" for n, task in enumerate(suite.tasks)
