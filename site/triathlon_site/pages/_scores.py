@@ -1,6 +1,6 @@
 """Scores of any grade as tables show them; figures that others published; places among them."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final, Optional, TypeVar
@@ -187,14 +187,18 @@ def short_title(column: ColumnScores) -> str:
 
 
 def dimensions(boards: Sequence[Board]) -> dict[str, ColumnScores]:
-    """Axes of a radar by name: the ranked columns of single suites of the first family of data.
+    """Axes of a radar by name: ranked columns of single suites, of the family of data that most models have.
 
     Where two boards have a column of one name, the board stands behind it.
     """
+    models: dict[str, set[str]] = defaultdict(set)
+    for board in boards:
+        models[board.plan.family].update(board.models)
+    family = max(models, key=lambda name: len(models[name]), default="")
     axes = [
         (f"{board.plan.discipline} {short_title(column)}", board, column)
         for board in boards
-        if board.plan.family == boards[0].plan.family
+        if board.plan.family == family
         for column in board.shown
         if column.column.ranked
         and len(column.column.parts) == 1

@@ -164,6 +164,7 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     assert 'href="models/gpt-5.html#receipt-loop-mbpp-plus" title="measured, 2026-01-02">m</a>' in row
     assert re.search(r'reported by EVALOOOP:\s<a href="published/evaloop.html">7.77</a>', row)
     assert row.count('title="tier') == 3
+    assert script_data(pages["data/compare/gpt-5.js"])["radar"], "axes are those of the data of most models"
     own_rank = own.scores["gpt-5"].rank
     assert own_rank and re.search(rf'data-r="\d+ {own_rank.rank} {own_rank.low} {own_rank.high}"', row)
     mine = row_of(pages, "mine")
