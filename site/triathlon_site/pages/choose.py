@@ -97,6 +97,7 @@ def drafts(table: AllModels, board: Board | None, solved: Mapping[str, float]) -
         "origin": _origin(scored[0]) if scored else "",
         "least_ran": LEAST_RAN,
         "data": DATA,
+        "scored": bool(scored),
         "has_costs": bool(costs),
     }
     data = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
@@ -177,7 +178,7 @@ def recommended(scored: ScoredModels, cost: ChoiceCost) -> pd.DataFrame:
     return scored.frame[scored.frame["recommended"] & scored.frame[cost.id].notna()]
 
 
-def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
+def questions(scored: ScoredModels) -> Iterator[Section]:
     """For readers without scripts: the frontiers by price and by size, where enough models have these."""
     for cost in (PRICE, SIZE):
         asked = recommended(scored, cost)
@@ -190,7 +191,7 @@ def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
                 (Value(name, link=page), Value(cost_text(cost, value)), Value(text))
                 for name, page, value, text in rows.itertuples(index=False)
             )
-            yield cost, Section(f"Frontier: {title}", title, head, tuple(cells))
+            yield Section(f"Frontier: {title}", title, head, tuple(cells))
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:

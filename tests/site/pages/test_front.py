@@ -53,9 +53,12 @@ def test_a_score_with_open_units_is_in_no_cell(tmp_path: Path) -> None:
 def test_a_site_without_a_row_in_the_table_leads_to_its_boards(tmp_path: Path) -> None:
     """Who measured HumanEval alone has no column of the table: the page says so, not "0 models"."""
     results_on(tmp_path, [FakeModel("one"), FakeModel("two")], "evolved/humaneval", tasks=4)
-    page = rendered_texts(gather(tmp_path, None))["index.html"]
-    assert "0 models" not in page and "<table" not in page
+    pages = rendered_texts(gather(tmp_path, None))
+    page = pages["index.html"]
+    assert not re.search("0 models|<table|CSV|Cite", page) and 'href="all-models.html"' in page
     assert re.search(r"The scores that there are:\s+<a href=\"evolved-official.html\">", page)
+    assert "no model has a score in a column of the table" in pages["choose.html"]
+    assert "each with its cause" not in pages["method.html"]
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +149,7 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     assert '<a href="../models/gpt-4o.html">' in evoeval
     drops = evoeval[evoeval.index('<section id="drops">') :].partition("</table>")[0]
     assert drops.count('<th scope="row"><a href="../models/') == drops.count('<th scope="row">') - 2 > 50
-    assert "only where\n70 % of them ran" in pages["choose.html"]
+    assert "only where\n70 % of measured replies ran" in pages["choose.html"]
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
@@ -311,6 +314,7 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     for page in ("index.html", "loop.html"):  # no ranks, no tiers
         assert "What the marks mean" in pages["loop"][page] and "higher the tier" not in pages["loop"][page]
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
+    assert "No results are in a table yet." in pages["nothing"]["data.html"]
     assert ">translation, own problems</a>." in pages["chain"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()
