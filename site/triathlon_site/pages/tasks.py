@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from markupsafe import escape
 
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.unit_pages import suite_slug, unit_anchor
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
@@ -51,12 +52,19 @@ def suite_page(suite: str) -> str:
     return f"tasks/{suite_slug(suite)}.html"
 
 
+def suites_with_tasks(site: Gathered) -> Iterator[tuple[Board, SuiteEntry]]:
+    """The suites that have pages here, each with its board: those with a unit of a model."""
+    for board in site.boards:
+        for entry in board.plan.suites:
+            if any(file.units for file in board.of_suite(entry.id).values()):
+                yield board, entry
+
+
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The overview, a page a suite, and pages of who solves each task; nothing without results."""
     pages = [
         SuitePage(board, suite, suite_page(entry.id), view_of(board).unit)
-        for board in site.boards
-        for entry in board.plan.suites
+        for board, entry in suites_with_tasks(site)
         if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
     ]
     if pages:

@@ -139,6 +139,7 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
     ours = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
     results_on(tmp_path, [both], *plain, tasks=8)
     results_on(tmp_path, [both, alone], *ours, "runtime/dreval@own-prompts", tasks=8)
+    results_on(tmp_path, [alone], "loop/mbpp-plus@prompt-upper", "loop/mbpp-plus@attack-upper", tasks=8)
     site = gather(tmp_path, None)
     expected = [("Average", "{}"), ("both", "{}"), ("alone", "{}")]
     for name, title, settings in (
@@ -152,6 +153,8 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
     about = "EvoEval words its instruction for each family of models; ours is one for all."
     assert about in pages["evolved-official.html"] and about not in pages["evolved.html"]
     assert "Attacks are our wording of EVALOOOP’s listing 3.1" in pages["loop-mbpp-plus.html"]
+    assert not re.search("Other summary prompts|Attacks on the first", pages["loop-mbpp-plus.html"])
+    assert not re.search('compare.html|<ul class="findings">', pages["models/alone.html"])
 
 
 def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:

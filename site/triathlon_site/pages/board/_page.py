@@ -151,7 +151,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     # of a model without a row in models.yaml, a published table may say whether it follows instructions
     kinds = {m: row.kind for m, joined in site.same.items() for row in joined.rows.values() if row.kind}
     known = {m: replace(info, kind=info.kind or kinds.get(m)) for m, info in models.items()}
-    sections = list(view.sections(board, known))
+    sections = [part for part in view.sections(board, known) if part.rows or not part.head]
     outcomes = [
         (models[model], sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]()))
         for model in board.models
