@@ -110,9 +110,9 @@
   /* ---- the figure: a point a model, which leads to its page; shaded from the lowest that ties with the best ---- */
 
   /* Round numbers, which the axis of costs has; that of scores has equal steps of such a length. */
-  const ROUND = [-2, -1, 0, 1, 2, 3].flatMap((power) => [1, 2, 5].map((one) => one * 10 ** power));
+  const ROUND = Array.from({ length: 14 }, (_, i) => [1, 2, 5].map((one) => Number(`${one}e${i - 6}`))).flat();
   const ticks = (low, high) => {
-    const step = ROUND.find((one) => (high - low) / one <= 5) ?? 5000,
+    const step = ROUND.find((one) => (high - low) / one <= 5),
       first = Math.ceil(low / step);
     return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
   };
@@ -144,8 +144,9 @@
     const height = width < 560 ? 300 : 420,
       [left, right, top, base] = [36, width - 12, 10, height - 40];
     const costs = rows.map((row) => row.cost).filter((value) => value > 0);
-    const cheap = Math.min(...costs) / 1.2,
-      dear = Math.max(...costs) * 1.2;
+    const ends = costs.length ? [Math.min(...costs), Math.max(...costs)] : [];
+    const [cheap, dear] = [ends[0] / 1.2, ends[1] * 1.2];
+    const round = ROUND.filter((one) => one >= cheap && one <= dear);
     const most = Math.max(...rows.map((row) => row.high)),
       least = floor(view);
     const share = (value) => Math.max(0, Math.min(1, (value - least) / (most - least || 1)));
@@ -178,7 +179,7 @@
     return html`<svg class="figure prices" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"
       role="group" aria-label="${label}"><rect class="band" x="${left}" y="${top}" width="${right - left}"
       height="${Math.max(2, up(lowest) - top)}"></rect>
-      ${ticks(least, most).map(level)}${ROUND.filter((one) => one >= cheap && one <= dear).map(number)}
+      ${ticks(least, most).map(level)}${(round.length > 1 ? round : ends).map(number)}
       <text class="tick" x="${(left + right) / 2}" y="${height - 6}" text-anchor="middle">${cost.title}</text>
       ${rows.map(point)}</svg>`;
   };

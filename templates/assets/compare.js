@@ -23,6 +23,13 @@
     return ids;
   };
 
+  /* What is said of an address that names models which are not here, or more than there is room for. */
+  const notesOf = (asked) => {
+    const left = asked.filter((id) => known.has(id)).slice(MOST);
+    const unknown = asked.filter((id) => id && !known.has(id)).map((id) => `There is no model “${id}”. `);
+    return left.length ? [...unknown, `Left out: ${names(left.map((id) => known.get(id)))}. `] : unknown;
+  };
+
   /* The id of the one model that is meant, else what is said instead. */
   const search = (text, chosen) => {
     const wanted = bare(text);
@@ -219,12 +226,12 @@
   };
 
   const shown = { verdict, forest, table, alone, curvesOn, axis, curvePath };
-  window.triathlon.compare = { known, startingWith, search, difference, comparisons, solvedAlone, ...shown };
+  window.triathlon.compare = { known, startingWith, notesOf, search, difference, comparisons, solvedAlone, ...shown };
   if (!window.document) return;
 
   const place = document.getElementById("compare");
   const asked = [...new Set((new URLSearchParams(location.search).get("m") ?? "").split(","))];
-  const unknown = asked.filter((id) => id && !known.has(id));
+  const notes = notesOf(asked); /* said once */
   let chosen = startingWith(asked);
 
   const showPicker = () => {
@@ -234,12 +241,11 @@
         <bdi>${name}</bdi> ×</button>`;
     };
     const all = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
-    /* Said once, of an address that names models which are not here. */
-    const said = unknown.splice(0).map((id) => `There is no model “${id}”. `);
+    const said = notes.splice(0);
     const adding = html`<input type="search" list="models" placeholder="Add a model" aria-label="Add a model">
       <datalist id="models">${all.map((name) => html`<option value="${name}"></option>`)}</datalist>
       <output class="status">${said}</output>`;
-    const full = html`<span class="status">Six are the most: remove one to add another.</span>`;
+    const full = html`<span class="status">${said}Six are the most: remove one to add another.</span>`;
     place.innerHTML = html`<div class="controls">${chosen.map(chip)}${chosen.length < MOST ? adding : full}</div>`;
     for (const remove of place.querySelectorAll("[data-remove]"))
       remove.addEventListener("click", () => {
@@ -273,7 +279,6 @@
   let range = [0, 100],
     board;
   const draw = (models) => {
-    figures.hidden = false;
     board = curvesOn(models);
     figures.querySelector("[data-board]").textContent = board ? `The curves are of ${index.boards[board]}.` : "";
     const sample = (i) => html`<svg class="figure" width="28" height="10" aria-hidden="true"><g class="c${i}">
@@ -296,6 +301,7 @@
         });
     }
     showPictures();
+    figures.hidden = ![...pictures.children].some((one) => !one.hidden);
   };
   /* Elements with these ids stand where plotly would else write style sheets of its maps, which the content policy refuses. */
   const loadPlotly = async () => {

@@ -10,8 +10,8 @@
     return [head, head.map(() => "---"), ...others].map((row) => `| ${row.join(" | ")} |\n`).join("");
   };
   const tabs = (rows) => rows.map((row) => `${row.join("\t")}\n`).join("");
-  /* A text that a spreadsheet would run as a formula gets an apostrophe in front; a number such as a shift does not. */
-  const field = (text) => `"${text.replace(/^(?![+-][\d.]+\??$)[=+@\t-]/, "'$&").replaceAll('"', '""')}"`;
+  /* A text that a spreadsheet would run as a formula gets an apostrophe in front; a number such as a shift, or a rank, does not. */
+  const field = (text) => `"${text.replace(/^(?![+-][\d.]+\??$|=\d+$)[=+@\t＝＋－＠-]/, "'$&").replaceAll('"', '""')}"`;
   /* Behind lines about it, and a mark without which a spreadsheet takes the dashes of intervals for other letters. */
   const csv = (about, rows) => {
     const lines = [...about.map((line) => `# ${line}`), ...rows.map((row) => row.map(field).join(","))];

@@ -3,20 +3,14 @@
 (() => {
   const { html, make } = window.triathlon;
 
-  /* The places of these scores among them, the highest first; none of a missing one. */
-  const placesOf = (scores) => {
-    const known = scores.filter((score) => score !== null).sort((a, b) => b - a);
-    return scores.map((score) => (score === null ? null : known.indexOf(score) + 1));
-  };
   /* `=3 1 80`: a rank and where it may lie, in the words of the page; `(5)`: the place of a figure that was not checked. */
-  const rankCell = (text) => {
-    const [rank, low, high] = text.split(" ");
+  const rankCell = (rank, low, high) => {
     if (!rank) return html`<span class="none">–</span>`;
     const ends = html`<small><i class="said">, </i>${low}<i class="said"> to </i><span>${high}</span></small>`;
     return html`<i class="said">rank </i><b>${rank}</b>${low === high ? "" : ends}`;
   };
 
-  window.triathlon.front = { placesOf, rankCell };
+  window.triathlon.front = { rankCell };
   if (!window.document) return;
 
   const { state, remember } = window.triathlonView;
@@ -26,29 +20,27 @@
   const charts = document.querySelector(".charts");
   const order = board.table.querySelector("[data-order]");
   const heads = board.heads.filter((head) => head.dataset.by);
-  const start = (heads.find((head) => head.hasAttribute("aria-sort")) ?? heads[0]).dataset.by;
+  const start = heads.find((head) => head.classList.contains("by")).dataset.by; /* as the page came */
   const title = (head) => head.querySelector("button").firstChild.textContent.trim();
 
   const rankBy = (key) => {
     const head = heads.find((one) => one.dataset.by === key),
       column = board.heads.indexOf(head);
     const cells = board.rows.map(({ row }) => row.cells[column]);
-    const places = placesOf(cells.map(({ dataset: { v } }) => (v === "" ? null : Number(v))));
     board.showColumn(column, true);
     board.rows.forEach(({ row }, i) => {
       for (const old of row.querySelectorAll(".by")) old.classList.remove("by");
       cells[i].classList.add("by");
       const rank = row.cells[0],
-        { r = "" } = cells[i].dataset;
-      rank.dataset.v = places[i] ?? "";
-      rank.toggleAttribute("data-beside", r.startsWith("("));
-      rank.innerHTML = rankCell(r);
+        [place, ...text] = (cells[i].dataset.r ?? "").split(" ");
+      rank.dataset.v = place;
+      rank.toggleAttribute("data-beside", Boolean(text[0]?.startsWith("(")));
+      rank.innerHTML = rankCell(...text);
     });
     for (const one of board.heads) one.classList.toggle("by", one === head);
     board.sort(column, "descending", false);
     order.textContent = `All models, by ${title(head)}: ${head.dataset.about}`;
-    const chart = [...charts.children].find((one) => one.dataset.by === key);
-    if (chart) for (const one of charts.children) one.classList.toggle("chosen", one === chart);
+    for (const one of charts.children) one.classList.toggle("chosen", one.dataset.by === key);
     remember("by", key === start ? "" : key);
     check(key);
   };

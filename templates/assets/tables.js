@@ -118,7 +118,7 @@
     const kept = table.tBodies[0].querySelector("template");
     kept?.remove();
     if (kept) return [...kept.content.children];
-    return "rest" in table.dataset ? window.triathlonRest : [];
+    return "rest" in table.dataset ? (window.triathlonRest ?? []) : [];
   };
 
   const entry = (row) => {
@@ -152,6 +152,7 @@
         later = laterRows(table);
       this.rows = [...this.body.rows, ...later].map(entry);
       this.order = this.rows;
+      this.missing = Number(table.dataset.rest ?? 0) - this.rows.length; /* where a script of rows did not come */
       const limit = later.length ? Math.min(first, ON_PHONE) : this.rows.length > LONG ? FIRST : Infinity;
       this.asked = this.rows.slice(limit).some(({ row }) => row.id && `#${row.id}` === location.hash);
       this.limit = this.asked ? Infinity : limit;
@@ -347,6 +348,7 @@
         one = this.noun.slice(0, -1);
       this.status.textContent =
         shown < all ? `${shown} of ${all} ${this.noun}` : `${all} ${all === 1 ? one : this.noun}`;
+      if (this.missing > 0) this.status.textContent += `; ${this.missing} more could not be loaded`;
       this.showFilters();
       this.none.hidden = shown > 0;
       this.table.parentElement.hidden = !shown;

@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from triathlon_site.figures._base import NOTHING, draw, quarter_ticks
-from triathlon_site.render.formats import shorten
+from triathlon_site.render import formats
 
 SIZE: Final = 360
 LEFT, RIGHT, TOP, BASE = 44, SIZE - 12, 12, SIZE - 44
@@ -125,9 +125,9 @@ def price_score(
         "points": placed,
         "names": list(names),
         "left_out": len(priced) - len(points),
-        "links": {name: point.link for point in points for name in (shorten(point.name), point.name)},
+        "links": {name: point.link for point in points for name in (formats.shorten(point.name), point.name)},
         "band": None if band is None else up(band),
-        "x_ticks": [(f"{price:g}", across(price)) for price in prices],
+        "x_ticks": [(formats.price(price), across(price)) for price in prices],
         "y_ticks": [(f"{score:g}", up(score)) for score in scores],
         "legend": [(name, place, x) for place, (name, x) in enumerate(zip(legend, starts, strict=False))],
     }
@@ -170,7 +170,7 @@ def _labels(
     points = {*taken, *((x, y) for _, x, y in placed)}
     boxes: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
     for full, x, y in placed:
-        for name in dict.fromkeys((full, shorten(full))):
+        for name in dict.fromkeys((full, formats.shorten(full))):
             if room := _room_for(name, x, y, bounds, boxes):
                 box, note = room
                 boxes.append(box)

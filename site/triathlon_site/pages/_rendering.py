@@ -108,9 +108,9 @@ def _links(site: Gathered, boards: list[Link]) -> Iterator[Link]:
     yield Link("Leaderboard", FRONT, tuple(path for link in boards for path in (link.path, *link.also)))
     if site.has_all_models:
         yield Link("Choose", choose.PATH)
-    if len(site.results.models) > 1:
+    if site.compared:
         yield Link("Compare", "compare.html")
-    if any(one.of_suite(entry.id) for one in site.boards for entry in one.plan.suites):
+    if any(tasks.suites_with_tasks(site)):
         yield Link("Tasks", "tasks.html")
     also = ("prompts.html", "core.html", agreement.PATH, agreement.SCATTERS, published.TRUTH)
     yield Link("Method", "method.html", also)

@@ -1,9 +1,9 @@
 """Scores of any grade as tables show them; figures that others published; places among them."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final, Optional
+from typing import Final, Optional, TypeVar
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
@@ -16,6 +16,7 @@ from triathlon_site.uncertainty import DIGITS, Interval
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
 """How a table marks a score that is in no ranking, by the reason."""
 REPORTED: Final = "reported"
+_Key = TypeVar("_Key", str, int)
 _OF_OTHERS: Final = ("average_accuracy", "coverage_f1")
 """Metrics that are computed from others, and so no dimensions."""
 
@@ -105,10 +106,9 @@ class ReportedTables:
 class Place:
     """The place of one model in one column."""
 
-    sort: float  # places in this order are in the order of the scores
+    among_all: int  # scores and reported figures, whose order it is
     rank: Rank | None = None  # among the scores of one protocol, or in the index
-    among_all: int | None = None  # the place among all figures, where there is no rank
-    beside: bool = True  # whether others in the column were graded: then this place stands in brackets
+    beside: bool = True  # whether others in the column were graded: then a place stands in brackets
     tied: bool = False  # whether another score or figure has that place, too
 
     @property
@@ -118,12 +118,16 @@ class Place:
         return f"({place})" if self.beside else place
 
 
-def place_beside(value: float, graded: Sequence[float], reported: Sequence[float]) -> Place:
-    """The place of a reported figure: among the graded scores and all such figures."""
-    better = sum(score > value for score in graded)
-    place = 1 + better + sum(figure > value for figure in reported)
-    tied = [*graded, *reported].count(value) > 1
-    return Place(better + 0.5 if graded else place, among_all=place, beside=bool(graded), tied=tied)
+def places(
+    values: Mapping[_Key, float], ranks: Mapping[_Key, Rank | None], *, beside: bool
+) -> dict[_Key, Place]:
+    """The places of scores and reported figures, each under its name or number; scores may have a rank."""
+    rounded = {name: round(value, DIGITS) for name, value in values.items()}
+    order, counts = sorted(rounded.values(), reverse=True), Counter(rounded.values())
+    return {
+        name: Place(1 + order.index(value), ranks.get(name), beside, counts[value] > 1)
+        for name, value in rounded.items()
+    }
 
 
 def score_in(column: ColumnScores, model: str) -> ShownScore | None:
@@ -183,14 +187,18 @@ def short_title(column: ColumnScores) -> str:
 
 
 def dimensions(boards: Sequence[Board]) -> dict[str, ColumnScores]:
-    """Axes of a radar by name: the ranked columns of single suites of the first family of data.
+    """Axes of a radar by name: ranked columns of single suites, of the family of data that most models have.
 
     Where two boards have a column of one name, the board stands behind it.
     """
+    models: dict[str, set[str]] = defaultdict(set)
+    for board in boards:
+        models[board.plan.family].update(board.models)
+    family = max(models, key=lambda name: len(models[name]), default="")
     axes = [
         (f"{board.plan.discipline} {short_title(column)}", board, column)
         for board in boards
-        if board.plan.family == boards[0].plan.family
+        if board.plan.family == family
         for column in board.shown
         if column.column.ranked
         and len(column.column.parts) == 1

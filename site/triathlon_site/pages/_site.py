@@ -215,6 +215,12 @@ class Gathered:
         """The files of each model's results."""
         return self.results.of_models(self.results.models)
 
+    @cached_property
+    def compared(self) -> Sequence[str]:
+        """The models on the page of comparisons; none where there are not two."""
+        models = list(dict.fromkeys(model for board in self.boards for model in board.models))
+        return models if len(models) > 1 else ()
+
     def board(self, name: str) -> Board | None:
         """The board of this id; None where there are no results for it."""
         return next((board for board in self.boards if board.plan.id == name), None)

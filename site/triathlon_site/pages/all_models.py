@@ -10,7 +10,7 @@ import numpy as np
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
-from triathlon_site.pages._scores import REPORTED, Place, ShownScore, place_beside, score_in
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore, places, score_in
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
@@ -241,8 +241,6 @@ def in_order(rows: Sequence[ModelRow], first: FrontColumn | None) -> list[ModelR
 def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, Place]:
     """The places in a column, by name of a model that has a score or figure in it."""
     cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
-    places = {name: Place(cell.rank.rank, cell.rank) for name, cell in cells.items() if cell.rank}
-    others = {name: cell for name, cell in cells.items() if not cell.rank and not cell.apart}
-    values = [cell.middle for cell in others.values()]
-    graded = [cells[name].middle for name in places]
-    return places | {name: place_beside(cell.middle, graded, values) for name, cell in others.items()}
+    ranks = {name: cell.rank for name, cell in cells.items()}
+    values = {name: cell.middle for name, cell in cells.items() if not cell.apart}
+    return places(values, ranks, beside=any(ranks.values()))

@@ -5,7 +5,6 @@ told from whom is computed here; the script filters, sorts and shows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ class ChoiceCost(NamedTuple):
     low: str  # word for a low value, which takes -est: `cheap`
     noun: str  # word for it in a sentence: `a known price`
     unit: str  # `{}` stands for the value
-    digits: int = 6  # of the value as it is shown; fewer where it was computed
+    digits: int = 10  # of the value as it is shown; fewer where it was computed
 
 
 SCORES: Final = (
@@ -98,6 +97,7 @@ def drafts(table: AllModels, board: Board | None, solved: Mapping[str, float]) -
         "origin": _origin(scored[0]) if scored else "",
         "least_ran": LEAST_RAN,
         "data": DATA,
+        "scored": bool(scored),
         "has_costs": bool(costs),
     }
     data = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
@@ -178,7 +178,7 @@ def recommended(scored: ScoredModels, cost: ChoiceCost) -> pd.DataFrame:
     return scored.frame[scored.frame["recommended"] & scored.frame[cost.id].notna()]
 
 
-def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
+def questions(scored: ScoredModels) -> Iterator[Section]:
     """For readers without scripts: the frontiers by price and by size, where enough models have these."""
     for cost in (PRICE, SIZE):
         asked = recommended(scored, cost)
@@ -191,12 +191,12 @@ def questions(scored: ScoredModels) -> Iterator[tuple[ChoiceCost, Section]]:
                 (Value(name, link=page), Value(cost_text(cost, value)), Value(text))
                 for name, page, value, text in rows.itertuples(index=False)
             )
-            yield cost, Section(f"Frontier: {title}", title, head, tuple(cells))
+            yield Section(f"Frontier: {title}", title, head, tuple(cells))
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
-    """`$0.1375 / M`, `7 B`: no exponent."""
-    return cost.unit.format(f"{Decimal(f'{value:.{cost.digits}g}'):f}")
+    """`$0.1375 / M`, `7 B`."""
+    return cost.unit.format(formats.price(value, cost.digits))
 
 
 def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost]) -> dict[str, Any]:

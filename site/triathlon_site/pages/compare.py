@@ -36,17 +36,18 @@ Columns = Mapping[str, tuple[Board, ColumnScores]]  # by id of the board and of 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
-    steps = max((len(curve_columns(board)) for board in site.boards), default=0)
+    ids = site.compared
+    if not ids:
+        return
+    steps = max(len(curve_columns(board)) for board in site.boards)
     axes = dimensions(site.boards)
-    if len(site.results.models) > 1:
-        values = {
-            "plotly": PLOTLY,
-            "plotly_styles": " ".join(plotly_styles()),
-            "frames": [frame for frame in _frames(steps, list(axes)) if frame.svg],
-        }
-        yield Draft("compare.html", "compare/page", values)
+    values = {
+        "plotly": PLOTLY,
+        "plotly_styles": " ".join(plotly_styles()),
+        "frames": [frame for frame in _frames(steps, list(axes)) if frame.svg],
+    }
+    yield Draft("compare.html", "compare/page", values)
     columns = {f"{board.plan.id} {c.column.id}": (board, c) for board in site.boards for c in board.shown}
-    ids = list(dict.fromkeys(model for board in site.boards for model in board.models))
     yield Page(INDEX, f"window.triathlonIndex = {as_script(_index(site, columns, ids))};\n")
     solved = {c.column.suites[0]: _solved(c) for _, c in columns.values() if _is_solving(c)}
     minus = {name: _differences_of(column, ids) for name, (_, column) in columns.items()}
@@ -108,7 +109,7 @@ def _index(site: Gathered, columns: Columns, ids: Sequence[str]) -> dict[str, An
     rivals = _rivals(site.boards)
     models = []
     for info in (site.models[model] for model in ids):
-        price_in, price_out = [f"{price:g}" for price in info.price] if info.price else ("", "")
+        price_in, price_out = map(formats.price, info.price) if info.price else ("", "")
         models.append(
             {
                 "id": info.id,

@@ -48,8 +48,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         # the column that the page is ranked by at first
         "first": first.id if first else INDEX,
         "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: index_ranks},
-        # ids of the models that the page of comparisons has
-        "compared": site.results.models if len(site.results.models) > 1 else (),
+        "compared": site.compared,
     }
     rest = {
         REST.format(place): rows[start : start + IN_SCRIPT]

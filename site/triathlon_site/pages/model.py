@@ -43,7 +43,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
         info = card.info if model == card.info.id else site.models[model]
         files = in_catalogue_order(site.files.get(model, ()))
         boards = [board for board in site.boards if model in board.models]
-        place = rows.get(card.info.id)
+        place = rows.get(model)  # of a snapshot that is not the one of the row: none
         badge = badge_of(info, boards, site.overalls)
         values = {
             "info": info,

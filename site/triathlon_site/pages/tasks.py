@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from markupsafe import escape
 
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.unit_pages import suite_slug, unit_anchor
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import view_of
+from triathlon_site.pages.board import first_of, view_of
 from triathlon_site.render import Draft, Figure, Page, Section, Value, as_script
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
@@ -50,12 +51,19 @@ def suite_page(suite: str) -> str:
     return f"tasks/{suite_slug(suite)}.html"
 
 
+def suites_with_tasks(site: Gathered) -> Iterator[tuple[Board, SuiteEntry]]:
+    """The suites that have pages here, each with its board: those with a unit of a model."""
+    for board in site.boards:
+        for entry in board.plan.suites:
+            if any(file.units for file in board.of_suite(entry.id).values()):
+                yield board, entry
+
+
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The overview, a page a suite, and pages of who solves each task; nothing without results."""
     pages = [
         SuitePage(board, suite, suite_page(entry.id), view_of(board).unit)
-        for board in site.boards
-        for entry in board.plan.suites
+        for board, entry in suites_with_tasks(site)
         if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
     ]
     if pages:
@@ -71,7 +79,8 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         figure = Figure(
             grid(f"Who solves what of {suite.entry.title}", names, suite.scores[:GRID_MODELS]),
             "A row a model, the best on top; a column a task, the easiest on the left."
-            " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
+            " Full blue: solved; half blue: in part; grey: not solved; blank: not run."
+            + first_of(GRID_MODELS, len(suite.models)),
         )
         addresses = {
             task.task: f"{page.details(n)}#{unit_anchor(task.task)}" for n, task in enumerate(suite.tasks)

@@ -124,6 +124,16 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def price(value: float, digits: int = 10) -> str:
+    """A price or size as it was stated, or a computed one in fewer digits: no exponent."""
+    return f"{Decimal(f'{value:.{digits}g}'):f}"
+
+
+def gigabytes(value: float) -> str:
+    """Three digits: `0.27`, `16.1`, `1,340`."""
+    return count(value) if value >= 100 else f"{value:.3g}"
+
+
 def percent(share: float | None) -> str:
     """A share of 1 in whole per cent: `42 %`."""
     return NONE if share is None else f"{100 * share:.0f} %"

@@ -136,12 +136,13 @@ class Variant:
 
 
 def variants_of(board: Board, *kinds: str) -> list[Variant]:
-    """Of these kinds, of all where none is named, in the catalogue's order."""
+    """Of these kinds those with models of the board; of all where none is named, in the catalogue's order."""
     plain = {entry.id: entry for entry in board.plan.suites}
     return [
         Variant(entry, plain[entry.variant_of or ""])
         for entry in board.plan.variants
-        if entry.id in board.variants and (not kinds or entry.variant_kind in kinds)
+        if entry.id in board.variants
+        and (not kinds or (entry.variant_kind in kinds and board.of_suite(entry.id)))
     ]
 
 

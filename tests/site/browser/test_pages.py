@@ -158,8 +158,12 @@ def test_comparing(page: Page, site: Path) -> None:
     expect(page.locator("#compare-tables thead")).to_contain_text("Beta")
     assert page.url.endswith("m=delta,alpha,beta")
     expect(said).to_contain_text("Against Delta: better in some column: Alpha, Beta")
+    expect(page.locator("#compare-figures")).to_be_visible()
+    bare = "triathlon.compare.known.forEach(one => Object.assign(one, {curves: {}, radarPath: null}))"
+    page.evaluate(bare)
     page.get_by_role("button", name="Remove Delta").click()
     expect(said).to_contain_text("Switch from Alpha to Beta?")
+    expect(page.locator("#compare-figures")).to_be_hidden()  # there is nothing to draw
     visit(page, (site / "models/gamma.html").as_uri())
     page.get_by_role("link", name="Compare with others").click()
     expect(said).to_contain_text("Switch from Gamma to Alpha?")

@@ -1,5 +1,6 @@
 """Tables in a real browser: order, filters, columns, addresses, keys alone, and windows of all widths."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,7 @@ def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> No
 
 
 def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site: Path) -> None:
-    """A script that does not come leaves the whole table, and no gap where its controls would have been."""
+    """What does not come leaves whole tables, and no gap where controls would have been; rows are missed."""
     opened = browser.new_page()  # the console says that the script is missing, which no other page may
     opened.route("**/tables-*.js", lambda route: route.abort())
     opened.goto((site / "overall-core.html").as_uri())
@@ -120,6 +121,15 @@ def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site
     assert names(opened) == ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]
     gap = opened.evaluate("getComputedStyle(document.querySelector('.table-frame:has(.board)')).marginTop")
     assert gap == "16px"
+    opened.route("**/choose-*.js", lambda route: route.abort())
+    opened.goto((site / "choose.html").as_uri())
+    expect(opened.locator("#unscripted table").first).to_be_visible()
+    opened.unroute_all()
+    opened.route("**/front-rows-*.js", lambda route: route.abort())
+    opened.goto((site / "index.html").as_uri())
+    expect(opened.locator("caption output.status")).to_have_text(
+        re.compile(r"60 models; \d+ more could not be loaded")
+    )
     opened.close()
 
 

@@ -130,8 +130,8 @@ def draft() -> Draft:
 
 def test_dominated_models_are_not_listed(draft: Draft) -> None:
     """Twin is as large as Middle and worse; a model without a known size is not asked about."""
-    ((cost, frontier),) = draft.values["questions"]
-    assert cost.id == "size"
+    (frontier,) = draft.values["questions"]
+    assert frontier.head[1] == "Size"
     assert [name.text for name, *_ in frontier.rows] == ["Small", "Middle", "Large", "Costly"]
     assert "9.50 (9.10–9.90)" in rendered(draft)
 
@@ -153,7 +153,9 @@ def test_the_script_gets_who_cannot_be_told_from_whom(draft: Draft) -> None:
 
 def test_a_stated_cost_is_shown_whole() -> None:
     """As on the other pages; a computed one has three digits, and none an exponent."""
-    assert cost_text(PRICE, 0.1375) == "$0.1375 / M" and cost_text(PRICE, 1e-05) == "$0.00001 / M"
+    for price, shown in ((0.1375, "$0.1375"), (1e-05, "$0.00001"), (12345678.0, "$12345678")):
+        assert cost_text(PRICE, price) == f"{shown} / M"
+    assert [formats.gigabytes(size) for size in (0.27, 16.06, 1342.0)] == ["0.27", "16.1", "1,342"]
     (solved,) = (cost for cost in COSTS if cost.id == "solved")
     assert cost_text(solved, 0.00123456) == "$0.00123 / solved task"
 
@@ -178,7 +180,7 @@ def test_some_models_are_not_recommended_and_some_scores_not_checked() -> None:
     rows[1] = replace(rows[1], cells={**rows[1].cells, "loop": unchecked})
     places = tuple(row.index for row in rows if row.index)
     (page,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), None, {})
-    ((_, frontier),) = page.values["questions"]
+    (frontier,) = page.values["questions"]
     assert [name.text for name, *_ in frontier.rows] == [f"Model {size}" for size in range(1, 6)]
     assert {score["id"]: score["origin"].partition(" and ")[0] for score in data_of(page)["scores"]} == {
         "loop": "1 of 1 scores were reported by others",

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from triathlon_runner.records import LoopRecord
 from triathlon_site.build import gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
-from triathlon_site.pages._scores import place_beside
+from triathlon_site.pages._scores import places as places_of
 from triathlon_site.pages.agreement import graded_matrix
 from triathlon_site.pages.all_models import (
     RANKED_BY,
@@ -35,6 +36,7 @@ from triathlon_site.pages.all_models import (
     in_order,
     ranks_in,
 )
+from triathlon_site.pages.model import drafts as model_drafts
 from triathlon_site.published import Published
 
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
@@ -51,9 +53,12 @@ def test_a_score_with_open_units_is_in_no_cell(tmp_path: Path) -> None:
 def test_a_site_without_a_row_in_the_table_leads_to_its_boards(tmp_path: Path) -> None:
     """Who measured HumanEval alone has no column of the table: the page says so, not "0 models"."""
     results_on(tmp_path, [FakeModel("one"), FakeModel("two")], "evolved/humaneval", tasks=4)
-    page = rendered_texts(gather(tmp_path, None))["index.html"]
-    assert "0 models" not in page and "<table" not in page
+    pages = rendered_texts(gather(tmp_path, None))
+    page = pages["index.html"]
+    assert not re.search("0 models|<table|CSV|Cite", page) and 'href="all-models.html"' in page
     assert re.search(r"The scores that there are:\s+<a href=\"evolved-official.html\">", page)
+    assert "no model has a score in a column of the table" in pages["choose.html"]
+    assert "each with its cause" not in pages["method.html"]
 
 
 @pytest.fixture(scope="module")
@@ -133,11 +138,18 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     page = " ".join(pages["models/gpt-4o.html"].split())
     for text in ("until 2027-01-14", "snapshot Aug 2024", "snapshot not stated", "EvalPlus", "EVALOOOP"):
         assert text in page
+    names = {"mine": "GPT-4o (Aug 2024)", "weak": "GPT-4o (May 2024)"}
+    site = replace(measured, published_names=names)
+    rows = {row.info.id: row for row in all_models(site).rows}
+    drafts = {one.path: one.values.get("place") for one in model_drafts(site, [site.card_of["weak"]], rows)}
+    assert drafts["models/mine.html"] and not drafts["models/weak.html"], (
+        "only the row's own page has its numbers"
+    )
     evoeval = pages["published/evoeval.html"]
     assert '<a href="../models/gpt-4o.html">' in evoeval
     drops = evoeval[evoeval.index('<section id="drops">') :].partition("</table>")[0]
     assert drops.count('<th scope="row"><a href="../models/') == drops.count('<th scope="row">') - 2 > 50
-    assert "only where\n70 % of them ran" in pages["choose.html"]
+    assert "only where\n70 % of measured replies ran" in pages["choose.html"]
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
@@ -155,8 +167,9 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     assert 'href="models/gpt-5.html#receipt-loop-mbpp-plus" title="measured, 2026-01-02">m</a>' in row
     assert re.search(r'reported by EVALOOOP:\s<a href="published/evaloop.html">7.77</a>', row)
     assert row.count('title="tier') == 3
+    assert script_data(pages["data/compare/gpt-5.js"])["radar"], "axes are those of the data of most models"
     own_rank = own.scores["gpt-5"].rank
-    assert own_rank and f'data-r="{own_rank.rank} {own_rank.low} {own_rank.high}"' in row
+    assert own_rank and re.search(rf'data-r="\d+ {own_rank.rank} {own_rank.low} {own_rank.high}"', row)
     mine = row_of(pages, "mine")
     assert mine.count(">m✓</a>") == all_rows(pages).count(">m✓</a>") == 1
     assert 'title="measured, graded again here, ' in mine
@@ -269,11 +282,12 @@ def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None
 
 
 def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
-    """In brackets, too, where others in the column have ranks."""
+    """In brackets, too, where others in the column have ranks; no two others are of one place."""
     plus = next(column for column in RANKED_BY if column.id == "humaneval_plus")
     places = ranks_in(reported.rows, plus)
     assert {places[name].text for name in ("o1-mini", "o1-preview")} == {"=1"}
-    assert [place_beside(value, [0.9], [0.5, 0.5, 0.2]).text for value in (0.5, 0.2)] == ["(=2)", "(4)"]
+    found = places_of({"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.2}, {}, beside=True)
+    assert [place.text for place in found.values()] == ["(1)", "(=2)", "(=2)", "(4)"]
 
 
 def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
@@ -300,6 +314,7 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     for page in ("index.html", "loop.html"):  # no ranks, no tiers
         assert "What the marks mean" in pages["loop"][page] and "higher the tier" not in pages["loop"][page]
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
+    assert "No results are in a table yet." in pages["nothing"]["data.html"]
     assert ">translation, own problems</a>." in pages["chain"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()

@@ -110,9 +110,11 @@ def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None
     assert 'href="published/evaloop.html" title="reported by EVALOOOP, 2025-10-30">p</a>' in claude
     assert 'data-grade="reported"' in claude and re.search(r"<small>7\.3\d–8\.\d\d</small>", claude)
     assert "tier" not in claude and " id=" not in claude
-    place = rows.index(claude)
-    above = sum("<tr id=" in row for row in rows[:place])
-    assert f'data-v="{above + 0.5}" data-beside><b>({place + 1})</b>' in claude
+    place = rows.index(claude) + 1
+    assert f'data-v="{place}" data-beside><b>({place})</b>' in claude
+    for score, row in zip(scores, rows, strict=True):
+        if found := re.search(r'<td class="rank" data-v="(\d+)"', row):  # none of our few models
+            assert int(found[1]) == 1 + sum(other > score for other in scores)
     (own,) = (row for row in rows if "GPT-5<" in row)
     assert "published/" not in own
 

@@ -43,8 +43,11 @@ def rows(section: Section) -> dict[str, tuple[Value, ...]]:
     return {row[0].text: tuple(row[1:]) for row in section.rows}
 
 
-def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None:
+def test_the_loop_shows_what_was_varied_and_nothing_else(
+    rich: Gathered, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Prompts and one attack were run; no temperature was, so that there is one kind of loops a task."""
+    monkeypatch.setattr("triathlon_site.pages.board.loop.FIGURE_ROWS", 3)
     found = sections_of(rich, "loop-core")
     varied = ["Other summary prompts", "Attacks on the first prompt"]
     assert list(found) == ["Where tasks are lost", "Loops sustained", *varied]
@@ -61,7 +64,8 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(rich: Gathered) -> None
     attacks = found["Attacks on the first prompt"]
     assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0].text) for row in rows(attacks).values())
     arrows = re.findall(r'class="arrow" d="M([\d.]+) [\d.]+H([\d.]+)"', attacks.figures[0].svg)
-    for row, (start, end) in zip(attacks.rows, arrows, strict=True):
+    assert attacks.figures[0].caption.endswith("The first 3 of 4 models.")
+    for row, (start, end) in zip(attacks.rows[:3], arrows, strict=True):
         points = (float(end) - float(start)) / 3.54  # pixels of a point
         assert points == pytest.approx(row[1].number, abs=0.1)
 
@@ -135,6 +139,7 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
     ours = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
     results_on(tmp_path, [both], *plain, tasks=8)
     results_on(tmp_path, [both, alone], *ours, "runtime/dreval@own-prompts", tasks=8)
+    results_on(tmp_path, [alone], "loop/mbpp-plus@prompt-upper", "loop/mbpp-plus@attack-upper", tasks=8)
     site = gather(tmp_path, None)
     expected = [("Average", "{}"), ("both", "{}"), ("alone", "{}")]
     for name, title, settings in (
@@ -148,6 +153,8 @@ def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
     about = "EvoEval words its instruction for each family of models; ours is one for all."
     assert about in pages["evolved-official.html"] and about not in pages["evolved.html"]
     assert "Attacks are our wording of EVALOOOP’s listing 3.1" in pages["loop-mbpp-plus.html"]
+    assert not re.search("Other summary prompts|Attacks on the first", pages["loop-mbpp-plus.html"])
+    assert not re.search('compare.html|<ul class="findings">', pages["models/alone.html"])
 
 
 def test_a_model_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
@@ -262,13 +269,16 @@ def test_who_solves_what_names_every_model_once_a_task(rich_pages: dict[str, str
 
 
 def test_the_questions_are_bars_with_dots_of_ic(tmp_path: Path) -> None:
-    """Of the best twelve models."""
+    """Of the best twelve models, which the caption says."""
     fakes = [FakeModel(f"m{n:02}", 2.0 - n / 4) for n in range(MOST_BARS + 1)]
-    site = gather(results_on(tmp_path, fakes, "runtime/core", tasks=6), None)
+    site = gather(results_on(tmp_path, fakes, "runtime/core", tasks=6), None, cache=tmp_path / "cache")
     (runtime,) = site.boards
     (figure,) = view_of(runtime).figures(runtime, runtime.models, site.models)
     assert figure.svg.count('class="bar c') == 5 * (MOST_BARS + 1)  # with the average; and the legend
     assert figure.svg.count("<circle") == MOST_BARS + 1
+    assert figure.caption.endswith("The first 12 of 13 models, by average.")
+    chains = sections_of(site, "runtime-core")["Chains of answers"]
+    assert [row[0].text for row in chains.rows] == list(runtime.models)
 
 
 def curves(root: Path, models: int, shown: slice) -> tuple[Board, Figure, set[str], set[str]]:

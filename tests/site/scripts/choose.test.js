@@ -124,6 +124,19 @@ test("axes have round numbers: at most six, none outside", () => {
   for (const high of [0.07, 1, 3.3, 99, 1234]) assert.ok(ticks(0, high).length <= 6 && ticks(0, high).at(-1) <= high);
 });
 
+test("the axis of costs has numbers: round ones, where fewer than two the ends", () => {
+  const { selection, figure } = few();
+  for (const [costs, shown] of [
+    [[3e-5, 2e-4], "0.00005 B 0.0001 B 0.0002 B"],
+    [[3.1, 3.4], "3.1 B 3.4 B"],
+  ]) {
+    const view = selection(BY_SIZE);
+    view.rows = view.rows.slice(0, 2).map((row, i) => ({ ...row, cost: costs[i] }));
+    const numbers = [...String(figure(view, 1200, "")).matchAll(/>([\d.]+ B)</g)].map(([, text]) => text);
+    assert.equal(numbers.join(" "), shown);
+  }
+});
+
 test("models that cost nothing are on the left edge, and the caption says so, also where all are free", () => {
   for (const [choices, free] of [
     [given.free.some, 2],

@@ -125,7 +125,7 @@ test("an address is filled up to two: by a model that shares tasks, then by any;
   assert.deepEqual(startingWith(["beta", "gamma", "alpha"]), ["beta", "gamma", "alpha"]);
 });
 
-test("a model is found by its name or id, in any spelling; else it is said why not", () => {
+test("a model is found by its name or id, in any spelling; else, or of too many, it is said why not", () => {
   const { search } = made();
   assert.deepEqual(search("model-BETA", ["alpha"]), { id: "beta" });
   assert.deepEqual(search("elta", []), { id: "delta" });
@@ -135,6 +135,9 @@ test("a model is found by its name or id, in any spelling; else it is said why n
   assert.equal(search("nobody", []).said, "no model of that name");
   const models = ["gpt", "gpt-mini"].map((id) => ({ id, name: id }));
   assert.deepEqual(rules("compare", { triathlonIndex: { models, reported: [] } }).search("GPT", []), { id: "gpt" });
+  const eight = [..."abcdefgh"].map((id) => ({ id, name: id.toUpperCase() }));
+  const { notesOf } = rules("compare", { triathlonIndex: { models: eight, reported: [] } });
+  assert.deepEqual(notesOf([..."ax", "", ..."bcdefgh"]), ["There is no model “x”. ", "Left out: G, H. "]);
 });
 
 test("the table has the columns of two models at least, facts that are known, and what is missing as a dash", () => {

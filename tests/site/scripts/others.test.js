@@ -46,13 +46,12 @@ test("each task of a built site is found on the pages where it stands", () => {
   assert.deepEqual(found.sort(), given.tasks.addresses);
 });
 
-test("places among scores: the same for equal ones, none where there is no score", () => {
-  const { placesOf, rankCell } = rules("front");
-  assert.deepEqual(placesOf([0.5, null, 0.9, 0.5, 10]), [3, null, 2, 3, 1]);
-  assert.equal(read(rankCell("=3 1 80")), "rank =3 , 1 to 80");
-  assert.equal(read(rankCell("2 2 2")), "rank 2");
+test("a rank is read with its ends, the place of a figure alone", () => {
+  const { rankCell } = rules("front");
+  assert.equal(read(rankCell("=3", "1", "80")), "rank =3 , 1 to 80");
+  assert.equal(read(rankCell("2", "2", "2")), "rank 2");
   assert.equal(read(rankCell("(5)")), "rank (5)");
-  assert.equal(read(rankCell("")), "–");
+  assert.equal(read(rankCell()), "–");
 });
 
 test("a copy runs nothing in a spreadsheet", () => {
@@ -64,6 +63,7 @@ test("a copy runs nothing in a spreadsheet", () => {
   assert.equal(markdown(rows), '| Model | a\\|b |\n| --- | --- |\n| =1+1 | say "x" |\n');
   assert.equal(tabs(rows), 'Model\ta|b\n=1+1\tsay "x"\n');
   assert.equal(csv([], [["+2", "-1.5?", "-1+1", "+2.1?A1"]]), '\ufeff"+2","-1.5?","\'-1+1","\'+2.1?A1"\n');
+  assert.equal(csv([], [["=3", "=3+1", "＝A1", "＋1"]]), '\ufeff"=3","\'=3+1","\'＝A1","\'＋1"\n');
   assert.equal(csv(["of a day"], rows), '\ufeff# of a day\n"Model","a|b"\n"\'=1+1","say ""x"""\n');
 });
 

@@ -33,7 +33,7 @@ def chosen_from(models: list[tuple[float, float]]) -> dict[str, Any]:
     rows = [scored(f"Model {place}", size, score) for place, (size, score) in enumerate(models)]
     places = tuple(row.index for row in rows if row.index)
     (draft,) = drafts(AllModels(tuple(rows), Index(places, np.zeros((10, len(rows))))), None, {})
-    ((_, frontier),) = draft.values["questions"]
+    (frontier,) = draft.values["questions"]
     return {"choices": data_of(draft), "frontier": [[cell.text for cell in row] for row in frontier.rows]}
 
 

@@ -12,7 +12,7 @@ from triathlon_site.pages.board._page import (
     view_named,
     view_of,
 )
-from triathlon_site.pages.board._parts import curve_columns, degradation_curve, shift_sentences
+from triathlon_site.pages.board._parts import curve_columns, degradation_curve, first_of, shift_sentences
 from triathlon_site.pages.board._runtime_answers import LINE_KINDS
 from triathlon_site.pages.board.evolved import changes_by_kind, drops_by_model
 from triathlon_site.pages.board.runtime import left_out_programs, question_columns

@@ -15,7 +15,7 @@ from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._scores import REPORTED, Place, ShownScore, cell, marks_of, place_beside
+from triathlon_site.pages._scores import REPORTED, Place, ShownScore, cell, marks_of, places
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board._parts import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
@@ -110,17 +110,16 @@ def board_models(site: Gathered, board: Board) -> list[BoardModel]:
 def _in_order(board: Board, rows: Sequence[BoardModel]) -> list[BoardModel]:
     """By score or reported figure, a figure behind an equal score; by the other columns where both lack."""
     scores, column = board.headline.scores, board.headline.column.id
-    middles = [score.middle for score in scores.values()]
-    reported = [row.figures[column].value for row in rows if column in row.figures]
+    graded = {number: scores[row.id] for number, row in enumerate(rows) if row.id in scores}
+    values = {number: row.figures[column].value for number, row in enumerate(rows) if column in row.figures}
+    values |= {number: score.middle for number, score in graded.items()}
+    found = places(values, {number: score.rank for number, score in graded.items()}, beside=bool(graded))
     keyed: list[tuple[tuple[bool, float, bool], BoardModel]] = []
-    for row in rows:
-        if score := scores.get(row.id):
-            rank = score.rank if board.headline.has_ranks else None
-            place = Place(rank.rank, rank) if rank else None
-            keyed.append(((False, -score.middle, False), replace(row, place=place)))
-        elif figure := row.figures.get(column):
-            place = place_beside(figure.value, middles, reported)
-            keyed.append(((False, -figure.value, True), replace(row, place=place)))
+    for number, row in enumerate(rows):
+        if number in values:
+            # of too few graded models no ranks are said
+            place = found[number] if board.headline.has_ranks or number not in graded else None
+            keyed.append(((False, -values[number], number not in graded), replace(row, place=place)))
         elif row.has_results:
             keyed.append(((True, -known_share(row.id, board.columns), False), row))
         else:
@@ -152,12 +151,13 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     # of a model without a row in models.yaml, a published table may say whether it follows instructions
     kinds = {m: row.kind for m, joined in site.same.items() for row in joined.rows.values() if row.kind}
     known = {m: replace(info, kind=info.kind or kinds.get(m)) for m, info in models.items()}
-    sections = list(view.sections(board, known))
+    sections = [part for part in view.sections(board, known) if part.rows or not part.head]
     outcomes = [
         (models[model], sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]()))
         for model in board.models
     ]
     reported = {column for one in in_table for column in one.figures}
+    leading = finding(board, models)
     shown = {column.column.id for column in board.shown} | reported
     columns = [column for column in board.columns if column.column.id in shown]
     rows = [_row(board, one, columns, marked=bool(reported)) for one in in_table]
@@ -176,7 +176,15 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         "graded": any(cell and cell.link for cell in cells),
         "marks": marks_of(cells),
         "reported": sorted({(c.source, c.link) for c in cells if c and c.grade == REPORTED}),
-        "finding": finding(board, models),
+        "finding": leading,
+        # reported figures above every score of the board's own
+        "higher": [
+            (one.info.label, figure)
+            for one in in_table
+            if leading
+            and (figure := one.figures.get(board.headline.column.id))
+            and figure.value > leading["score"].middle
+        ],
         "figures": list(view.figures(board, board.models[: view.models_drawn], models)),
         "sections": sections,
         "section_paths": paths,

@@ -131,6 +131,11 @@ def settings_table(
         yield Section(title, text, ("Model", "asked", *titles, "repeats"), tuple(rows))
 
 
+def first_of(most: int, models: int, order: str = "") -> str:
+    """A sentence, behind a space, where only the first of the models are drawn; empty where all are."""
+    return f" The first {most} of {models} models{order}." if models > most else ""
+
+
 def count_cell(count: int) -> Value:
     """A number of models, tasks or repeats."""
     return Value(str(count), number=count)

@@ -20,6 +20,7 @@ from triathlon_site.pages.board._parts import (
     count_cell,
     curve_figures,
     difference_cells,
+    first_of,
     mean_of,
     model_table,
     range_cell,
@@ -113,11 +114,12 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
         scores[title] = {m: repeats_of(file, loops) for m, file in sampled.items()}
         rows = [
             (models[m].label, mean_of(scores["loops a task"][m]), mean_of(scores[title][m]))
-            for m in order[:FIGURE_ROWS]
+            for m in order
             if m in sampled
         ]
-        svg = arrows(title, ("greedy", "sampled"), rows, maximum=loops.maximum)
-        figures.append(Figure(svg, f"Mean loops sustained a task, greedy and at {variant.title}."))
+        svg = arrows(title, ("greedy", "sampled"), rows[:FIGURE_ROWS], maximum=loops.maximum)
+        caption = f"Mean loops sustained a task, greedy and at {variant.title}."
+        figures.append(Figure(svg, caption + first_of(FIGURE_ROWS, len(rows))))
     means = [average_cell(of.values(), loops) for of in scores.values()]
     cells = {title: {m: repeats_cell(of[m], loops) for m in of} for title, of in scores.items()}
     yield model_table(
@@ -204,13 +206,13 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     for attack, title in zip(attacks, differences, strict=True):
         attacked = task_scores(board.of_suite(attack.entry.id), metric.id)
         rows = []
-        for model in order[:FIGURE_ROWS]:
+        for model in order:
             if both := plain[model].keys() & attacked.get(model, {}).keys():
                 ends = [100 * fmean(of[model][task] for task in both) for of in (plain, attacked)]
                 rows.append((models[model].label, ends[0], ends[1]))
-        svg = arrows(f"pass@1 before and after: {title}", (AS_ASKED, title), rows)
+        svg = arrows(f"pass@1 before and after: {title}", (AS_ASKED, title), rows[:FIGURE_ROWS])
         caption = f"pass@1 in per cent, from the prompt as it is to the attacked one: {title}."
-        figures.append(Figure(svg, caption))
+        figures.append(Figure(svg, caption + first_of(FIGURE_ROWS, len(rows))))
     columns: dict[str, Cells] = {
         title: difference_cells(found, metric.maximum) for title, found in differences.items()
     }

@@ -19,6 +19,7 @@ from triathlon_site.pages.board._parts import (
     Setting,
     count_cell,
     difference_cells,
+    first_of,
     model_table,
     own_files,
     score_cell,
@@ -45,7 +46,6 @@ PLAIN: Final = "as on this board"
 ALL_QUESTIONS: Final = {"runtime/dreval": 3152}  # REval, table I
 MOST_BARS: Final = 12  # models whose bars fit beside each other
 MISTAKES: Final = ("another value", "another form", "no answer", "cut")
-MOST_MODELS: Final = 6  # columns of the table of chains
 Summaries = Mapping[str, Mapping[str, Any]]  # by model
 
 
@@ -70,9 +70,7 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
         for m in best
     ]
     caption = "Bars: accuracy in each question, and average, in per cent. Dots: incremental consistency."
-    if len(scored) > MOST_BARS:
-        caption += f" The best {MOST_BARS} models, by average."
-    caption += why_apart(scored[m] for m in best)
+    caption += first_of(MOST_BARS, len(scored), ", by average") + why_apart(scored[m] for m in best)
     if svg := bars("The four questions and incremental consistency", titles, "IC", rows):
         yield Figure(svg, caption)
 
@@ -192,25 +190,25 @@ def _lines(summaries: Summaries, models: Models) -> Section:
 
 def _chains(board: Board, summaries: Summaries, models: Models) -> Section:
     suite, files = board.plan.suites[0].id, own_files(board)
-    shown = {model: summaries[model] for model in list(summaries)[:MOST_MODELS]}
-    patterns = sorted({pattern for summary in shown.values() for pattern in summary["chains"]}, reverse=True)
+    patterns = {pattern for summary in summaries.values() for pattern in summary["chains"]}
 
     def count(model: str, pattern: str) -> Value:
-        chains, statements = shown[model]["chains"], shown[model]["statements"]
+        chains, statements = summaries[model]["chains"], summaries[model]["statements"]
         units = shown_units(models, model, suite, chains.get(pattern, 0), f"chain {pattern}", of=statements)
         return replace(units, link="") if files[model].kept else units
 
-    rows = [(Value(pattern), *(count(model, pattern) for model in shown)) for pattern in patterns]
+    columns = {
+        pattern: {model: count(model, pattern) for model in summaries}
+        for pattern in sorted(patterns, reverse=True)
+    }
     text = (
         "How often each chain occurs: 1 for a right answer to covered, state, next line, output. Only"
         " 1111, 1110, 1100, 1000 and 0000 are consistent; in the others a right answer stands behind a wrong"
         " one, although it needs what that one needs."
     )
-    if not all(files[model].kept for model in shown):
+    if not all(files[model].kept for model in summaries):
         text += " A count opens the units that have such a chain."
-    return Section(
-        "Chains of answers", text, ("chain", *(models[model].label for model in shown)), tuple(rows)
-    )
+    return model_table("Chains of answers", text, models, summaries, columns)
 
 
 def left_out_programs(file: FileAggregate) -> Mapping[str, str]:
