@@ -223,6 +223,30 @@ def test_a_row_that_lacks_planned_units_is_not_ranked(tasks: int, open_units: in
     assert alone.headline.shown("lacking") and alone.headline in alone.shown
 
 
+@pytest.mark.parametrize(
+    ("of_each", "ranked"),
+    [
+        ("old- old- new", "c"),
+        ("old- old- new…", "ab"),
+        ("old- old- new?", "ab"),
+        ("old- old- old? new", "d"),
+        ("p p? q?", "ab"),
+        ("p… p… p q q", "de"),
+    ],
+)
+def test_results_on_the_present_problems_go_first(of_each: str, ranked: str) -> None:
+    """Not where their units are open (…), nor where no manifest says so (?). `-`: others are named now."""
+    files = [
+        replace(
+            asked(model, kind.rstrip("-…?"), 0.5),
+            manifest=None if "?" in kind else planned(20, 5 * ("…" in kind)),
+            outdated="-" in kind,
+        )
+        for model, kind in zip("abcde", of_each.split(), strict=False)
+    ]
+    assert "".join(sorted(scored(*files).headline.scores)) == ranked
+
+
 def test_a_range_is_ordered_by_its_middle() -> None:
     """A judge alone moves no model: the one without stands by its middle, and only apart ranges differ."""
     board = scored(asked("judged", "own", 4.0), asked("wide", "own", 3.9, 4.3), asked("low", "own", 1.0, 1.2))
