@@ -138,7 +138,7 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
-    """By model: the relative drop from the seeds to one set, with its interval."""
+    """By model: the relative drop from the seeds to one set, with its interval where it has one."""
     seed, order = analyses.seed_of(name), sorted(board.models)
 
     def of_each(entry: SuiteEntry) -> list[Sample]:
@@ -154,6 +154,9 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
         if name in scores and scores.get(seed):
             value = analysis.relative_drop(scores[seed], scores[name])
             span = ratio_interval(*samples)
+            if not span.known:
+                drops[model] = _drop_cell(value)
+                continue
             low, high = (100 * (1 - end) for end in (span.high, span.low))
             ends = min(low, value), max(high, value)
             details = dict(zip(("low", "high"), ends, strict=True))
