@@ -22,6 +22,7 @@ from triathlon_site.published._columns import (
     number_in,
     spread,
     sustained,
+    with_numbers,
 )
 from triathlon_site.published._read import Published, Snapshot, Source
 from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
@@ -53,6 +54,8 @@ class PublishedRow:
     ranked: bool
     """False for a mean of the models, or a run by other rules, that stands among them."""
     scores: dict[str, PublishedScore]
+    curve: tuple[float, ...]
+    """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
 
     def value(self, column: str) -> float | None:
         """The score in a column; None where it has none."""
@@ -63,14 +66,6 @@ class PublishedRow:
     def kind(self) -> str | None:
         """`instruct` or `base`, where the table says which."""
         return {"1": "instruct", "0": "base"}.get(self.record.get("prompted", ""))
-
-    @property
-    def curve(self) -> tuple[float, ...]:
-        """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
-        counts = sustained(self.record)
-        if not counts:
-            return ()
-        return tuple(100 * sum(counts[loop:]) / sum(counts) for loop in range(1, PAPER_LOOPS + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +160,21 @@ def published_tables(published: Published) -> tuple[PublishedTable, ...]:
     first: dict[str, str] = {}
     for name, source in published.sources.items():
         first.setdefault(source.short, name)
-    return tuple(
-        _table(source, published.tables[name], f"published/{first[source.short]}.html")
-        for name, source in published.sources.items()
-    )
+    tables = []
+    for name, source in published.sources.items():
+        records = published.tables[name]
+        columns = columns_of(name, source.columns, list(records[0]) if records else [])
+        try:
+            tables.append(_table(source, records, columns, f"published/{first[source.short]}.html"))
+        except UserError as error:
+            raise UserError(f"{name}.csv: {error}") from None
+    return tuple(tables)
 
 
-def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTable:
-    columns = columns_of(source.table, source.columns, records)
+def _table(
+    source: Source, records: Sequence[Record], listed: Sequence[PublishedColumn], page: str
+) -> PublishedTable:
+    columns = tuple(with_numbers(column, records) for column in listed)
     ranked = [record.get("kind", "model") == "model" for record in records]
     scores = {c.id: _scores(records, ranked, c, columns) for c in columns if c.role != "text" and records}
     rows = [
@@ -182,10 +184,17 @@ def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTab
             record=record,
             ranked=ranked[place],
             scores={name: score for name, column in scores.items() if (score := column[place])},
+            curve=_curve(sustained(record)),
         )
         for place, record in enumerate(records)
     ]
     return PublishedTable(source.table, source.discipline, source, columns, tuple(rows), page)
+
+
+def _curve(counts: Sequence[int]) -> tuple[float, ...]:
+    """By loop, the share in per cent of the tasks that sustain at least so many."""
+    whole = sum(counts)
+    return tuple(100 * sum(counts[loop:]) / whole for loop in range(1, PAPER_LOOPS + 1)) if whole else ()
 
 
 def _scores(
