@@ -209,11 +209,12 @@ def of_ranking(suite: str, files: Mapping[str, FileAggregate]) -> dict[str, File
     all others. What is missing of a file may be what its model failed: with open units it ranks nowhere.
     """
     whole = {model: file for model, file in files.items() if file.units and not file.open_units}
-    counts = Counter(file.protocol for file in whole.values())
+    counts = Counter(file.protocol for file in files.values() if file.units)
     own = known_protocols().get((suite, ""))
     changed = any(file.outdated for file in whole.values())
     today = {f.protocol for f in whole.values() if not f.outdated and (f.manifest or not changed)}
-    protocol = max(sorted(counts, key=str), key=lambda it: (it in today, counts[it], it == own), default=None)
+    ranked = sorted({file.protocol for file in whole.values()}, key=str)
+    protocol = max(ranked, key=lambda it: (it in today, counts[it], it == own), default=None)
     return {model: file for model, file in whole.items() if file.protocol == protocol}
 
 

@@ -231,7 +231,8 @@ def test_a_row_that_lacks_planned_units_is_not_ranked(tasks: int, open_units: in
         ("old- old- new?", "ab"),
         ("old- old- old? new", "d"),
         ("p p? q?", "ab"),
-        ("p… p… p q q", "de"),
+        ("p… p… p q q", "c"),
+        ("p… p… p… q q", "de"),
     ],
 )
 def test_results_on_the_present_problems_go_first(of_each: str, ranked: str) -> None:
