@@ -165,7 +165,9 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
     return drops
 
 
-def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str, str]) -> Iterator[Section]:
+def drops_by_model(
+    rows: Mapping[str, Mapping[str, float]], titles: Mapping[str, str], models: Models
+) -> Iterator[Section]:
     """Relative drops of each model of a published table, with mean and range (EvoEval, section 4.1).
 
     Nothing where no model has all sets.
@@ -181,17 +183,22 @@ def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str,
     }
     columns |= dict(zip(OVER_SETS, (drops.of_five_sets, drops.per_model), strict=True))
     every = columns.values()
-    body = [
-        (Value("Mean of the models", of_all=True), *(_drop_cell(fmean(of.values())) for of in every)),
-        (Value("Lowest to highest", of_all=True), *(_range_cell(of.values()) for of in every)),
-        *((Value(model), *(_drop_cell(of[model]) for of in every)) for model in drops.per_model),
-    ]
     text = (
         f"Relative decrease of pass@1 from {titles[analysis.SEED]}, in per cent, for {drops.models} models:"
         f" {drops.overall:.1f} on the mean of the five sets, {_range_cell(drops.per_model.values()).text} to"
         " the average, which has the originals among its six sets."
     )
-    yield Section("Drops", text, ("Model", *columns), tuple(body))
+    yield model_table(
+        "Drops",
+        text,
+        models,
+        drops.per_model,
+        {title: {m: _drop_cell(drop) for m, drop in of.items()} for title, of in columns.items()},
+        above=(
+            (Value("Mean of the models", of_all=True), *(_drop_cell(fmean(of.values())) for of in every)),
+            (Value("Lowest to highest", of_all=True), *(_range_cell(of.values()) for of in every)),
+        ),
+    )
 
 
 def changes_by_kind(changes: Mapping[str, Mapping[str, analysis.Change]]) -> Iterator[Section]:
