@@ -16,8 +16,9 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_site.cli_options import Wanted
 from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo, Models
+from triathlon_site.ranking import Score
 from triathlon_site.render import formats
-from triathlon_site.scores import Board, Column, Score
+from triathlon_site.scores import Board, Column
 
 _OTHER_PAGES: Final = (
     "api blog chat collections datasets docs enterprise inference join learn login models new organizations"

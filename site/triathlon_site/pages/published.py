@@ -8,18 +8,18 @@ from triathlon_site import analysis
 from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.figures import DotRow, Series, bars, curves
-from triathlon_site.load import MEASURED
 from triathlon_site.models import Models
 from triathlon_site.pages import reproduced
-from triathlon_site.pages._scores import ShownScore, score_in
+from triathlon_site.pages._scores import score_in
 from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import ONLY_PUBLISHED, SAME, PublishedTable
+from triathlon_site.ranking import MEASURED, UNITS_ARE_OPEN, Score
 from triathlon_site.render import Draft, Figure, Link, Page, Section, Value, formats
 from triathlon_site.reproduction_plan import PAPERS
-from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
-from triathlon_site.uncertainty import Difference, independent_difference
+from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.uncertainty import Difference
 
 TRUTH: Final = "truth.html"  # how true are our measurements?
 COLOURED: Final = 5
@@ -188,15 +188,14 @@ class Pair:
 
     snapshot: ModelSnapshot
     column: str  # discipline and title
-    own: ShownScore
+    own: Score
     served: str  # how the model was served here, by its manifests
-    reported: ShownScore
+    reported: Score
 
     @property
     def difference(self) -> Difference:
         """Ours minus theirs, on the column's scale; its interval is of ours alone where theirs has none."""
-        own, theirs = self.own, self.reported
-        return independent_difference(own.middle, own.interval, theirs.value, theirs.interval, own.tasks)
+        return self.own.minus(self.reported)
 
     @property
     def agrees(self) -> bool | None:

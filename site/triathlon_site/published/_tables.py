@@ -25,23 +25,12 @@ from triathlon_site.published._columns import (
     with_numbers,
 )
 from triathlon_site.published._read import Published, Snapshot, Source
-from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
+from triathlon_site.ranking import REPORTED, Score, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
 from triathlon_site.uncertainty import DRAWS, Interval, rounded
 
 IN_PAPER: Final = "in_paper"
 """A column with 1 in the rows of the paper's own table, where a file has others beside them."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedScore:
-    value: float
-    text: str
-    """With the column's decimals, or those that it was published with where these are more."""
-    rank: Rank | None
-    """`low` and `high` equal the rank where the score's spread is not known; None for what is not ranked."""
-    interval: Interval
-    deviation: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class PublishedRow:
     record: Record
     ranked: bool
     """False for a mean of the models, or a run by other rules, that stands among them."""
-    scores: dict[str, PublishedScore]
+    scores: dict[str, Score]
     curve: tuple[float, ...]
     """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
 
@@ -176,7 +165,12 @@ def _table(
 ) -> PublishedTable:
     columns = tuple(with_numbers(column, records) for column in listed)
     ranked = [record.get("kind", "model") == "model" for record in records]
-    scores = {c.id: _scores(records, ranked, c, columns) for c in columns if c.role != "text" and records}
+    note = f"reported by {source.short}, {source.as_of}"
+    none = Score(
+        math.nan, Interval(), grade=REPORTED, link=page, date=source.as_of, note=note, source=source.short
+    )
+    numbers = (column for column in columns if column.role != "text" and records)
+    scores = {column.id: _scores(records, ranked, column, columns, none) for column in numbers}
     rows = [
         PublishedRow(
             name=record["model"],
@@ -202,8 +196,12 @@ def _scores(
     ranked: Sequence[bool],
     column: PublishedColumn,
     columns: Sequence[PublishedColumn],
-) -> list[PublishedScore | None]:
-    """By row; None where it has none. Of scores without draws each has its rank for sure."""
+    none: Score,
+) -> list[Score | None]:
+    """By row; None where it has none. Of scores without draws each has its rank for sure.
+
+    `none`: what all scores of the table have in common.
+    """
     by_id = {each.id: each for each in columns}
     values = np.array([column.value(record) for record in records])
     spreads = [spread(column, by_id, record) for record in records]
@@ -221,12 +219,18 @@ def _scores(
             value = float(values[place])
             intervals[place] = Interval(min(each.low, value), max(each.high, value))
     places = ranks(scores, better)
-    result: list[PublishedScore | None] = []
+    result: list[Score | None] = []
     for place, (record, value) in enumerate(zip(records, values.tolist(), strict=True)):
         deviation = number_in(record, f"{column.id}_std")
-        deviates = None if math.isnan(deviation) else deviation
-        text = column.shown(value, record[column.id])
-        score = PublishedScore(value, text, places[place], intervals[place], deviates)
+        score = replace(
+            none,
+            value=value,
+            interval=intervals[place],
+            rank=places[place],
+            text=column.shown(value, record[column.id]),
+            deviation=None if math.isnan(deviation) else deviation,
+            maximum=column.maximum,
+        )
         result.append(None if math.isnan(value) else score)
     return result
 
@@ -248,7 +252,7 @@ class JoinedModel:
         newer = bool(self.snapshot.month) and self.snapshot.month < other.snapshot.month
         return newer and not self.rows.keys().isdisjoint(other.rows)
 
-    def score(self, board: str, column: str) -> PublishedScore | None:
+    def score(self, board: str, column: str) -> Score | None:
         """Its score in a column of a ranking; None where it has none."""
         row = self.rows.get(board)
         return row.scores.get(column) if row else None

@@ -194,8 +194,6 @@ def set_title(name: str) -> str:
     return FIELD_NAMES.get(name) or name.replace("_", " ").replace("-main", ", main").replace("-", " ")
 
 
-OTHER_PROTOCOL: Final = "asked or graded under another protocol than those that are ranked"
-UNITS_ARE_OPEN: Final = "not ranked while units are open"
 _SAME: Final = {row["program"]: row["problem"] for row in packaged_table("scores/dreval_programs.csv")}
 """Programs of DREval by the names that they have where they come from: the first 85 are problems of
 HumanEval, the others classes of ClassEval, both in their order; found by their names."""

@@ -24,7 +24,7 @@ from triathlon_runner.store import read_records
 from triathlon_site.build import gather
 from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, sources_of, write_export
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN
+from triathlon_site.ranking import OTHER_PROTOCOL, UNITS_ARE_OPEN
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))

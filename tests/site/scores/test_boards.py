@@ -17,8 +17,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest, known_protocols
 from triathlon_site.build import gather
 from triathlon_site.load import FileAggregate, Results
+from triathlon_site.ranking import UNITS_ARE_OPEN
 from triathlon_site.scores import (
-    UNITS_ARE_OPEN,
     Board,
     plan_boards,
     score_board,
