@@ -1,6 +1,7 @@
 """What pages show of a model: what models.yaml says; of recorded ones, the tables that people write."""
 
 import csv
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,6 +28,9 @@ FACT_COLUMNS: Final = (
 )
 Status = Literal["in use", "announced", "retired"]
 """What a maker says of a model that it serves. announced: the day of its end is known."""
+MOST: Final = 1_000_000_000
+"""Dollars, tokens or billions of parameters; larger ones could have an infinite sum."""
+_OPEN_WEIGHTS: Final = {"yes": True, "no": False, "": None}
 _UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
 
 
@@ -204,28 +208,54 @@ def _info(row: ModelRow) -> ModelInfo:
 def _info_of_facts(row: Record) -> ModelInfo:
     """The size is a number of billions or a word, such as `undisclosed`."""
     known = {column: cell or None for column, cell in row.items()}
-    size, active = known["parameters_b"], known["active_b"]
-    if size and size[0].isdecimal():
-        size = f"{size}B" + (f" ({active}B active)" if active else "")
+    size, active, context = (
+        known["parameters_b"],
+        _number(row, "active_b"),
+        _number(row, "context", whole=True),
+    )
+    if size and not size[0].isalpha():
+        _number(row, "parameters_b")
+        size = f"{size}B" + (f" ({known['active_b']}B active)" if active else "")
     if known["released"]:
         date.fromisoformat(f"{known['released']}-01")
+    price_in, price_out = _number(row, "price_in"), _number(row, "price_out")
+    if (price_in is None) != (price_out is None):
+        raise ValueError("expected a number in both of price_in and price_out, or in neither, got one")
+    if (is_open := row["open_weights"]) not in _OPEN_WEIGHTS:
+        raise ValueError(f"expected yes, no or nothing in open_weights, got {is_open!r}")
     return ModelInfo(
         id=row["model"],
         name=printable(row["model"]),
         organization=known["organization"],
         parameters=size,
         license=known["licence"],
-        open_weights={"yes": True, "no": False}.get(row["open_weights"]),
+        open_weights=_OPEN_WEIGHTS[is_open],
         released=known["released"],
         link=known["card"],
-        price=(float(row["price_in"]), float(row["price_out"])) if row["price_in"] else None,
-        active_billions=float(active) if active else None,
-        context=int(row["context"]) if row["context"] else None,
+        price=None if price_in is None or price_out is None else (price_in, price_out),
+        active_billions=active,
+        context=None if context is None else int(context),
         price_date=_day_or_month(row["price_date"]) if row["price_date"] else None,
         price_link=known["price_link"],
         price_host=known["price_host"],
         availability=_availability(row),
     )
+
+
+def _number(row: Record, column: str, *, whole: bool = False) -> float | None:
+    """The number in a cell, on demand a whole one; None for an empty one.
+
+    Raises:
+        ValueError: it holds something else.
+    """
+    text = row[column]
+    try:
+        value = float(text or 0)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= MOST or (whole and not value.is_integer()):
+        raise ValueError(f"expected a {'whole ' * whole}number from 0 to {MOST:,} in {column}, got {text!r}")
+    return value if text else None
 
 
 def _availability(row: Record) -> Availability | None:

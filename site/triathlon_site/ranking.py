@@ -7,16 +7,27 @@ Costs are taken as known.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Optional
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from triathlon_site.uncertainty import DIGITS, LEVEL, Draws, Interval, Sample, Z, generator, paired_p_values
+from triathlon_site.uncertainty import (
+    DIGITS,
+    LEVEL,
+    Difference,
+    Draws,
+    Interval,
+    Sample,
+    Z,
+    generator,
+    independent_difference,
+    paired_p_values,
+)
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int32]
@@ -24,6 +35,14 @@ Places = NDArray[np.int32]
 SIGNIFICANCE: Final = 0.05
 FEWEST_RANKED: Final = 5
 """Models below which pages say an order, but no rank, tier, percentile or shift."""
+MEASURED: Final = "measured"
+"""Grade of what this program asked and graded; others' replies, graded by our engine, are `RECORDED`."""
+REPORTED: Final = "reported"
+"""Grade of published figures."""
+OTHER_PROTOCOL: Final = "asked or graded under another protocol than those that are ranked"
+UNITS_ARE_OPEN: Final = "not ranked while units are open"
+APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
+"""How a table marks a score that is in no ranking, by the reason."""
 FAR: Final = 10
 """Places from which on a shift is called far (EVALOOOP, section 4.2)."""
 
@@ -66,6 +85,83 @@ class RankShift:
     def told(self) -> bool:
         """Whether it is among enough models to be said."""
         return self.models >= FEWEST_RANKED
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One model in one column, of any grade: measured, recorded or reported."""
+
+    value: float
+    interval: Interval
+    """Not known of a reported figure whose number of tasks is not known."""
+    tasks: int = 0
+    """0 of a reported figure."""
+    rank: Rank | None = None
+    """None in columns that are not ranked; `low` and `high` equal the rank where the spread of a reported
+    figure is not known."""
+    tier: int | None = None
+    shift: RankShift | None = None
+    upper: float | None = None
+    """The upper end where the score is only known as a range; `value` is the lower end."""
+    grade: str = MEASURED
+    """`recorded` where a file that it comes from is."""
+    judged_again: bool = False
+    """Whether every file behind it was measured and graded again here, as for submitted results."""
+    apart: str = ""
+    """Why it is in no ranking, tier or test (`OTHER_PROTOCOL`, `UNITS_ARE_OPEN`); empty where it is."""
+    maximum: float = 1.0
+    link: str = ""
+    """Path from the site's root, of the receipt or of the table that the figure was copied from; empty in a
+    cell without a mark of its grade."""
+    date: str = ""
+    note: str = ""
+    """Grade, date and source in words: the title of that link."""
+    source: str = ""
+    """Title of the table that a reported figure was copied from."""
+    text: str = ""
+    """Of a reported figure: with the column's decimals, or those that it was published with where these are
+    more."""
+    deviation: float | None = None
+    """Published standard deviation over repeats."""
+    replaced: Optional["Score"] = None
+    """The reported figure that is not shown because of this one."""
+    whole: int = 0
+    """Tasks of the suite, beside a paper's table."""
+
+    @property
+    def middle(self) -> float:
+        """The one number of it: of a range its middle, so that a judge moves no model by itself."""
+        return self.value if self.upper is None else round((self.value + self.upper) / 2, DIGITS)
+
+    @property
+    def mark(self) -> str:
+        """Of a score that is in no ranking; empty where it is in one."""
+        return APART_MARKS[self.apart] if self.apart else ""
+
+    @property
+    def share(self) -> float:
+        """The middle as a share of the maximum."""
+        return self.middle / self.maximum
+
+    def scaled(self, maximum: float) -> "Score":
+        """The same figure on a scale that ends at `maximum`."""
+        times = maximum / self.maximum
+        return replace(
+            self,
+            value=self.value * times,
+            maximum=maximum,
+            interval=Interval(self.interval.low * times, self.interval.high * times),
+            deviation=None if self.deviation is None else self.deviation * times,
+            upper=None if self.upper is None else self.upper * times,
+        )
+
+    def minus(self, reported: "Score") -> Difference:
+        """Ours minus a reported figure: two runs of one model on the same tasks, not paired, because single
+        outcomes are not published. Its interval is of both, or of ours alone where nothing is known of the
+        other's.
+        """
+        other = reported.value, reported.interval
+        return independent_difference(self.middle, self.interval, *other, self.tasks)
 
 
 def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:

@@ -14,13 +14,13 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import known_protocols
 from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedScore, PublishedTable
+from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedTable
+from triathlon_site.ranking import UNITS_ARE_OPEN, Score
 from triathlon_site.reproduction_plan import Paper, Place
-from triathlon_site.scores import UNITS_ARE_OPEN, Score, sample_of
+from triathlon_site.scores import sample_of
 from triathlon_site.uncertainty import (
     Difference,
     Interval,
-    independent_difference,
     mean_scores,
     rounded,
     score_intervals,
@@ -32,31 +32,17 @@ COT: Final = " (CoT)"
 """Behind the name of a model that a table has once more, asked with a chain of thought."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Own(Score):
-    """A score of our own in the unit of a published column."""
-
-    whole: int
-    """Tasks of the suite."""
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One figure of the paper and ours; either may be missing, not both."""
 
-    own: Own | None
-    paper: PublishedScore | None
+    own: Score | None
+    paper: Score | None
 
     @property
     def difference(self) -> Difference | None:
-        """Ours minus the paper's: two runs of one model on the same tasks, not paired, because the paper does
-        not print their single outcomes. Its interval is of both, or of ours alone where nothing is known of
-        the paper's. None while units of ours are open: what is missing may be what the model fails.
-        """
-        own, paper = self.own, self.paper
-        if own is None or paper is None or own.apart:
-            return None
-        return independent_difference(own.middle, own.interval, paper.value, paper.interval, own.tasks)
+        """None while units of ours are open, too: what is missing may be what the model fails."""
+        return self.own.minus(self.paper) if self.own and self.paper and not self.own.apart else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +161,7 @@ def _key(name: str) -> str:
 
 def _own(
     place: Place, column: PublishedColumn, files: Mapping[str, Mapping[str, FileAggregate]]
-) -> dict[str, Own]:
+) -> dict[str, Score]:
     """Our scores by model, of those that have all parts."""
     models = sorted(set.intersection(*(set(files[suite]) for suite in place.suites)))
     if not models:
@@ -192,7 +178,7 @@ def _own(
     spans = (Interval(a.low, b.high) for a, b in zip(low_spans, high_spans, strict=True))
     numbers = zip(models, low.tolist(), high.tolist(), spans, tasks.tolist(), strict=True)
     return {
-        model: Own(least, span, count, upper=most, whole=whole, apart=_apart(place.suites, files, model))
+        model: Score(least, span, count, upper=most, whole=whole, apart=_apart(place.suites, files, model))
         for model, least, most, span, count in numbers
         if not math.isnan(least)
     }
@@ -225,7 +211,7 @@ def _whole(file: FileAggregate) -> int:
 
 def _compositions(
     what: str, files: Mapping[str, Mapping[str, FileAggregate]], models: Sequence[str]
-) -> dict[str, Own]:
+) -> dict[str, Score]:
     """EvoEval's table 2: how often a combined problem is solved, by how many of its two parents are."""
     suites = ("evolved/humaneval", "evolved/combine")
     entries = {entry.id: entry for entry in BUILT_IN.entries()}
@@ -248,5 +234,5 @@ def _compositions(
             span = share_interval(counted, len(of), [parts for _, parts in of])
             ends, whole = Interval(100 * span.low, 100 * span.high), _whole(files["evolved/combine"][model])
             score, apart = 100 * counted / len(of), _apart(suites, files, model)
-            scores[model] = Own(score, ends, len(found.problems), whole=whole, apart=apart)
+            scores[model] = Score(score, ends, len(found.problems), whole=whole, apart=apart)
     return scores

@@ -26,23 +26,6 @@ MORE_TASKS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TaskStatistics:
-    """One task of a suite (for runtime one program) over all models that have it."""
-
-    task: str
-    models: int
-    solved: int
-    """Models that get everything of it right."""
-    mean: float
-    """0 to 1."""
-    loops: float | None
-    """Mean of the loops sustained, in a loop suite."""
-    separation: float
-    """Correlation, over the models, of the score here with the mean score on all other tasks; nan where it
-    cannot be said."""
-
-
-@dataclass(frozen=True, slots=True)
 class SuiteTasks:
     """All tasks of one suite, the easiest first."""
 
@@ -50,7 +33,12 @@ class SuiteTasks:
     metric: Metric
     """What a score of a task is a share of."""
     models: tuple[str, ...]
-    tasks: tuple[TaskStatistics, ...]
+    tasks: list[Any]
+    """Of each (for runtime of each program) its name `task`; `models`, how many have it; `solved`, how many
+    of them get everything of it right; their `mean`, 0 to 1; `loops`, the mean of those sustained, None
+    outside loop suites; `separation`, the correlation, over the models, of the score here with the mean score
+    on all other tasks, nan where it cannot be said.
+    """
     scores: Array
     """models × tasks, 0 to 1; nan where a model has no result."""
 
@@ -68,35 +56,27 @@ def suite_tasks(
     metric = solving_metric(entry)
     sample = sample_of(entry.id, metric, files, models)
     scores = sample.shares()
-    loops = _loops(entry, files, models)
-    numbers = zip(
-        np.count_nonzero(~np.isnan(scores), axis=0).tolist(),
-        np.count_nonzero(scores >= WHOLE, axis=0).tolist(),
-        _means(scores),
-        _means(loops) if loops is not None else [None] * len(sample.clusters),
-        _separations(scores),
-        strict=True,
-    )
-    tasks = [TaskStatistics(task, *row) for task, row in zip(sample.clusters, numbers, strict=True)]
-    ease = sorted(range(len(tasks)), key=lambda i: (-tasks[i].mean, -(tasks[i].loops or 0.0), tasks[i].task))
-    return SuiteTasks(entry, metric, tuple(models), tuple(tasks[i] for i in ease), scores[:, ease])
+    loops = next((metric for metric in entry.metrics if metric.id == "loops"), None)
+    sustained = None
+    if loops:
+        sustained = _means(loops.maximum * sample_of(entry.id, loops, files, models).shares())
+    statistics = {
+        "task": sample.clusters,
+        "models": np.count_nonzero(~np.isnan(scores), axis=0),
+        "solved": np.count_nonzero(scores >= WHOLE, axis=0),
+        "mean": _means(scores),
+        "loops": sustained,
+        "separation": _separations(scores),
+    }
+    order_by = ["mean", *(["loops"] if loops else []), "task"]
+    ease = pd.DataFrame(statistics).sort_values(order_by, ascending=[name == "task" for name in order_by])
+    return SuiteTasks(entry, metric, tuple(models), list(ease.itertuples(index=False)), scores[:, ease.index])
 
 
 def solving_metric(entry: SuiteEntry) -> Metric:
     """Plain pass@1, else the headline."""
     plain = next((metric for metric in entry.metrics if metric.role == "baseline"), None)
     return plain or next(metric for metric in entry.metrics if metric.headline)
-
-
-def _loops(entry: SuiteEntry, files: Mapping[str, FileAggregate], models: Sequence[str]) -> Array | None:
-    """Models × tasks: a task that sustains l loops counts in l points of the degradation curve."""
-    curve = [metric for metric in entry.metrics if metric.role in {"baseline", "curve"}]
-    if len(curve) < 2:
-        return None
-    samples = [sample_of(entry.id, metric, files, models) for metric in curve]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        counts = sum(sample.numerators / sample.denominators for sample in samples)
-    return np.asarray(counts)
 
 
 def _means(values: Array) -> list[Any]:

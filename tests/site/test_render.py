@@ -18,10 +18,9 @@ from support.site import MODELS, PUBLISHED, imported_results, results_on, rich_r
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
 from triathlon_site.build import gather
-from triathlon_site.pages import Rendering, ShownScore
-from triathlon_site.ranking import Rank, RankShift
+from triathlon_site.pages import Rendering
+from triathlon_site.ranking import UNITS_ARE_OPEN, Rank, RankShift, Score
 from triathlon_site.render import Draft, Environment, find_templates, installed_environment
-from triathlon_site.scores import UNITS_ARE_OPEN
 from triathlon_site.uncertainty import Interval
 
 
@@ -127,7 +126,7 @@ def test_templates_use_what_their_pages_hand_them(tmp_path: Path) -> None:
         assert not declared & macros, template
 
 
-SCORE = ShownScore(0.5, Interval(0.4, 0.6), 20, maximum=1.0, link="")
+SCORE = Score(0.5, Interval(0.4, 0.6), 20)
 
 
 def macro(name: str, *arguments: object, **named: object) -> str:

@@ -17,8 +17,9 @@ from triathlon_runner.terminal import Screen
 from triathlon_site.build import gather
 from triathlon_site.pages.reproduced import papers
 from triathlon_site.published import Published, PublishedTable
+from triathlon_site.ranking import Score
 from triathlon_site.reproduce_command import say_plan
-from triathlon_site.reproduction import Cell, Own, paper_row
+from triathlon_site.reproduction import Cell, paper_row
 from triathlon_site.reproduction_plan import PAPERS, PaperName
 from triathlon_site.uncertainty import Difference, Interval, share_interval
 
@@ -59,12 +60,12 @@ def test_a_model_has_the_row_of_its_name(published: Published, tables: dict[str,
         assert found is None or found.record.get(where[0], where[1]) == where[1]
 
 
-def own_of(solved: int, tasks: int, times: float) -> Own:
+def own_of(solved: int, tasks: int, times: float) -> Score:
     span, value = share_interval(solved, tasks), times * solved / tasks
-    return Own(value, Interval(times * span.low, times * span.high), tasks, whole=tasks)
+    return Score(value, Interval(times * span.low, times * span.high), tasks, whole=tasks)
 
 
-def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Difference:
+def from_gpt4(table: PublishedTable, own: Score, column: str, value: float) -> Difference:
     """The difference of a score of ours from a figure in the row of GPT-4-Turbo, were it this value."""
     row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
     found = Cell(own, replace(row.scores[column], value=value)).difference
@@ -89,7 +90,7 @@ def test_differences_from_the_paper(tables: dict[str, PublishedTable]) -> None:
     found = from_gpt4(tables["reval"], own_of(50, 100, 100.0), "state_accuracy", 50.0)
     assert (found.value, found.sure) == (0.0, False)
     assert found.interval.high == pytest.approx(196 * np.sqrt(0.25 / 100), abs=1.0)
-    own = Own(40.0, Interval(31.0, 50.0), 100, whole=100)
+    own = Score(40.0, Interval(31.0, 50.0), 100, whole=100)
     found = from_gpt4(tables["evoeval_combine"], own, "humaneval_pass_both", 80.0)
     assert (found.value, found.interval) == (-40.0, Interval(-49.0, -30.0))
     small = next(row for row in tables["evaloop"].rows if row.name == "Qwen2.5-Coder-0.5B-Instruct")

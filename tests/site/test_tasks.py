@@ -53,9 +53,10 @@ def test_tasks_by_ease_and_separation() -> None:
 
 
 def test_a_loop_suite_tells_the_loops_sustained() -> None:
-    """The points of the degradation curve sum to them; the score is plain pass@1."""
+    """Their own metric has them; the score is plain pass@1."""
     curve = ["pass_at_1", *(f"sustain_{loop}" for loop in range(2, 11))]
     metrics = {name: {"a": float(place < 4), "b": 0.0} for place, name in enumerate(curve)}
+    metrics["loops"] = {"a": 4.0, "b": 0.0}
     found = suite_tasks(LOOP, {"m": aggregate("m", LOOP.id, metrics)}, ["m"])
     assert found and found.metric.id == "pass_at_1"
     assert {task.task: task.loops for task in found.tasks} == {"a": 4.0, "b": 0.0}

@@ -24,6 +24,7 @@ from triathlon_site.uncertainty import (
     mean_scores,
     paired_difference,
     paired_p_values,
+    ratio_interval,
     score_intervals,
     share_interval,
     task_weights,
@@ -201,6 +202,16 @@ def test_a_mean_over_several_sets_is_less_sure_where_they_are_small() -> None:
     raised = np.sqrt(20 / 19) * student.ppf(0.975, 19) / norm.ppf(0.975)
     assert widths[1] / widths[0] == pytest.approx(raised, abs=0.01)
     assert differences((sample, sample_of({"a": [1.0], "b": [0.0]}))).of(0, 1)
+
+
+@pytest.mark.parametrize(("tasks", "seeds"), [(1, 1), (3, 3), (4, 8), (8, 4), (5, 5), (60, 60)])
+def test_a_ratio_of_few_seeds_has_no_interval(tasks: int, seeds: int) -> None:
+    """Of all to none solved, five seeds and tasks say that little is left; fewer that anything may be."""
+    before, after = (sample_of({"m": [passed] * tasks}, suite=f"evolved/{passed}") for passed in (1.0, 0.0))
+    names = tuple((str(task % seeds), str((task + tasks) % seeds)) for task in range(tasks))
+    found = ratio_interval(before, replace(after, seeds=names))
+    assert found.known == (min(tasks, seeds) >= 5)
+    assert not found.known or 0 < found.low < found.high < 1
 
 
 COVERAGE = Path(__file__).parents[2] / "benchmarks/coverage.py"

@@ -10,10 +10,9 @@ from support.site import script_data
 from triathlon_site.history import History
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow
-from triathlon_site.pages import ShownScore
 from triathlon_site.pages.all_models import AllModels, ModelRow
 from triathlon_site.pages.choose import drafts
-from triathlon_site.ranking import Rank
+from triathlon_site.ranking import Rank, Score
 from triathlon_site.render import Draft, installed_environment
 from triathlon_site.uncertainty import Interval
 
@@ -36,7 +35,7 @@ def scored(
     info = ModelInfo(name.lower(), name, None, parameters, "mit", open_weights=size is not None, usable=True)
     arm, points = 0.04 * maximum, 100 * score / maximum
     known = Interval(score - arm, min(maximum, score + arm))
-    cell = ShownScore(score, known, 0, grade="recorded", maximum=maximum, link="")
+    cell = Score(score, known, grade="recorded", maximum=maximum)
     place = IndexRow(points, points - 4, points + 4, Rank(1, False, 1, 6), 1)
     return ModelRow(name, info, {column: cell}, "", place)
 

@@ -14,7 +14,8 @@ import numpy as np
 from triathlon_runner.records import Outcome, Question, Reply, UnitRecord
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
 from triathlon_site.load import Parts
-from triathlon_site.scores import Column, Score
+from triathlon_site.ranking import Score
+from triathlon_site.scores import Column
 
 VERSION: Final = "0.3.0"
 _AVAILABILITY: Final = {True: "open_weights", False: "closed_weights", None: "unknown"}

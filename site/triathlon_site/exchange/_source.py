@@ -16,7 +16,9 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_site.cli_options import Wanted
 from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.scores import Board, Column, Score
+from triathlon_site.ranking import Score
+from triathlon_site.render import formats
+from triathlon_site.scores import Board, Column
 
 _OTHER_PAGES: Final = (
     "api blog chat collections datasets docs enterprise inference join learn login models new organizations"
@@ -65,14 +67,14 @@ class Source:
 
     @property
     def time(self) -> str:
-        """When the last result came, in seconds since 1970; of recorded results the day of the source.
+        """When the last result came, in seconds since 1970; of recorded results the day of the source
+        (of a year alone its middle).
 
         `0` where that is not known. No clock is read: the same results give the same files.
         """
         moment = self.manifest.ended or self.manifest.started
-        if not moment:
-            return "0"
-        time = datetime.fromisoformat(moment + "-01" if len(moment) == len("2025-10") else moment)
+        is_day = len(moment) <= len("2025-10-30")
+        time = datetime.fromisoformat(formats.timestamp(moment) if is_day else moment)
         return str(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
 
     @property

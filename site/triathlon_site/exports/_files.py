@@ -23,9 +23,9 @@ from triathlon_site.figures import badge
 from triathlon_site.load import Notice
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.published import Published
-from triathlon_site.ranking import Rank
+from triathlon_site.ranking import Rank, Score
 from triathlon_site.render import Page, Section, Value, formats
-from triathlon_site.scores import Board, ColumnScores, Overall, Score
+from triathlon_site.scores import Board, ColumnScores, Overall
 
 _FORMULA: Final = tuple("=+-@＝＋－＠")
 """Signs, the last four full-width, at the beginning of a formula."""

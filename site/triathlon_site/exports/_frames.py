@@ -12,8 +12,8 @@ from triathlon_site import packaged_table
 from triathlon_site.costs import run_cost
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.ranking import Rank
-from triathlon_site.scores import OTHER_PROTOCOL, Board, Overall
+from triathlon_site.ranking import OTHER_PROTOCOL, Rank
+from triathlon_site.scores import Board, Overall
 from triathlon_site.tasks import score_noise
 
 DATA_SCHEMA: Final = 1

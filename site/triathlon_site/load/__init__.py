@@ -4,7 +4,6 @@ One pass over each file, kept between builds, and a notice for each fault.
 """
 
 from triathlon_site.load._aggregate import (
-    MEASURED,
     NO_PROTOCOL,
     Columns,
     Extracts,

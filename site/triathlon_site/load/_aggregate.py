@@ -31,8 +31,6 @@ from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
 """Field of the problems that a task was evolved from, in records that name them."""
-MEASURED: Final = "measured"
-"""Grade of what this program asked and graded; others' replies, graded by our engine, are `RECORDED`."""
 _RAN: Final = frozenset((Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT))
 """How a unit ends whose program ran."""
 NO_PROTOCOL: Final = ProtocolHashes(asked="", graded="")

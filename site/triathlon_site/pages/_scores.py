@@ -2,68 +2,20 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Final, Optional, TypeVar
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
-from triathlon_site.ranking import Rank
+from triathlon_site.ranking import APART_MARKS, Rank, Score
 from triathlon_site.render import formats
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
-from triathlon_site.uncertainty import DIGITS, Interval
+from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.uncertainty import DIGITS
 
-APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
-"""How a table marks a score that is in no ranking, by the reason."""
-REPORTED: Final = "reported"
 _Key = TypeVar("_Key", str, int)
 _OF_OTHERS: Final = ("average_accuracy", "coverage_f1")
 """Metrics that are computed from others, and so no dimensions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownScore(Score):
-    """One score of one model, of any grade: where it comes from, beside the score itself.
-
-    A reported figure has no rank, tier or shift. Where the number of its tasks is not known, its interval is
-    not known and `tasks` is 0: only the column's number is known.
-    """
-
-    maximum: float
-    link: str
-    """Path from the site's root, of the receipt or of the table that the figure was copied from; empty in a
-    cell without a mark of its grade."""
-    date: str = ""
-    note: str = ""
-    """Grade, date and source in words: the title of that link."""
-    source: str = ""
-    """Title of the table that a reported figure was copied from."""
-    deviation: float | None = None
-    """Published standard deviation over repeats."""
-    replaced: Optional["ShownScore"] = None
-    """The reported figure that is not shown because of this one."""
-
-    @property
-    def mark(self) -> str:
-        """Of a score that is in no ranking; empty where it is in one."""
-        return APART_MARKS[self.apart] if self.apart else ""
-
-    @property
-    def share(self) -> float:
-        """The middle as a share of the maximum."""
-        return self.middle / self.maximum
-
-    def scaled(self, maximum: float) -> "ShownScore":
-        """The same figure on a scale that ends at `maximum`."""
-        times = maximum / self.maximum
-        return replace(
-            self,
-            value=self.value * times,
-            maximum=maximum,
-            interval=Interval(self.interval.low * times, self.interval.high * times),
-            deviation=None if self.deviation is None else self.deviation * times,
-            upper=None if self.upper is None else self.upper * times,
-        )
 
 
 class ReportedTables:
@@ -75,27 +27,14 @@ class ReportedTables:
         self.models = join_models(published, boards)
         self.boards = {board.id: board for board in boards}
 
-    def figure(self, model: JoinedModel, places: Places) -> ShownScore | None:
+    def figure(self, model: JoinedModel, places: Places) -> Score | None:
         """The first figure of a model in these places; None where there is none."""
         for name, field in places:
             if score := model.score(name, field):
-                board = self.boards[name]
-                date = board.source.as_of
-                return ShownScore(
-                    score.value,
-                    score.interval,
-                    tasks=0,
-                    grade=REPORTED,
-                    maximum=next(column.maximum for column in board.columns if column.id == field),
-                    link=board.page,
-                    date=date,
-                    note=f"reported by {board.title}, {date}",
-                    source=board.title,
-                    deviation=score.deviation,
-                )
+                return replace(score, rank=None)
         return None
 
-    def on_board(self, board: Board, model: JoinedModel) -> dict[str, ShownScore]:
+    def on_board(self, board: Board, model: JoinedModel) -> dict[str, Score]:
         """The reported figures of a model in the columns of a board, by id of the column, on its scale."""
         places = SAME if board.plan.family == "official" else {}
         figures = ((column, self.figure(model, places.get(column.id, ()))) for column in board.plan.columns)
@@ -130,16 +69,13 @@ def places(
     }
 
 
-def score_in(column: ColumnScores, model: str) -> ShownScore | None:
+def score_in(column: ColumnScores, model: str) -> Score | None:
     """The measured or recorded score of a model in a column; None where it has none."""
     score = column.shown(model)
-    if score is None:
-        return None
-    known = {field.name: getattr(score, field.name) for field in fields(score)}
-    return ShownScore(**known, maximum=column.column.maximum, link=receipt_path(column, model))
+    return replace(score, link=receipt_path(column, model)) if score else None
 
 
-def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScore | None:
+def cell(column: ColumnScores, model: str, *, marked: bool = False) -> Score | None:
     """The cell of one model in one column of a board.
 
     It links its receipt where the column has scores that are recorded or were graded again, where it is
@@ -154,7 +90,7 @@ def cell(column: ColumnScores, model: str, *, marked: bool = False) -> ShownScor
     return replace(score, note=note, link=score.link if has_marks or score.apart else "")
 
 
-def marks_of(cells: Iterable[ShownScore | None]) -> set[str]:
+def marks_of(cells: Iterable[Score | None]) -> set[str]:
     """The marks beside these scores: grades that are shown, `again` for a score that was graded again here,
     and the marks of scores in no ranking.
     """

@@ -17,12 +17,13 @@ from markupsafe import Markup
 from triathlon_site.agreement import FEWEST, Correlation, correlations
 from triathlon_site.exports import table_files
 from triathlon_site.figures import Point, scatter
-from triathlon_site.pages._scores import REPORTED, short_title
+from triathlon_site.pages._scores import short_title
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.all_models import model_rows
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.published import PublishedColumn, PublishedTable
+from triathlon_site.ranking import REPORTED
 from triathlon_site.render import Draft, Section, Value, formats
 
 PATH: Final = "agreement.html"

@@ -10,11 +10,12 @@ import numpy as np
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
-from triathlon_site.pages._scores import REPORTED, Place, ShownScore, places, score_in
+from triathlon_site.pages._scores import Place, places, score_in
 from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
 from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
-from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores, part_run
+from triathlon_site.ranking import REPORTED, UNITS_ARE_OPEN, Score
+from triathlon_site.scores import Board, ColumnScores, part_run
 
 IN_INDEX: Final = tuple(column for column in CORRELATED if column.in_index)
 """Columns of the index; the page of agreement has all of CORRELATED."""
@@ -31,7 +32,7 @@ class ModelRow:
     name: str
     """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
-    cells: dict[str, ShownScore]
+    cells: dict[str, Score]
     """By id of a column, each on the column's scale."""
     date: str
     """Day or month of its newest result or figure; empty where it is not known."""
@@ -165,7 +166,7 @@ def _row(site: Gathered, one: ModelSnapshot, columns: Sequence[FrontColumn], gra
 
 def _merged(site: Gathered, card: ModelCard, rows: Sequence[ModelRow]) -> ModelRow:
     """One row of a card's snapshots: in each column a score graded here, else the newest figure."""
-    cells: dict[str, ShownScore] = {}
+    cells: dict[str, Score] = {}
     missing: dict[str, str] = {}
     for row in rows:
         missing = dict(row.missing) | missing
@@ -186,7 +187,7 @@ def _merged(site: Gathered, card: ModelCard, rows: Sequence[ModelRow]) -> ModelR
 
 def _score(
     site: Gathered, column: FrontColumn, board: Board, scores: ColumnScores, model: str
-) -> ShownScore | None:
+) -> Score | None:
     """The measured or recorded score of one model; None where it has none, or has one with open units."""
     score = score_in(scores, model)
     if score is None or score.apart == UNITS_ARE_OPEN:

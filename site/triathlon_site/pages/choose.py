@@ -12,10 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
-from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import IN_INDEX, AllModels, ModelRow
 from triathlon_site.pages.board import FrontColumn
-from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, interval_draws, undominated
+from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, REPORTED, interval_draws, undominated
 from triathlon_site.render import Draft, Page, Section, Value, as_script, formats
 from triathlon_site.scores import Board
 from triathlon_site.uncertainty import Interval, share_interval

@@ -9,7 +9,7 @@ import pandas as pd
 from triathlon_site.exports import csv_file
 from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
 from triathlon_site.overall_index import CENTRE, POINTS
-from triathlon_site.pages._scores import REPORTED, Place, ShownScore, marks_of
+from triathlon_site.pages._scores import Place, marks_of
 from triathlon_site.pages._site import FRONT, Gathered
 from triathlon_site.pages.all_models import (
     IN_INDEX,
@@ -22,6 +22,7 @@ from triathlon_site.pages.all_models import (
     ranks_in,
 )
 from triathlon_site.pages.board import FrontColumn
+from triathlon_site.ranking import REPORTED, Score
 from triathlon_site.render import Draft, Figure, Page
 from triathlon_site.uncertainty import Interval
 
@@ -135,9 +136,7 @@ def charts(site: Gathered, rows: Sequence[ModelRow]) -> Iterator[dict[str, Any]]
             yield _chart(site, column, scored)
 
 
-def _chart(
-    site: Gathered, column: FrontColumn, scored: Sequence[tuple[ModelRow, ShownScore]]
-) -> dict[str, Any]:
+def _chart(site: Gathered, column: FrontColumn, scored: Sequence[tuple[ModelRow, Score]]) -> dict[str, Any]:
     """Lengths are in per cent of the width of the plot."""
     cells = [cell for _, cell in scored]
     shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
@@ -173,7 +172,7 @@ def _chart(
     }
 
 
-def _alike(cells: Sequence[ShownScore]) -> list[float]:
+def _alike(cells: Sequence[Score]) -> list[float]:
     """The scores of the first tier; none where too few models are ranked."""
     return [cell.middle for cell in cells if cell.tier == 1]
 

@@ -1,24 +1,25 @@
 """Published results: an overview, a page for each paper or board; our measurements beside them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from triathlon_site import analysis
 from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.figures import DotRow, Series, bars, curves
-from triathlon_site.load import MEASURED
+from triathlon_site.models import Models
 from triathlon_site.pages import reproduced
-from triathlon_site.pages._scores import ShownScore, score_in
+from triathlon_site.pages._scores import score_in
 from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import ONLY_PUBLISHED, SAME, PublishedTable
+from triathlon_site.ranking import MEASURED, UNITS_ARE_OPEN, Score
 from triathlon_site.render import Draft, Figure, Link, Page, Section, Value, formats
 from triathlon_site.reproduction_plan import PAPERS
-from triathlon_site.scores import UNITS_ARE_OPEN, Board, ColumnScores
-from triathlon_site.uncertainty import Difference, independent_difference
+from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.uncertainty import Difference
 
 TRUTH: Final = "truth.html"  # how true are our measurements?
 COLOURED: Final = 5
@@ -87,17 +88,11 @@ def _beside(pair: "Pair") -> tuple[Value, ...]:
 
 
 def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings: list[Link]) -> Draft:
-    sections = []
-    for table in tables:
-        own = site.published_infos[table.id]
-        for section in analyses(table):
-            # the name of a model in a first cell leads to its page
-            rows = (
-                (replace(name, link=own[name.text].page) if name.text in own else name, *cells)
-                for name, *cells in section.rows
-            )
-            path = f"data/published-{table.id}-{section.anchor}.csv"
-            sections.append((replace(section, rows=tuple(rows)), path))
+    sections = [
+        (section, f"data/published-{table.id}-{section.anchor}.csv")
+        for table in tables
+        for section in analyses(table, site.published_infos[table.id])
+    ]
     columns = [(table, column) for table in tables for column in table.columns]
     reasons = ((column, ONLY_PUBLISHED.get((table.id, column.id))) for table, column in columns)
     values = {
@@ -144,19 +139,19 @@ def remarks(table: PublishedTable) -> Iterator[str]:
             )
 
 
-def analyses(table: PublishedTable) -> Iterator[Section]:
-    """EvoEval's analyses of a table that has the columns of its sets."""
+def analyses(table: PublishedTable, models: Models) -> Iterator[Section]:
+    """EvoEval's analyses of a ranking that has the columns of its sets; `models` by their names in it."""
     columns = {column.id: column for column in table.columns if column.ranked}
-    if not columns.keys() >= {analysis.SEED, *analysis.SEMANTIC_ALTERING}:
+    if not (table.headline and columns.keys() >= {analysis.SEED, *analysis.SEMANTIC_ALTERING}):
         return
     scores = {name: table.scores(column) for name, column in columns.items()}
-    models = (row.name for row in table.models)
-    rows = {m: {name: of[m] for name, of in scores.items() if m in of} for m in models}
+    names = (row.name for row in table.models)
+    rows = {m: {name: of[m] for name, of in scores.items() if m in of} for m in names}
     titles = {name: column.title for name, column in columns.items()}
     kinds = {row.name: row.kind for row in table.models if row.kind}
-    yield from drops_by_model(rows, titles)
-    names = [name for name in (*analysis.SEMANTIC_PRESERVING, "subtle") if name in columns]
-    yield from changes_by_kind({titles[name]: analysis.change_by_kind(rows, kinds, name) for name in names})
+    yield from drops_by_model(rows, titles, models)
+    sets = [name for name in (*analysis.SEMANTIC_PRESERVING, "subtle") if name in columns]
+    yield from changes_by_kind({titles[name]: analysis.change_by_kind(rows, kinds, name) for name in sets})
 
 
 def figures(table: PublishedTable) -> Iterator[Figure]:
@@ -193,15 +188,14 @@ class Pair:
 
     snapshot: ModelSnapshot
     column: str  # discipline and title
-    own: ShownScore
+    own: Score
     served: str  # how the model was served here, by its manifests
-    reported: ShownScore
+    reported: Score
 
     @property
     def difference(self) -> Difference:
         """Ours minus theirs, on the column's scale; its interval is of ours alone where theirs has none."""
-        own, theirs = self.own, self.reported
-        return independent_difference(own.middle, own.interval, theirs.value, theirs.interval, own.tasks)
+        return self.own.minus(self.reported)
 
     @property
     def agrees(self) -> bool | None:

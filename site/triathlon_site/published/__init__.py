@@ -5,7 +5,6 @@ from triathlon_site.published._read import Published, read_published
 from triathlon_site.published._tables import (
     JoinedModel,
     PublishedRow,
-    PublishedScore,
     PublishedTable,
     join_models,
     published_tables,

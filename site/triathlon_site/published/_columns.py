@@ -27,10 +27,6 @@ FROM_COUNTS: Final = "loops"
 Role = Literal["headline", "baseline", "column", "unranked", "text"]
 """headline: the score that the table ranks by. baseline: what shifts are counted from. column: another score.
 unranked: numbers that are no scores, such as counts. text: shown as it is."""
-ABOUT_THE_MODEL: Final = frozenset(
-    {"model", "organization", "size", "size_b", "link", "in_paper", "kind", "prompted", "open_data"}
-)
-"""Columns that say what a row is of; where no columns are listed, they are no scores."""
 
 
 def _on_boards() -> tuple[dict[str, Places], dict[tuple[str, str], str]]:
@@ -94,15 +90,16 @@ class PublishedColumn:
 
 
 def number_in(record: Record, field: str, *, whole: bool = False) -> float:
-    """The number in a cell, on demand a whole one; nan for an empty one that need not be whole.
+    """The number in a cell, 0 or more, on demand a whole one; nan for an empty one that need not be whole.
 
     Raises:
         UserError: the cell holds something else.
     """
     text = record.get(field, "")
     value = _number(text) if text else math.nan
-    if value is None or (whole and not value.is_integer()):
-        raise wrong_cell(record, f"a {'whole ' * whole}number in {field}", text)
+    if value is None or value < 0 or (whole and not value.is_integer()):
+        bound = ", 0 or more" if value is not None and value < 0 else ""
+        raise wrong_cell(record, f"a {'whole ' * whole}number in {field}{bound}", text)
     return value
 
 
@@ -122,15 +119,18 @@ def wrong_cell(record: Record, expected: str, got: str) -> UserError:
     )
 
 
-def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[PublishedColumn, ...]:
-    """The columns of a table in the order in which they are shown.
+def columns_of(table: str, listed: str, names: Sequence[str]) -> tuple[PublishedColumn, ...]:
+    """The columns of a table in the order in which they are shown, as its row in `sources.csv` lists them.
 
-    `listed` is `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
-    one has its default. Where nothing is listed, every column of numbers is a score and the first is the
-    headline. A headline without a maximum has its largest number.
+    Args:
+        table: its name.
+        listed: `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
+            one has its default.
+        names: the columns of its file; empty for a file without rows.
 
     Raises:
-        UserError: a column that the table lacks, a maximum that is no number, an unknown role, two headlines.
+        UserError: no columns, one that the table lacks, a maximum that is no number above 0, an unknown role,
+            two headlines, tasks that are none.
     """
 
     def wrong(expected: str, got: str) -> UserError:
@@ -138,49 +138,50 @@ def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[Publish
             f"sources.csv, row {table!r}, cell 'columns': expected {expected}, got {got!r}; correct the cell"
         )
 
-    names = list(rows[0]) if rows else []
-    columns = []
+    columns: dict[str, PublishedColumn] = {}
     for entry in (entry for entry in listed.split(";") if entry.strip()):
         name, title, maximum, tasks, role, *more = (*map(str.strip, entry.split("|")), *[""] * 4)
         most = _number(maximum) if maximum else math.inf
-        if any(more) or most is None or role not in ("", *get_args(Role)):
-            raise wrong(f"column|title|maximum|tasks|role, a role of {get_args(Role)}", entry)
+        if any(more) or most is None or most <= 0 or role not in ("", *get_args(Role)):
+            raise wrong(
+                f"column|title|maximum|tasks|role, a maximum above 0, a role of {get_args(Role)}", entry
+            )
         known: Role = next((known for known in get_args(Role) if known == role), "column")
-        columns.append(PublishedColumn(name, title or name.replace("_", " "), most, tasks, known))
+        columns[name] = PublishedColumn(name, title or name.replace("_", " "), most, tasks, known)
     if not columns:
-        columns = _guessed(names, rows)
-    if rows and (unknown := [column.id for column in columns if column.id not in names]):
+        raise wrong("columns, such as 'score|Score|100|500|headline'", listed)
+    if names and (unknown := [name for name in columns if name not in names]):
         raise wrong(f"columns of {table}.csv ({', '.join(names)})", unknown[0])
-    if sum(column.headline for column in columns) > 1:
+    if sum(column.headline for column in columns.values()) > 1:
         raise wrong("at most one headline", listed)
-    for place, column in enumerate(columns):
-        if column.headline and math.isinf(column.maximum):
-            numbers = [number for row in rows if not math.isnan(number := number_in(row, column.id))]
-            columns[place] = replace(column, maximum=max(numbers, default=1.0))
-    return tuple(replace(column, decimals=_decimals(column, rows)) for column in columns)
+    for column in columns.values():
+        parts = column.tasks.split("+") if "+" in column.tasks else []
+        if any(part not in columns or "+" in columns[part].tasks for part in parts):
+            raise wrong(
+                f"tasks of {column.id!r} that are listed columns and no means themselves", column.tasks
+            )
+        is_known = parts or column.tasks.isdecimal() or column.tasks in ("", FROM_COUNTS, *names)
+        if names and not is_known:
+            raise wrong(
+                f"tasks of {column.id!r} as a number, 'loops', or columns of {table}.csv", column.tasks
+            )
+        if column.tasks and math.isinf(column.maximum) and not column.headline:
+            raise wrong(f"a maximum of {column.id!r}, as its tasks are given", "")
+    return tuple(columns.values())
 
 
-def _guessed(names: Sequence[str], rows: Sequence[Record]) -> list[PublishedColumn]:
-    """Every column of numbers but what says what a row is of, and but standard deviations."""
-    columns: list[PublishedColumn] = []
-    for name in names:
-        cells = [row[name] for row in rows if row[name]]
-        deviates = name.endswith("_std") and name.removesuffix("_std") in names
-        numbers = [number for cell in cells if (number := _number(cell)) is not None]
-        if name in ABOUT_THE_MODEL or deviates or not cells or len(numbers) < len(cells):
-            continue
-        maximum = 1.0 if max(numbers) <= 1 else max(*numbers, 100.0)
-        role: Role = "column" if columns else "headline"
-        columns.append(PublishedColumn(name, name.replace("_", " "), maximum, role=role))
-    return columns
-
-
-def _decimals(column: PublishedColumn, rows: Sequence[Record]) -> int:
+def with_numbers(column: PublishedColumn, rows: Sequence[Record]) -> PublishedColumn:
+    """A column with what its numbers say: the decimals, and the largest as the maximum of a headline without
+    one.
+    """
     if column.role == "text":
-        return 0
-    known = [row[column.id] for row in rows if not math.isnan(number_in(row, column.id))]
-    counts = Counter(map(column.places, known))
-    return max(0, max(counts, key=lambda decimals: (counts[decimals], decimals), default=0))
+        return column
+    known = [(row[column.id], number) for row in rows if not math.isnan(number := number_in(row, column.id))]
+    if column.headline and math.isinf(column.maximum):
+        column = replace(column, maximum=max((number for _, number in known), default=0.0) or 1.0)
+    counts = Counter(column.places(text) for text, _ in known)
+    most = max(counts, key=lambda decimals: (counts[decimals], decimals), default=0)
+    return replace(column, decimals=max(0, most))
 
 
 class Spread(NamedTuple):

@@ -26,12 +26,12 @@ class Source:
     discipline: str
     """Whose colour it has: a discipline, or `baseline`."""
     columns: str
-    """What of it is shown, in which order; empty: every column of numbers. See `columns_of`."""
+    """What of it is shown, in which order: see `columns_of`."""
 
     @property
     def ranks(self) -> bool:
         """Whether it ranks models, each by one row."""
-        return not self.columns or "headline" in self.columns
+        return "headline" in self.columns
 
 
 @dataclass(frozen=True, slots=True)

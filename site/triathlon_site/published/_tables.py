@@ -22,25 +22,15 @@ from triathlon_site.published._columns import (
     number_in,
     spread,
     sustained,
+    with_numbers,
 )
 from triathlon_site.published._read import Published, Snapshot, Source
-from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
+from triathlon_site.ranking import REPORTED, Score, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
 from triathlon_site.uncertainty import DRAWS, Interval, rounded
 
 IN_PAPER: Final = "in_paper"
 """A column with 1 in the rows of the paper's own table, where a file has others beside them."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedScore:
-    value: float
-    text: str
-    """With the column's decimals, or those that it was published with where these are more."""
-    rank: Rank | None
-    """`low` and `high` equal the rank where the score's spread is not known; None for what is not ranked."""
-    interval: Interval
-    deviation: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,9 @@ class PublishedRow:
     record: Record
     ranked: bool
     """False for a mean of the models, or a run by other rules, that stands among them."""
-    scores: dict[str, PublishedScore]
+    scores: dict[str, Score]
+    curve: tuple[float, ...]
+    """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
 
     def value(self, column: str) -> float | None:
         """The score in a column; None where it has none."""
@@ -63,14 +55,6 @@ class PublishedRow:
     def kind(self) -> str | None:
         """`instruct` or `base`, where the table says which."""
         return {"1": "instruct", "0": "base"}.get(self.record.get("prompted", ""))
-
-    @property
-    def curve(self) -> tuple[float, ...]:
-        """Share of tasks, in per cent, that sustain at least 1…M loops; empty where it is not published."""
-        counts = sustained(self.record)
-        if not counts:
-            return ()
-        return tuple(100 * sum(counts[loop:]) / sum(counts) for loop in range(1, PAPER_LOOPS + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +149,28 @@ def published_tables(published: Published) -> tuple[PublishedTable, ...]:
     first: dict[str, str] = {}
     for name, source in published.sources.items():
         first.setdefault(source.short, name)
-    return tuple(
-        _table(source, published.tables[name], f"published/{first[source.short]}.html")
-        for name, source in published.sources.items()
-    )
+    tables = []
+    for name, source in published.sources.items():
+        records = published.tables[name]
+        columns = columns_of(name, source.columns, list(records[0]) if records else [])
+        try:
+            tables.append(_table(source, records, columns, f"published/{first[source.short]}.html"))
+        except UserError as error:
+            raise UserError(f"{name}.csv: {error}") from None
+    return tuple(tables)
 
 
-def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTable:
-    columns = columns_of(source.table, source.columns, records)
+def _table(
+    source: Source, records: Sequence[Record], listed: Sequence[PublishedColumn], page: str
+) -> PublishedTable:
+    columns = tuple(with_numbers(column, records) for column in listed)
     ranked = [record.get("kind", "model") == "model" for record in records]
-    scores = {c.id: _scores(records, ranked, c, columns) for c in columns if c.role != "text" and records}
+    note = f"reported by {source.short}, {source.as_of}"
+    none = Score(
+        math.nan, Interval(), grade=REPORTED, link=page, date=source.as_of, note=note, source=source.short
+    )
+    numbers = (column for column in columns if column.role != "text" and records)
+    scores = {column.id: _scores(records, ranked, column, columns, none) for column in numbers}
     rows = [
         PublishedRow(
             name=record["model"],
@@ -182,10 +178,17 @@ def _table(source: Source, records: Sequence[Record], page: str) -> PublishedTab
             record=record,
             ranked=ranked[place],
             scores={name: score for name, column in scores.items() if (score := column[place])},
+            curve=_curve(sustained(record)),
         )
         for place, record in enumerate(records)
     ]
     return PublishedTable(source.table, source.discipline, source, columns, tuple(rows), page)
+
+
+def _curve(counts: Sequence[int]) -> tuple[float, ...]:
+    """By loop, the share in per cent of the tasks that sustain at least so many."""
+    whole = sum(counts)
+    return tuple(100 * sum(counts[loop:]) / whole for loop in range(1, PAPER_LOOPS + 1)) if whole else ()
 
 
 def _scores(
@@ -193,8 +196,12 @@ def _scores(
     ranked: Sequence[bool],
     column: PublishedColumn,
     columns: Sequence[PublishedColumn],
-) -> list[PublishedScore | None]:
-    """By row; None where it has none. Of scores without draws each has its rank for sure."""
+    none: Score,
+) -> list[Score | None]:
+    """By row; None where it has none. Of scores without draws each has its rank for sure.
+
+    `none`: what all scores of the table have in common.
+    """
     by_id = {each.id: each for each in columns}
     values = np.array([column.value(record) for record in records])
     spreads = [spread(column, by_id, record) for record in records]
@@ -212,12 +219,18 @@ def _scores(
             value = float(values[place])
             intervals[place] = Interval(min(each.low, value), max(each.high, value))
     places = ranks(scores, better)
-    result: list[PublishedScore | None] = []
+    result: list[Score | None] = []
     for place, (record, value) in enumerate(zip(records, values.tolist(), strict=True)):
         deviation = number_in(record, f"{column.id}_std")
-        deviates = None if math.isnan(deviation) else deviation
-        text = column.shown(value, record[column.id])
-        score = PublishedScore(value, text, places[place], intervals[place], deviates)
+        score = replace(
+            none,
+            value=value,
+            interval=intervals[place],
+            rank=places[place],
+            text=column.shown(value, record[column.id]),
+            deviation=None if math.isnan(deviation) else deviation,
+            maximum=column.maximum,
+        )
         result.append(None if math.isnan(value) else score)
     return result
 
@@ -239,7 +252,7 @@ class JoinedModel:
         newer = bool(self.snapshot.month) and self.snapshot.month < other.snapshot.month
         return newer and not self.rows.keys().isdisjoint(other.rows)
 
-    def score(self, board: str, column: str) -> PublishedScore | None:
+    def score(self, board: str, column: str) -> Score | None:
         """Its score in a column of a ranking; None where it has none."""
         row = self.rows.get(board)
         return row.scores.get(column) if row else None

@@ -2,8 +2,6 @@
 
 from triathlon_site.scores._boards import (
     FAMILIES,
-    OTHER_PROTOCOL,
-    UNITS_ARE_OPEN,
     Column,
     plan_boards,
     sample_of,
@@ -24,7 +22,6 @@ from triathlon_site.scores._overall import (
 from triathlon_site.scores._ranked_board import (
     Board,
     ColumnScores,
-    Score,
     first_boards,
     known_share,
     part_run,

@@ -194,8 +194,6 @@ def set_title(name: str) -> str:
     return FIELD_NAMES.get(name) or name.replace("_", " ").replace("-main", ", main").replace("-", " ")
 
 
-OTHER_PROTOCOL: Final = "asked or graded under another protocol than those that are ranked"
-UNITS_ARE_OPEN: Final = "not ranked while units are open"
 _SAME: Final = {row["program"]: row["problem"] for row in packaged_table("scores/dreval_programs.csv")}
 """Programs of DREval by the names that they have where they come from: the first 85 are problems of
 HumanEval, the others classes of ClassEval, both in their order; found by their names."""
@@ -204,19 +202,18 @@ HumanEval, the others classes of ClassEval, both in their order; found by their 
 def of_ranking(suite: str, files: Mapping[str, FileAggregate]) -> dict[str, FileAggregate]:
     """Returns the files, by model, that share the suite's ranking.
 
-    They are those of the protocol of most models; of several, the suite's own, else the first by name. One on
-    the present problems of suites.yaml goes before all others. What is missing of a file may be what its
-    model failed: with open units it ranks nowhere.
+    They are those of the protocol of most models; of several, the suite's own, else the first by name. Where
+    suites.yaml names other problems than before, those that say that they are on the present ones go before
+    all others. What is missing of a file may be what its model failed: with open units it ranks nowhere.
     """
+    whole = {model: file for model, file in files.items() if file.units and not file.open_units}
     counts = Counter(file.protocol for file in files.values() if file.units)
     own = known_protocols().get((suite, ""))
-    today = {file.protocol for file in files.values() if not file.outdated}
-    protocol = max(sorted(counts, key=str), key=lambda it: (it in today, counts[it], it == own), default=None)
-    return {
-        model: file
-        for model, file in files.items()
-        if file.units and file.protocol == protocol and not file.open_units
-    }
+    changed = any(file.outdated for file in whole.values())
+    today = {f.protocol for f in whole.values() if not f.outdated and (f.manifest or not changed)}
+    ranked = sorted({file.protocol for file in whole.values()}, key=str)
+    protocol = max(ranked, key=lambda it: (it in today, counts[it], it == own), default=None)
+    return {model: file for model, file in whole.items() if file.protocol == protocol}
 
 
 def sample_of(

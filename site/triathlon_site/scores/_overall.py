@@ -12,6 +12,7 @@ from triathlon_site.ranking import (
     FEWEST_RANKED,
     DrawnRanks,
     Rank,
+    Score,
     better_in_draws,
     drawn_ranks,
     percentiles,
@@ -20,7 +21,7 @@ from triathlon_site.ranking import (
     ranks_among,
 )
 from triathlon_site.scores._boards import sample_of
-from triathlon_site.scores._ranked_board import Board, ColumnScores, Score, known_share
+from triathlon_site.scores._ranked_board import Board, ColumnScores, known_share
 from triathlon_site.uncertainty import Difference, paired_difference, rounded
 
 

@@ -13,27 +13,22 @@ from triathlon_runner import catalogue
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import RECORDED
-from triathlon_site.load import MEASURED, FileAggregate, Results
+from triathlon_site.load import FileAggregate, Results
 from triathlon_site.ranking import (
     FEWEST_RANKED,
+    MEASURED,
+    OTHER_PROTOCOL,
+    UNITS_ARE_OPEN,
     DrawnRanks,
-    Rank,
     RankShift,
+    Score,
     drawn_ranks,
     rank_shifts,
     ranks,
     tiers,
 )
-from triathlon_site.scores._boards import (
-    OTHER_PROTOCOL,
-    UNITS_ARE_OPEN,
-    BoardPlan,
-    Column,
-    of_ranking,
-    sample_of,
-)
+from triathlon_site.scores._boards import BoardPlan, Column, of_ranking, sample_of
 from triathlon_site.uncertainty import (
-    DIGITS,
     Differences,
     Draws,
     Interval,
@@ -46,32 +41,6 @@ from triathlon_site.uncertainty import (
 
 Files = Mapping[str, Mapping[str, FileAggregate]]
 """By suite, then by model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """One model in one column."""
-
-    value: float
-    interval: Interval
-    tasks: int
-    rank: Rank | None = None
-    """None in columns that are not ranked."""
-    tier: int | None = None
-    shift: RankShift | None = None
-    upper: float | None = None
-    """The upper end where the score is only known as a range; `value` is the lower end."""
-    grade: str = MEASURED
-    """`recorded` where a file that it comes from is; of a published figure, `reported`."""
-    judged_again: bool = False
-    """Whether every file behind it was measured and graded again here, as for submitted results."""
-    apart: str = ""
-    """Why it is in no ranking, tier or test (`OTHER_PROTOCOL`, `UNITS_ARE_OPEN`); empty where it is."""
-
-    @property
-    def middle(self) -> float:
-        """The one number of it: of a range its middle, so that a judge moves no model by itself."""
-        return self.value if self.upper is None else round((self.value + self.upper) / 2, DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +242,7 @@ def _scores(
             value=values[row],
             interval=intervals[row],
             tasks=tasks[row],
+            maximum=column.maximum,
             upper=uppers[row],
             grade=RECORDED if any(file.receipt for file in files) else MEASURED,
             judged_again=all(file.judged_again == ENGINE_VERSION for file in files),

@@ -36,6 +36,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -217,6 +218,9 @@ ENDS: Final = ((0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
 FEW: Final = 3
 """Seeds that make the distance from the end of the scale: with so many, e⁻¹ of the variance is that of pass
 or fail."""
+FEWEST_SEEDS: Final = 5
+"""Of either score, for an interval of their ratio: with fewer its ends say nothing, since the logarithm of a
+share near 0 has no lower end."""
 FARTHEST: Final = 0.5
 """Weight of the seed that is added as far from the mean as the farthest."""
 MOST_SKEW: Final = 1.0
@@ -272,11 +276,16 @@ def share_interval(solved: float, tasks: float, seeds: Sequence[tuple[str, ...]]
 
 
 def ratio_interval(before: Sample, after: Sample) -> Interval:
-    """Of one model's score in `after`, as a share of that in `before`.
+    """Of one model's score in `after`, as a share of that in `before`; without ends where either has fewer
+    tasks or seeds than `FEWEST_SEEDS`.
 
     The ends are quantiles of draws; on the scale of logarithms, they lie further from the median by what few
     seeds and tasks made from two seeds need.
     """
+    for sample in (before, after):
+        origins = list(compress(sample.origins, sample.denominators[0] > 0))
+        if min(len(origins), len(seeds_of(origins))) < FEWEST_SEEDS:
+            return Interval()
     logs = np.log(draw(after) / draw(before))[:, 0]
     jackknife, students = (float(factor[0]) for factor in by_seed([before, after]).factors())
     added = sum(

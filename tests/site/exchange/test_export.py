@@ -24,7 +24,7 @@ from triathlon_runner.store import read_records
 from triathlon_site.build import gather
 from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, sources_of, write_export
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN
+from triathlon_site.ranking import OTHER_PROTOCOL, UNITS_ARE_OPEN
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
@@ -161,6 +161,17 @@ def test_recorded_results_have_no_texts(tmp_path: Path) -> None:
     assert len(rows) == 378 and {row["interaction_type"] for row in rows} == {"single_turn"}
     assert all(not row["input"]["raw"] and not row["output"]["raw"] for row in rows)
     assert any(row["metadata"]["sustained_loops"] == "10" for row in rows)
+    (manifest,) = own.rglob("*.manifest.json")
+    for ended, time in (
+        ("2025", "1751328000"),
+        ("2025-07", "1751328000"),
+        ("2025-07-01", "1751328000"),
+        ("", "0"),
+    ):
+        change(manifest, ended=ended)
+        export("every-eval-ever", tmp_path / "results", tmp_path / f"dated {ended}")
+        (scores,) = (tmp_path / f"dated {ended}").rglob("*.json")
+        assert json.loads(scores.read_text())["retrieved_timestamp"] == time, "of a year its middle"
     done = export("evalplus", tmp_path / "results", tmp_path / "programs")
     assert (done.sources, done.files) == (0, 0) and "others' work" in next(iter(done.left_out.values()))
 

@@ -16,9 +16,9 @@ from triathlon_site.build import gather
 from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.overall_index import Index
 from triathlon_site.pages import Gathered
-from triathlon_site.pages._scores import REPORTED
 from triathlon_site.pages.all_models import AllModels
 from triathlon_site.pages.choose import COSTS, PRICE, cost_text, drafts
+from triathlon_site.ranking import REPORTED
 from triathlon_site.render import Draft, formats
 
 

@@ -149,6 +149,10 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     assert '<a href="../models/gpt-4o.html">' in evoeval
     drops = evoeval[evoeval.index('<section id="drops">') :].partition("</table>")[0]
     assert drops.count('<th scope="row"><a href="../models/') == drops.count('<th scope="row">') - 2 > 50
+    table = evoeval[: evoeval.index('<section id="drops">')]
+    assert {*re.findall(r'"(../models/[^"]+">[^<]+)<', drops)} <= {
+        *re.findall(r'"(../models/[^"]+">[^<]+)<', table)
+    }
     assert "only where\n70 % of measured replies ran" in pages["choose.html"]
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 

@@ -206,7 +206,9 @@ def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None
     lines = "".join(f"{name},{70 - place}\n" for place, name in enumerate(names.values()))
     (folder / "outside.csv").write_text(f"model,resolved\n{lines}")
     with (folder / "sources.csv").open("a") as file:
-        file.write("outside,Outside,A board,its board,2025,per cent of tasks resolved,,\n")
+        file.write(
+            "outside,Outside,A board,its board,2025,per cent of tasks resolved,,resolved||100||headline\n"
+        )
     pages = rendered_texts(replace(gather(tmp_path, None), published_names=names))
     title = "Outside resolved, as published"
     for name, other in (("agreement", "Loop ASL (MBPP+)"), ("agreement-all-models", "Loop ASL, MBPP+")):

@@ -354,6 +354,9 @@ def test_equal_models_have_equal_drops_whichever_others_there_are(tmp_path: Path
     assert several["first"] == several["third"] != several["other"]
     shutil.rmtree(tmp_path / "runs/other")
     assert rows(sections_of(gather(tmp_path, None), "evolved-core")["Drops"])["first"] == several["first"]
+    results_on(tmp_path / "few", [FakeModel("first", 9.0)], *suites, tasks=4)
+    (drop,) = rows(sections_of(gather(tmp_path / "few", None), "evolved-core")["Drops"])["first"]
+    assert several["first"][0].details and drop.number is not None and not drop.details, "of four seeds"
 
 
 def test_a_part_of_the_tasks_is_counted_over_all_boards(tmp_path: Path) -> None:

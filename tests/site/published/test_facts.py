@@ -80,6 +80,18 @@ def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path) -> None:
         (",retired,", ",gone,", "facts of 'Claude 3 Haiku': expected an availability of in use, .*'gone'"),
         (",announced,2026-12-01,", ",announced,,", "facts of 'Gemini 2.5 Flash': expected the day of an"),
         (",2026-04-20,", ",soon,", "facts of 'Claude 3 Haiku': .*'soon-01'"),
+        *(
+            (
+                ",0.25,1.25,",
+                f",{price},1.25,",
+                f"facts of 'Claude 3 Haiku': expected a number .* in price_in, got '{price}'",
+            )
+            for price in ("nan", "inf", "-1", "1e10")
+        ),
+        (",0.25,1.25,", ",0.25,,", "facts of 'Claude 3 Haiku': expected a number in both of price_in and"),
+        (",200000,", ",-5,", "facts of .*: expected a whole number .* in context, got '-5'"),
+        (",7,", ",7x,", "facts of .*: expected a number .* in parameters_b, got '7x'"),
+        (",no,", ",maybe,", "facts of .*: expected yes, no or nothing in open_weights, got 'maybe'"),
     ):
         (tmp_path / "models-info.csv").write_text(text.replace(old, new, 1), "utf-8")
         with pytest.raises(UserError, match=rf"models-info\.csv: {message}"):

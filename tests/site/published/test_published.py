@@ -11,7 +11,7 @@ import pytest
 from support.site import PUBLISHED, published_boards
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
-from triathlon_site.models import Record
+from triathlon_site.models import ModelInfo, Record
 from triathlon_site.pages.published import analyses, remarks
 from triathlon_site.published import (
     Published,
@@ -23,11 +23,17 @@ from triathlon_site.published import (
     sustained,
 )
 from triathlon_site.ranking import shift_summary, shifts
+from triathlon_site.render import Section
 from triathlon_site.uncertainty import share_interval
 
 
 def rows_of(table: PublishedTable) -> dict[str, PublishedRow]:
     return {row.name: row for row in table.rows}
+
+
+def sections_of(table: PublishedTable) -> list[Section]:
+    """Its analyses, of models under the names that it gives them."""
+    return list(analyses(table, {row.name: ModelInfo(row.name, row.name) for row in table.rows}))
 
 
 def test_every_source_is_whole(published: Published, tables: dict[str, PublishedTable]) -> None:
@@ -136,7 +142,7 @@ def test_ranks_are_those_of_the_paper(tables: dict[str, PublishedTable]) -> None
 
 def test_drops_and_changes_are_those_of_the_paper(tables: dict[str, PublishedTable]) -> None:
     """EvoEval, section 4.1, but for 19.6 where we have 18.9, and +0.5 on verbose, which our note tells."""
-    sections = {section.title: section for section in analyses(tables["evoeval"])}
+    sections = {section.title: section for section in sections_of(tables["evoeval"])}
     mean, span = sections["Drops"].rows[:2]
     assert [cell.text for cell in mean[1:7]] == ["56.6", "48.2", "5.0", "74.7", "6.1", "38.1"]
     assert span[-1].text == "18.9 to 47.7" and len(sections["Drops"].rows) == 2 + 57
@@ -155,16 +161,18 @@ def test_drops_and_changes_are_those_of_the_paper(tables: dict[str, PublishedTab
 
 
 def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> None:
-    """Without a list of columns, all numbers are scores, the first ranks; names join without an alias."""
+    """What its row lists is shown, a headline has its largest as maximum; names join without an alias."""
     (tmp_path / "published").mkdir()
     folder = _broken(tmp_path / "published", "sources.csv", "table,", "table,")
-    (folder / "outside.csv").write_text("model,resolved,cost\nGPT-4o,21.6,1.5\nGPT-5,65,\nNobody,3,2\n")
-    with (folder / "sources.csv").open("a") as file:
-        file.write("outside,Outside,A board,public board,2025,per cent,,\n")
+    _add(
+        folder,
+        "resolved|Resolved|||headline; cost",
+        "model,resolved,cost\nGPT-4o,21.6,\nGPT-5,65,\nNobody,3,2\n",
+    )
     found = read_published(folder)
     boards = published_boards(found)
     table = next(board for board in boards if board.id == "outside")
-    assert table.headline and (table.headline.id, table.headline.maximum) == ("resolved", 100)
+    assert table.headline and (table.headline.id, table.headline.maximum) == ("resolved", 65)
     ranks = {row.name: rank.rank for row in table.rows if (rank := row.scores["resolved"].rank)}
     assert ranks == {"GPT-4o": 2, "GPT-5": 1, "Nobody": 3}
     joined = {model.name: set(model.rows) for model in join_models(found, boards) if "outside" in model.rows}
@@ -177,7 +185,16 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
 
 @pytest.mark.parametrize(
     "columns",
-    ["nothing|x", "asl|ASL|ten", "asl|ASL|10||first", "a|b|1|2||f", "asl||||headline; pass_at_1||||headline"],
+    [
+        *("", "nothing|x", "asl|ASL|ten", "asl|ASL|0", "asl|ASL|10||first", "a|b|1|2||f"),
+        *(
+            "asl||||headline; pass_at_1||||headline",
+            "asl||10|p+q",
+            "asl||10|asl+asl",
+            "asl||10|p",
+            "asl|||100",
+        ),
+    ],
 )
 def test_a_list_of_columns_that_does_not_fit_is_refused(published: Published, columns: str) -> None:
     """The table, what was expected and what stands there are named."""
@@ -261,6 +278,49 @@ def test_encodings(tmp_path: Path, published: Published) -> None:
         read_published(folder)
 
 
+def _add(folder: Path, columns: str, text: str) -> Path:
+    """With one more table."""
+    (folder / "outside.csv").write_text(text)
+    with (folder / "sources.csv").open("a") as file:
+        file.write(f"outside,Outside,A board,public board,2025,per cent,,{columns}\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("columns", "head", "cell", "wrong"),
+    [
+        ("score||100|n|headline", "n", "-5", "a whole number in n, 0 or more, got '-5'"),
+        ("score||100|n|headline", "n", "", "a whole number in n, got ''"),
+        ("score||100||headline", "score_std", "-1", "a number in score_std, 0 or more, got '-1'"),
+        (
+            "score||100|loops|headline",
+            "sustained_0",
+            "-3",
+            "a whole number in sustained_0, 0 or more, got '-3'",
+        ),
+        ("score||100||headline", "sustained_0", "-3", "a whole number in sustained_0, 0 or more, got '-3'"),
+        ("score||100||headline", "sustained_0", "0", ""),
+        ("score||||headline", "score", "0", ""),
+        ("score|||10|headline", "score", "0", ""),
+    ],
+)
+def test_a_damaged_table_is_named(tmp_path: Path, columns: str, head: str, cell: str, wrong: str) -> None:
+    """With the model, the cell and what was expected; only zeros are a table, too."""
+    names = ["score", *("score_std", "n"), *(f"sustained_{loops}" for loops in range(11))]
+    rows = [{**dict.fromkeys(names, "0"), head: cell, "model": model} for model in ("a", "b")]
+    text = "\n".join(",".join(row[name] for name in ("model", *names)) for row in rows)
+    found = read_published(
+        _add(_broken(tmp_path, "reval.csv", "", ""), columns, f"model,{','.join(names)}\n{text}\n")
+    )
+    if wrong:
+        with pytest.raises(UserError, match=rf"outside\.csv: .* 'a': expected {wrong}; correct"):
+            published_tables(found)
+    else:
+        table = published_tables(found)[-1]
+        assert [rank.rank for row in table.rows if (rank := row.scores["score"].rank)] == [1, 1]
+        assert not any(row.curve for row in table.rows)
+
+
 @pytest.mark.parametrize("cell", ["n/a", "nan", "1e999", "8840", "-1"])
 def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     """Model and column are said, as a row's line moves with every edit."""
@@ -326,5 +386,5 @@ def test_a_table_without_figures_leaves_the_others(published: Published, table: 
     assert len(tables) == len(published.sources)
     assert len(published_boards(found)) == len(published_boards(published))
     for each in tables:
-        assert all(section.title for section in analyses(each)) and all(remarks(each))
+        assert all(section.title for section in sections_of(each)) and all(remarks(each))
         assert each.derived is not None

@@ -17,8 +17,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.records import Manifest, known_protocols
 from triathlon_site.build import gather
 from triathlon_site.load import FileAggregate, Results
+from triathlon_site.ranking import UNITS_ARE_OPEN
 from triathlon_site.scores import (
-    UNITS_ARE_OPEN,
     Board,
     plan_boards,
     score_board,
@@ -221,6 +221,31 @@ def test_a_row_that_lacks_planned_units_is_not_ranked(tasks: int, open_units: in
     alone = scored(found)
     assert alone.models == ("lacking",) and bool(alone.headline.scores) is not bool(missing)
     assert alone.headline.shown("lacking") and alone.headline in alone.shown
+
+
+@pytest.mark.parametrize(
+    ("of_each", "ranked"),
+    [
+        ("old- old- new", "c"),
+        ("old- old- new…", "ab"),
+        ("old- old- new?", "ab"),
+        ("old- old- old? new", "d"),
+        ("p p? q?", "ab"),
+        ("p… p… p q q", "c"),
+        ("p… p… p… q q", "de"),
+    ],
+)
+def test_results_on_the_present_problems_go_first(of_each: str, ranked: str) -> None:
+    """Not where their units are open (…), nor where no manifest says so (?). `-`: others are named now."""
+    files = [
+        replace(
+            asked(model, kind.rstrip("-…?"), 0.5),
+            manifest=None if "?" in kind else planned(20, 5 * ("…" in kind)),
+            outdated="-" in kind,
+        )
+        for model, kind in zip("abcde", of_each.split(), strict=False)
+    ]
+    assert "".join(sorted(scored(*files).headline.scores)) == ranked
 
 
 def test_a_range_is_ordered_by_its_middle() -> None:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from copy import deepcopy
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, described
 from triathlon_runner.runtime._sandboxed.programs import (
@@ -376,7 +376,7 @@ class _Operands(ast.NodeTransformer):
     def computed(self, node: ast.expr) -> Any:
         if any(isinstance(part, ast.Call | ast.Await | ast.Yield | ast.NamedExpr) for part in ast.walk(node)):
             raise LookupError(ast.unparse(node))
-        tree = ast.fix_missing_locations(ast.Expression(self.generic_visit(deepcopy(node))))
+        tree = ast.fix_missing_locations(ast.Expression(cast(ast.expr, self.generic_visit(deepcopy(node)))))
         return eval(compile(tree, "<watch>", "eval"), self._values)  # noqa: S307 (in the sandbox)
 
     def visit(self, node: ast.AST) -> ast.AST:

@@ -15,12 +15,13 @@ from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._scores import REPORTED, Place, ShownScore, cell, marks_of, places
+from triathlon_site.pages._scores import Place, cell, marks_of, places
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board._parts import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
+from triathlon_site.ranking import REPORTED, Score
 from triathlon_site.render import Draft, Link
 from triathlon_site.scores import Board, Column, ColumnScores, known_share, part_run, set_title
 
@@ -73,7 +74,7 @@ class BoardModel:
     id: str
     """Among the models with results; empty for a published one that is certainly none of them."""
     info: ModelInfo
-    figures: Mapping[str, ShownScore]
+    figures: Mapping[str, Score]
     """Reported figures by id of the column, where the model has no score."""
     has_results: bool
     """Whether the board has results of it, and not only reported figures."""
@@ -90,7 +91,7 @@ def board_models(site: Gathered, board: Board) -> list[BoardModel]:
     for model, joined in site.same.items():
         ids[id(joined)].append(model)
     columns = {column.column.id: column for column in board.columns}
-    filled: dict[str, Mapping[str, ShownScore]] = {}
+    filled: dict[str, Mapping[str, Score]] = {}
     added = []
     for joined in site.reported.models:
         if figures := site.reported.on_board(board, joined):

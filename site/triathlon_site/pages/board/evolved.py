@@ -138,7 +138,7 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
-    """By model: the relative drop from the seeds to one set, with its interval."""
+    """By model: the relative drop from the seeds to one set, with its interval where it has one."""
     seed, order = analyses.seed_of(name), sorted(board.models)
 
     def of_each(entry: SuiteEntry) -> list[Sample]:
@@ -154,6 +154,9 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
         if name in scores and scores.get(seed):
             value = analysis.relative_drop(scores[seed], scores[name])
             span = ratio_interval(*samples)
+            if not span.known:
+                drops[model] = _drop_cell(value)
+                continue
             low, high = (100 * (1 - end) for end in (span.high, span.low))
             ends = min(low, value), max(high, value)
             details = dict(zip(("low", "high"), ends, strict=True))
@@ -162,7 +165,9 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
     return drops
 
 
-def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str, str]) -> Iterator[Section]:
+def drops_by_model(
+    rows: Mapping[str, Mapping[str, float]], titles: Mapping[str, str], models: Models
+) -> Iterator[Section]:
     """Relative drops of each model of a published table, with mean and range (EvoEval, section 4.1).
 
     Nothing where no model has all sets.
@@ -178,17 +183,22 @@ def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str,
     }
     columns |= dict(zip(OVER_SETS, (drops.of_five_sets, drops.per_model), strict=True))
     every = columns.values()
-    body = [
-        (Value("Mean of the models", of_all=True), *(_drop_cell(fmean(of.values())) for of in every)),
-        (Value("Lowest to highest", of_all=True), *(_range_cell(of.values()) for of in every)),
-        *((Value(model), *(_drop_cell(of[model]) for of in every)) for model in drops.per_model),
-    ]
     text = (
         f"Relative decrease of pass@1 from {titles[analysis.SEED]}, in per cent, for {drops.models} models:"
         f" {drops.overall:.1f} on the mean of the five sets, {_range_cell(drops.per_model.values()).text} to"
         " the average, which has the originals among its six sets."
     )
-    yield Section("Drops", text, ("Model", *columns), tuple(body))
+    yield model_table(
+        "Drops",
+        text,
+        models,
+        drops.per_model,
+        {title: {m: _drop_cell(drop) for m, drop in of.items()} for title, of in columns.items()},
+        above=(
+            (Value("Mean of the models", of_all=True), *(_drop_cell(fmean(of.values())) for of in every)),
+            (Value("Lowest to highest", of_all=True), *(_range_cell(of.values()) for of in every)),
+        ),
+    )
 
 
 def changes_by_kind(changes: Mapping[str, Mapping[str, analysis.Change]]) -> Iterator[Section]:
