@@ -212,10 +212,12 @@ def fault_in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = Non
     parts = (schema, *schema.get("$defs", {}).values())  # the model, and those in it
     name = str(fault["loc"][-1])
     keys = {key for part in parts for key in part.get("properties", {})}
+    near = difflib.get_close_matches(name, sorted(keys - {name}), n=1, cutoff=0.7)
+    meant = f"did you mean {near[0]!r}?" if near else ""
     if name in keys:
-        return "unknown key here; it belongs to another block, such as `api:`, or beside this one; move it"
-    near = difflib.get_close_matches(name, sorted(keys), n=1)
-    return f"unknown key; did you mean {near[0]!r}?" if near else "unknown key; remove it"
+        elsewhere = "it belongs to another block, such as `api:`, or beside this one; move it"
+        return f"unknown key here; {elsewhere}{f', or {meant}' if meant else ''}"
+    return f"unknown key; {meant or 'remove it'}"
 
 
 def _got(fault: Mapping[str, Any], place: Place) -> str:

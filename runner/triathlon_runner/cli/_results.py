@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue, read_catalogue
+from triathlon_runner.catalogue import Catalogue, check_prompts, read_catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import built_suite, data_store, with_grader
 from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
@@ -347,6 +347,8 @@ def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
 
 def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None, prompts: Path | None) -> _States:
     """Returns what is damaged in each file, and whether a run would add to it."""
+    if prompts is not None:
+        check_prompts(prompts)
     listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     catalogue, store = read_catalogue(models_file), data_store(data, fetch=False)
     by_suite = sorted(folder.files(), key=lambda file: file[1])
