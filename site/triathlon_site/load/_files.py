@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -166,24 +165,6 @@ def unreadable(path: Path, root: Path) -> str:
     if not path.is_file():
         return "is no plain file"
     return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
-
-
-@contextmanager
-def only_writer(cache: Path) -> Iterator[None]:
-    """Waits for other builds: two that write one aggregate at once would leave half of either's.
-
-    Raises:
-        UserError: the cache cannot be written.
-    """
-    from filelock import FileLock  # noqa: PLC0415  most builds write nothing
-
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(cache / ".lock").acquire()
-    except OSError as error:
-        raise not_writable(cache, error) from None
-    with lock:
-        yield
 
 
 def not_writable(cache: Path, error: OSError) -> UserError:

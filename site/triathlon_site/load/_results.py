@@ -6,9 +6,10 @@ import os
 import pickle
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -41,7 +42,6 @@ from triathlon_site.load._files import (
     contradictions,
     find_files,
     not_writable,
-    only_writer,
     read_manifest,
     read_records,
     readable,
@@ -68,54 +68,61 @@ class AggregateCache:
     folder: Path
 
     def get(self, key: str) -> FileAggregate | None:
-        """The aggregate of this key; None where it is not there or not whole."""
+        """The aggregate of this key; None where it is not there, or was not whole and is removed."""
         folder = self.folder / key[:2] / key
         try:
-            content = (folder / AGGREGATE).read_bytes()
-            os.utime(folder / AGGREGATE)
+            states = {entry.name: file_state(entry) for entry in os.scandir(folder)}
+            content = (folder / AGGREGATE).read_bytes() if AGGREGATE in states else b""
+            os.utime(folder)
         except OSError:
             return None
+        aggregate: FileAggregate | None = None
         digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
-        if digest != hashlib.sha256(pickled).digest():
-            return None  # damaged: unpickling could fail in any way, or give other numbers
-        aggregate: FileAggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
-        extracts = aggregate.extracts
-        states = {entry.name: file_state(entry) for entry in os.scandir(folder)}
-        if any(states.get(name) != state for name, state in extracts.states.items()):
-            return None  # a power cut left half of one, or somebody edited a page of the site
-        return aggregate.with_extracts(replace(extracts, folder=folder))
+        if digest == hashlib.sha256(pickled).digest():  # else unpickling could fail in any way
+            aggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
+        if aggregate is None or any(states.get(name) != of for name, of in aggregate.extracts.states.items()):
+            shutil.rmtree(folder, ignore_errors=True)  # half of one, or somebody edited a page of the site
+            return None
+        return aggregate.with_extracts(replace(aggregate.extracts, folder=folder))
 
     def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str | bytes]) -> None:
-        """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
+        """Stores an aggregate and its extracts at once, so that builds beside this one find all or nothing.
 
         Raises:
             UserError: the cache cannot be written.
         """
         folder = self.folder / key[:2] / key
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name, content in extracts.items():
-                _write(folder / name, content.encode() if isinstance(content, str) else content)
-            states = {name: file_state(folder / name) for name in extracts}
-            pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states)))
-            _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+                draft = Path(temporary, key)
+                draft.mkdir()
+                for name, content in extracts.items():
+                    _write(draft / name, content.encode() if isinstance(content, str) else content)
+                states = {name: file_state(draft / name) for name in extracts}
+                pickled = pickle.dumps(aggregate.with_extracts(Extracts(states=states)))
+                _write(draft / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
+                try:
+                    draft.rename(folder)
+                except OSError:
+                    if not folder.exists():  # else another build was faster
+                        raise
         except OSError as error:
             raise not_writable(self.folder, error) from None
 
     def prune(self) -> None:
         """Removes what no build has used for a month."""
         oldest = time.time() - KEPT_SECONDS
-        for path in self.folder.glob(f"??/*/{AGGREGATE}"):
-            if path.stat().st_mtime < oldest:
-                shutil.rmtree(path.parent, ignore_errors=True)
+        for path in self.folder.glob("??/*"):
+            with suppress(FileNotFoundError):  # the draft of a build beside this one
+                if path.stat().st_mtime < oldest:
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 def _write(path: Path, content: bytes) -> None:
     """Writes a file that nobody edits by mistake: a page of evidence is a file of the site, too."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")  # a build beside this one never reads half a file
-    with open(draft, "wb", opener=lambda name, flags: os.open(name, flags, 0o444)) as file:
+    with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o444)) as file:
         file.write(content)
-    draft.replace(path)
 
 
 def file_state(path: Path | os.DirEntry[str]) -> str:
@@ -181,14 +188,12 @@ def read_results(
     keys = {file: reader.key(file) for file in (*files, *beside)}
     aggregates = {file: aggregate for file, key in keys.items() if (aggregate := cache.get(key))}
     missing = [file for file in keys if file not in aggregates]
-    with only_writer(cache.folder) if missing else nullcontext():
-        changed = [file for file in missing if cache.get(keys[file]) is None]
-        together: dict[tuple[str, str], list[RunFile]] = {}
-        for file in changed:  # the seeds of a suite are of its own discipline
-            together.setdefault((file.model, file.suite.partition("/")[0]), []).append(file)
-        jobs = [partial(reader.read_together, some, keys) for some in together.values()]
-        size = sum(file.path.stat().st_size for file in changed)
-        run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
+    together: dict[tuple[str, str], list[RunFile]] = {}
+    for file in missing:  # the seeds of a suite are of its own discipline
+        together.setdefault((file.model, file.suite.partition("/")[0]), []).append(file)
+    jobs = [partial(reader.read_together, some, keys) for some in together.values()]
+    size = sum(file.path.stat().st_size for file in missing)
+    run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
     for file in missing:
         aggregate = cache.get(keys[file])
         if aggregate is None:

@@ -5,8 +5,9 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -283,20 +284,23 @@ def test_a_changed_file_of_a_package_is_noticed(tmp_path: Path, monkeypatch: pyt
     assert len(prints) == 3
 
 
-def test_two_builds_at_once_read_once(tmp_path: Path, lines: Path) -> None:
-    """A build that begins while another one reads waits, and takes what that has read."""
-    late, found = NoExtracts(), []
-    other = Thread(target=lambda: found.append(read(tmp_path, late)))
+def test_two_builds_at_once_end_well(tmp_path: Path, lines: Path) -> None:
+    """Both write the same aggregates, also over a damaged one; what they leave in the cache is whole."""
+    both = Barrier(2)
 
-    class Slow(NoExtracts):
+    class AtOnce(NoExtracts):
         def __call__(self, *read: Any, **_: Any) -> Evidence:
-            other.start()
-            other.join(0.5)  # long enough to read a file
-            return super().__call__(*read)
+            both.wait(10)
+            return super().__call__(*read)._replace(files={"1.js": "x" * 99_999})
 
-    first = read(tmp_path, Slow())
-    other.join()
-    assert repr(first.files) == repr(found[0].files) and late.calls == 0
+    for _ in range(9):
+        with ThreadPoolExecutor(2) as pool:
+            first, second = pool.map(lambda _: read(tmp_path, AtOnce()), range(2))
+        late = NoExtracts()
+        assert repr(first.files) == repr(second.files) == repr(read(tmp_path, late).files) and not late.calls
+        (path,) = (tmp_path / "cache").rglob("1.js")
+        assert [*(tmp_path / "cache").glob("*/*")] == [path.parent]
+        path.unlink()
 
 
 def test_half_an_aggregate_is_read_over(tmp_path: Path, lines: Path) -> None:
@@ -304,6 +308,8 @@ def test_half_an_aggregate_is_read_over(tmp_path: Path, lines: Path) -> None:
     before = repr(read(tmp_path).files)
     (path,) = (tmp_path / "cache").rglob("aggregate.pickle")
     whole = path.read_bytes()
+    path.unlink()
+    assert repr(read(tmp_path).files) == before and path.read_bytes() == whole
     cut = [whole[:size] for size in range(0, len(whole), 97)]
     flipped = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 197)]
     for content in (*cut, *flipped, whole[:-1], bytes(len(whole))):
