@@ -80,12 +80,13 @@
 
   let turn = 0;
   const open = async ({ tasks }) => {
-    const { task, sample } = named(location.hash),
-      thisTurn = (turn += 1);
+    const { task, sample } = named(location.hash);
     const isKnown = tasks.some(([name]) => name === task);
+    if (!isKnown && document.getElementById(location.hash.slice(1))) return; /* of another part of the page */
+    const thisTurn = (turn += 1);
     place.hidden = !isKnown;
     command.textContent = isKnown ? `${verify} --tasks ${quoted(task)}` : verify;
-    for (const item of items) item.toggleAttribute("aria-current", item.dataset.task === task);
+    for (const item of items) item.ariaCurrent = item.dataset.task === task ? "true" : null;
     if (!isKnown) return;
     const sides = await Promise.all((beside.value ? ["", beside.value] : [""]).map((other) => written(other, task)));
     if (thisTurn !== turn) return; /* another was opened meanwhile */
@@ -101,6 +102,9 @@
   };
 
   const filter = async ({ tasks }) => {
+    const differs = show.querySelector("[value=differs]");
+    if (differs) differs.disabled = !beside.value;
+    if (!beside.value && show.value === "differs") show.value = "";
     const ends = async () => (await fetched(beside.value, "index")).tasks.map(([task, , ended]) => [task, ended]);
     const rival = beside.value ? new Map(await ends()) : null;
     tasks.forEach((task, i) => {
@@ -123,8 +127,8 @@
     }
     filters.hidden = false;
     const again = async () => {
-      setQuery([show, beside].map((select) => [select.name, select.value]));
       await filter(index);
+      setQuery([show, beside].map((select) => [select.name, select.value]));
       await open(index);
     };
     for (const select of [show, beside]) select.addEventListener("change", again);

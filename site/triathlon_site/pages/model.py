@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
-from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page, unit_anchor
 from triathlon_site.costs import most_of_headline
 from triathlon_site.evidence import LINKS, imported_slug
@@ -43,15 +42,13 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
         info = card.info if model == card.info.id else site.models[model]
         files = in_catalogue_order(site.files.get(model, ()))
         boards = [board for board in site.boards if model in board.models]
-        place = rows.get(model)  # of a snapshot that is not the one of the row: none
         badge = badge_of(info, boards, site.overalls)
         values = {
             "info": info,
             "card": card,
-            "place": place,
-            "numbers": _numbers(place),
+            "place": rows.get(model),  # none of a snapshot that is not the one of the row
+            "columns": TABLE,
             "reported": _reported_numbers(site, card),
-            "may_be": site.may_be.get(card.info.id, ()),
             "servers": "; ".join(
                 sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})
             ),
@@ -63,12 +60,11 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
                 if row.model == model
             ],
             "boards": [one for board in boards if (one := _model_board(site, board, model))["cells"]],
-            "drops": _drops_table(drops_of(model, boards)),
+            "drops": drops_of(model, boards),
             "radar": _radar(model, info.label, boards),
             "recordings": list(beside_recordings(site, info)),
             "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             "files": files,
-            "run_here": any(not file.receipt for file in files),
             "noise": score_noise(files, site.known),
             "badge": badge,
         }
@@ -82,31 +78,6 @@ def in_catalogue_order(files: Iterable[FileAggregate]) -> list[FileAggregate]:
     """A suite's variants behind it; suites that are not in the catalogue last."""
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
     return sorted(files, key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite))
-
-
-def _numbers(place: ModelRow | None) -> Section:
-    """What the table of all models shows of the model; nothing of one that is not in it."""
-    rows = []
-    if place and place.index:
-        low, high = (formats.points(end) for end in (place.index.low, place.index.high))
-        columns = counted(place.index.columns, "column")
-        rows.append(
-            (
-                Value("Index", link="method.html#index"),
-                Value(formats.points(place.index.value)),
-                Value(f"{low}–{high}"),
-                Value(f"rank {formats.rank(place.index.rank)}, from {columns} of one snapshot"),
-            )
-        )
-    for column in TABLE:
-        if place and (shown := place.cells.get(column.id)):
-            score = formats.known_range(shown.value, shown.upper, shown.maximum)
-            span = formats.span(shown.interval, shown.maximum)
-            rows.append((Value(column.name), Value(score), Value(span), Value(shown.note, link=shown.link)))
-    if place and place.ran is not None:
-        about = Value("replies that were programs which ran")
-        rows.append((Value("Ran"), Value(formats.percent(place.ran)), Value(formats.NONE), about))
-    return Section("In the table of all models", "", ("Number", "Score", "95 %", "From"), tuple(rows))
 
 
 def _reported_numbers(site: Gathered, card: ModelCard) -> Section:
@@ -222,22 +193,6 @@ class Drop(NamedTuple):
     def points(self) -> float:
         """Rounded as the two scores are: a drop has the same digits as on its board."""
         return round(self.before - self.after, DIGITS)
-
-
-def _drops_table(drops: Sequence[Drop]) -> Section:
-    head = ("From", "Score", "To", "Score", "Drop", "Failed, for example")
-    rows = (
-        (
-            Value(drop.first),
-            Value(formats.score(drop.before, 100)),
-            Value(drop.second),
-            Value(formats.score(drop.after, 100)),
-            Value(formats.signed(-drop.points, 100)),
-            Value(drop.task if drop.path else formats.NONE, link=drop.path),
-        )
-        for drop in drops
-    )
-    return Section("Largest drops", "", head, tuple(rows))
 
 
 def drops_of(model: str, boards: Sequence[Board]) -> list[Drop]:

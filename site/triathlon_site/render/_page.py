@@ -275,5 +275,11 @@ class Section:
     figures: tuple[Figure, ...] = ()
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """Heads of the columns without a number, which are sorted as texts."""
+        columns = zip(self.head, zip(*self.rows, strict=True), strict=True)
+        return tuple(head for head, cells in columns if all(cell.sorts_by is None for cell in cells))
+
+    @property
     def anchor(self) -> str:
         return "-".join(self.title.lower().replace(",", "").split())

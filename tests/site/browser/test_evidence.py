@@ -61,6 +61,10 @@ def test_an_address_is_the_task(page: Page, site: Path) -> None:
     assert page.url == address  # the unit stays open
     page.locator("input[name=task]").fill(tasks[3].upper().replace("/", " "))  # as every search of the site
     expect(page.locator("#units li:visible")).to_have_count(1)
+    expect(page.locator("#units [aria-current=true]")).to_have_count(1)
+    page.get_by_role("link", name="Skip to content").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#unit h2")).to_be_visible()  # that address is no unit's
 
 
 def test_a_lost_address_leads_to_the_page_that_says_so(browser: Browser, site: Path) -> None:
@@ -106,6 +110,9 @@ def test_two_programs_side_by_side(page: Page, site: Path) -> None:
     expect(page.locator("#unit article.unit")).to_have_count(2)
     endings = page.locator("#unit article.unit > h2 .outcome").all_inner_texts()
     assert len({ending == "passed" for ending in endings}) == 2
+    page.locator("[name=beside]").select_option("")
+    expect(page.locator("#filters output")).to_have_text("15 of 15")
+    expect(page.locator("[value=differs]")).to_be_disabled()
 
 
 EVIL = (

@@ -86,6 +86,7 @@ def test_runtime_shows_thinking_and_repeats(rich: Gathered, rich_pages: dict[str
     assert len(found["With a chain of thought"].rows) == 4
     settings = found["All settings"]
     assert settings.head[:4] == ("Model", "asked", "Coverage", "Coverage F1")
+    assert settings.texts == ("Model", "asked"), "sorted as texts"
     for setting in ("as on this board", "cot", "sampled"):
         first, *rest = [row for row in settings.rows if row[1].text == setting]
         assert first[0].text == "Average" and first[2].small == f"{len(rest)} models"

@@ -207,8 +207,6 @@ def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, ma
     return {
         "model": model,
         "cells": cells,
-        # the headline, where the board ranks the model by a score of its own
-        "best": cells[0] if cells[0] and cells[0].grade != REPORTED else None,
         # of each column the sets that a mean lacks, where there is no score for that
         "missing": [missing_suites(board, column.column, model.id) for column in columns],
         "cost": run_cost(board.files.get(model.id, ()), model.info.price),
@@ -216,7 +214,6 @@ def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, ma
         "open_units": opened,
         # beside the name: that a part of the tasks was planned, that units are open
         "flags": list(filter(None, (", ".join(filter(None, part)), f"{opened} open" if opened else ""))),
-        "grades": list(dict.fromkeys(cell.grade for cell in cells if cell)),
     }
 
 
