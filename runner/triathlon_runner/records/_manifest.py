@@ -157,7 +157,7 @@ class Manifest(Strict):
     """What of the model's row shapes its answers, in the clear, and the weights that were served; results
     of two identities are never mixed."""
     planned: str | None = None
-    """Hash of the planned units, and with `bytes` how a finished file is recognised without reading it."""
+    """Hash of the planned units, in earlier versions' files."""
     bytes: Count | None = None
     """Size of the results file."""
     tokens_per_second: Amount | None = None

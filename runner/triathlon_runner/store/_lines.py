@@ -169,18 +169,18 @@ def set_torn_line_aside(path: Path) -> Path | None:
     """Moves a last line without newline (a power cut) to `<file>.torn`; returns that path, else None."""
     if not path.exists():
         return None
-    with path.open("r+b") as file:
+    with path.open("rb") as file:
         start = sum(len(line) for line in file if line.endswith(b"\n"))
         file.seek(start)
         torn_line = file.read()
-        if not torn_line:
-            return None
-        torn = path.with_name(path.name + ".torn")
-        with torn.open("ab") as torn_file:
-            torn_file.write(torn_line + b"\n")
-            torn_file.flush()
-            os.fsync(torn_file.fileno())
-        file.truncate(start)
+    if not torn_line:
+        return None
+    torn = path.with_name(path.name + ".torn")
+    with torn.open("ab") as torn_file:
+        torn_file.write(torn_line + b"\n")
+        torn_file.flush()
+        os.fsync(torn_file.fileno())
+    os.truncate(path, start)
     return torn
 
 
@@ -246,8 +246,6 @@ class ResultsFile(Generic[R]):
                     " its unit is asked again"
                 )
             self.scan()
-            if self.path.exists():
-                self.make()
             self._opened = True
         except OSError as error:
             raise self._not_writable(error) from None
@@ -255,7 +253,7 @@ class ResultsFile(Generic[R]):
 
     def __exit__(self, *_: object) -> None:
         if self._opened and self.path.exists():
-            with self.path.open("ab") as file:
+            with self.path.open("rb") as file:
                 os.fsync(file.fileno())
         self._opened = False
 

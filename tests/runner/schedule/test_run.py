@@ -92,6 +92,27 @@ async def test_a_file_that_cannot_be_closed_ends_itself_alone(
     assert [record.task_id for record in bench.records()] == list("dcba")
 
 
+async def test_what_cannot_be_written_is_no_error_where_nothing_is_to_be_done(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A finished file may be read-only; one with open units is named before any model is started."""
+    open_file = Path.open
+
+    def read_only(path: Path, mode: str = "r", **options: Any) -> Any:
+        if path.suffix == ".jsonl" and mode != "rb":
+            raise PermissionError(13, "Permission denied")
+        return open_file(path, mode, **options)
+
+    await bench.run()
+    monkeypatch.setattr(Path, "open", read_only)
+    summary = await bench.run()
+    assert (summary.exit_code, summary.open, bench.opener.opened) == (0, 0, 1)
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
+    summary = await bench.run()
+    assert (summary.exit_code, summary.open, bench.opener.opened) == (2, 1, 1)
+    assert "cannot open" in summary.errors[0]
+
+
 async def test_a_bound_stops_nothing_where_nothing_is_to_be_asked(bench: Bench) -> None:
     """All units are there: a budget that is used up, or a deadline, is no reason that something ended.
 
