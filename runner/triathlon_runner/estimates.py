@@ -11,7 +11,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Manifest, Reply, Usage
-from triathlon_runner.schedule import RunPlan, Work, is_finished, kept_apart, spread, stored_lines
+from triathlon_runner.schedule import RunPlan, Work, kept_apart, spread, stored_lines
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted
@@ -112,8 +112,6 @@ def left_to_ask(work: Work, folder: ResultsFolder) -> tuple[int, str]:
         UserError: a damaged line or manifest, or a file that is not read where it is.
     """
     place = work.row.id, work.suite_id
-    if is_finished(folder, work, folder.read_manifest(*place)):
-        return 0, ""
     lines, why = stored_lines(folder, work)
     return (0, kept_apart(folder, why, *place)) if why else (len(work.open_units(lines.units)), "")
 

@@ -340,3 +340,5 @@ _PACKINGS: Final[tuple[tuple[bytes, Callable[[BytesIO], _Stream]], ...]] = (
     (b"BZh", bz2.BZ2File),
     (b"\x28\xb5\x2f\xfd", _from_zstd),
 )
+PACKED_ENDINGS: Final = (".gz", ".zip", ".xz", ".bz2", ".zst")
+"""How names of files that are packed so end."""

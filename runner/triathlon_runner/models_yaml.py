@@ -25,8 +25,8 @@ Day = Annotated[str, AfterValidator(matching(_DAY, "YYYY, YYYY-MM or YYYY-MM-DD,
 class Price(Strict):
     """USD per million tokens."""
 
-    input: Annotated[float, Field(ge=0)]
-    output: Annotated[float, Field(ge=0)]
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
     def usd(self, input_tokens: float, output_tokens: float) -> float:
         """Returns what so many tokens cost."""

@@ -1,6 +1,7 @@
 """`triathlon grade`: grades programs made elsewhere."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -50,8 +51,10 @@ def grade(
     2: something is for you to fix.
     """
     parts = [part.strip() for part in k.split(",")]
-    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
-        raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {k!r}")
+    if not all(re.fullmatch("[1-9][0-9]{0,5}", part) for part in parts):
+        raise UserError(
+            f"expected --k as whole numbers from 1 to 999999, separated by commas (1,10), got {k!r:.80}"
+        )
     ks = sorted(set(map(int, parts)))
     functions, inputs = _problems(suite, problems, data_store(data))
     name = problems.name if problems else (suite or "").replace("/", "-")

@@ -66,7 +66,7 @@ class DataStore:
     cache: Path
     folder: Path | None = None
     fetch: bool = True
-    """False: never use the network (`--offline`, and listing suites)."""
+    """False: never use the network (as where suites are listed)."""
 
     def read(self, file: DataFile) -> bytes:
         """The content of a data file, decompressed: from the folder, else the cache, else fetched."""

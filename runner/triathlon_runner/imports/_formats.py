@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from triathlon_runner import records
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import files_below
+from triathlon_runner.foreign_files import PACKED_ENDINGS, files_below
 from triathlon_runner.imports import _readers
 from triathlon_runner.imports._inspect import inspect_model, inspect_status, read_inspect
 from triathlon_runner.imports._units import Foreign
@@ -101,7 +101,7 @@ FORMATS = {
 
 _SOURCES: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
-_ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
+_ENDINGS: Final = (*PACKED_ENDINGS, ".jsonl", ".json", ".eval")
 _NO_LOGS: Final = frozenset({"eval-set.json", "logs.json"})
 """What inspect_ai writes beside logs."""
 _RESULTS: Final = re.compile(r"(_eval_results|\.eval_results|\.jsonl_results)$", re.IGNORECASE)
@@ -156,7 +156,10 @@ def _logs_at(log_format: Format, path: Path) -> list[Path]:
 
 
 def _without_endings(log: Path) -> str:
-    return re.sub(r"(\.gz|\.jsonl|\.json|\.eval)+$", "", log.name, flags=re.IGNORECASE)
+    name = log.name
+    while Path(name).suffix.lower() in _ENDINGS:
+        name = Path(name).stem
+    return name
 
 
 def _stem(log: Path) -> str:

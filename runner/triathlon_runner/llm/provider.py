@@ -261,8 +261,8 @@ class ApiConfig(Strict):
     def _keys_go_to_their_providers(self) -> Self:
         host = urlsplit(self.base_url).hostname or ""
         for variable in self.variables:
-            prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
-            domains = _HOSTS_OF_KEYS.get(prefix, "").split()
+            hosts = (_HOSTS_OF_KEYS[name] for name in _HOSTS_OF_KEYS if f"{variable}_".startswith(f"{name}_"))
+            domains = next(hosts, "").split()
             is_theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
             if domains and not is_theirs and self.send_key_to != host:
                 raise ValueError(

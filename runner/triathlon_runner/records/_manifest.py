@@ -43,15 +43,14 @@ def samples_are_copies(sent: Mapping[str, Any]) -> bool:
 
 def _check_date(text: str) -> str:
     try:
-        if text:
-            datetime.fromisoformat(text)
+        datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"expected a date (ISO 8601), got {text[:40]!r}") from None
     return text
 
 
 Date = Annotated[str, AfterValidator(_check_date)]
-"""ISO 8601; empty where there is none."""
+"""ISO 8601."""
 
 
 class _Known(BaseModel):
@@ -158,16 +157,16 @@ class Manifest(Strict):
     """What of the model's row shapes its answers, in the clear, and the weights that were served; results
     of two identities are never mixed."""
     planned: str | None = None
-    """Hash of the planned units, and with `bytes` how a finished file is recognised without reading it."""
+    """Hash of the planned units, in earlier versions' files."""
     bytes: Count | None = None
     """Size of the results file."""
     tokens_per_second: Amount | None = None
     """Output tokens of the model a second, over all suites of its last run, while it was answering."""
     origin: dict[str, str] | None = None
     """Where imported results come from; None for what was asked here."""
-    started: Annotated[Date, Field(min_length=1)]
+    started: Date
     """ISO 8601, UTC."""
-    ended: Date
+    ended: Annotated[str, AfterValidator(lambda text: text and _check_date(text))]
     """Empty while a run is going on, and for ever where it was killed: what the manifest counts is then what
     there was when it began."""
 

@@ -1,7 +1,7 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
 from triathlon_runner.schedule._checks import Missing, check_references, what_is_missing
-from triathlon_runner.schedule._manifest import differs, is_finished, kept_apart, stored_lines
+from triathlon_runner.schedule._manifest import differs, kept_apart, stored_lines
 from triathlon_runner.schedule._models import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,

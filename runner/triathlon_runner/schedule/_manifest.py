@@ -81,18 +81,6 @@ def _file_hash(identity: Mapping[str, Any]) -> str | None:
     return served[1] if served else None
 
 
-def is_finished(folder: ResultsFolder, work: Work, manifest: Manifest | None) -> bool:
-    """Whether the manifest shows this work complete and the results file unchanged."""
-    return (
-        manifest is not None
-        and manifest.open_units == 0
-        and folder.holds(manifest)
-        and manifest.planned == work.built.digest
-        and manifest.protocol == work.protocol
-        and not _other_conditions(manifest, work)
-    )
-
-
 def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> str:
     """Why the lines of a file are not to be mixed with new ones, in words; empty where they may be."""
     if not file.units:
@@ -191,7 +179,6 @@ def write_manifest(
         outcomes=dict(sorted(lines.outcomes.items())),
         usage=lines.usage,
         cost_usd=price.cost_of(lines.usage) if price is not None else None,
-        planned=work.built.digest,
         bytes=lines.size,
         started=before.started if before else now,
         ended="" if begins else now,

@@ -1,6 +1,5 @@
 """The plan of a run: which units are wanted of which models, and what is left out with the reason."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,14 +49,6 @@ class BuiltSuite:
     def count(self) -> int:
         """How many units are planned."""
         return len(self.chosen) * self.samples
-
-    @cached_property
-    def digest(self) -> str:
-        """Hash of the planned units: a manifest with it stands for a file that has them all."""
-        digest = hashlib.sha256(f"{self.samples}".encode())
-        for task in self.chosen:
-            digest.update(f"\n{task.task_id}".encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()[:16]
 
     @property
     def order(self) -> tuple[Unit, ...]:

@@ -174,10 +174,10 @@ class Runner:
             return None
         try:
             before = self.folder.read_manifest(model, suite)
-            if _manifest.is_finished(self.folder, work, before):
-                self.progress.plan(model, planned=planned, done=planned)
-                return None
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
+            left = work.open_units(lines.units)
+            if left and lines.units:
+                lines.make()
         except UserError as error:  # concerns this file only
             self._count_open(work)
             self._note_error(model, f"{model} {suite}: {error}")
@@ -187,7 +187,6 @@ class Runner:
             return None
         if before is None and lines.units:
             self.progress.say(f"{model} {suite}: {self.folder.about_missing_manifest(model, suite)}")
-        left = work.open_units(lines.units)
         self.progress.plan(model, planned=planned, done=planned - len(left))
         return _manifest.OpenFile(work, lines, left)
 
@@ -317,7 +316,7 @@ class Runner:
 
     def _write_manifest(self, file: _manifest.OpenFile, opened: OpenModel | None, *, begins: bool) -> None:
         level, profile = self.grader.sandbox.level, self.plan.wanted.profile
-        if not begins:  # a file that its manifest calls complete is not opened again
+        if not begins:
             file.lines.sort(file.work.built.order)
         _manifest.write_manifest(
             self.folder, file, opened, sandbox_level=level, profile=profile, begins=begins

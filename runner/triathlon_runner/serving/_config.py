@@ -146,7 +146,10 @@ def _by_name_in_vllm(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
     for name, value in arguments.items():
         argument, dot, key = name.strip("-").partition(".")
         is_number = isinstance(value, str) and value.isdecimal()
-        named[f"{argument.replace('_', '-')}{dot}{key}"] = int(str(value)) if is_number else value
+        in_vllm = f"{argument.replace('_', '-')}{dot}{key}"
+        if in_vllm in named:
+            raise ValueError(f"expected each argument once, got {in_vllm!r} again as {name!r}; remove one")
+        named[in_vllm] = int(str(value)) if is_number else value
     return named
 
 

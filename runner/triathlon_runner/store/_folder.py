@@ -140,15 +140,6 @@ class ResultsFolder:
             except OSError:  # it is not empty
                 return
 
-    def holds(self, manifest: Manifest) -> bool:
-        """Whether a results file is as its manifest has it, which a run always writes last."""
-        place = manifest.model, manifest.suite
-        try:
-            lines, written = self.lines(*place).stat(), self.manifest(*place).stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        return lines.st_size == manifest.bytes and lines.st_mtime_ns <= written.st_mtime_ns
-
     def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
         """Yields (model, suite) of every results file, in order."""
         runs = self.root / "runs"

@@ -3,10 +3,10 @@
 import os
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final, Generic, Self, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -169,41 +169,36 @@ def set_torn_line_aside(path: Path) -> Path | None:
     """Moves a last line without newline (a power cut) to `<file>.torn`; returns that path, else None."""
     if not path.exists():
         return None
-    with path.open("r+b") as file:
+    with path.open("rb") as file:
         start = sum(len(line) for line in file if line.endswith(b"\n"))
         file.seek(start)
         torn_line = file.read()
-        if not torn_line:
-            return None
-        torn = path.with_name(path.name + ".torn")
-        with torn.open("ab") as torn_file:
-            torn_file.write(torn_line + b"\n")
-            torn_file.flush()
-            os.fsync(torn_file.fileno())
-        file.truncate(start)
+    if not torn_line:
+        return None
+    torn = path.with_name(path.name + ".torn")
+    with torn.open("ab") as torn_file:
+        torn_file.write(torn_line + b"\n")
+        torn_file.flush()
+        os.fsync(torn_file.fileno())
+    os.truncate(path, start)
     return torn
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Writes a file whole or not at all."""
-    encoded = content.encode() if isinstance(content, str) else content
-    rewrite_file(path, lambda file: file.write(encoded))
-
-
-def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Writes a file whole or not at all; `write` writes its content into a draft.
+    """Writes a file whole or not at all.
 
     A pipe, and what stands in /dev (such as /dev/stdout), is written into and never replaced.
     """
+    encoded = content.encode() if isinstance(content, str) else content
     draft = path.parent / f".{path.name}.{os.getpid()}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_fifo() or path.absolute().is_relative_to("/dev"):
             with path.open("ab") as file:
-                write(file)
+                file.write(encoded)
             return
         with draft.open("wb") as file:
-            write(file)
+            file.write(encoded)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
@@ -221,8 +216,8 @@ class ResultsFile(Generic[R]):
 
     A line is complete or missing: opening the file moves a torn last line to `<suite>.jsonl.torn`, and a
     message about that goes to `say`.
-    Only the position of each line is held in memory, so that a run of any length needs little. The file is
-    closed between two lines, so that a hundred models with twenty suites each need no descriptors.
+    Its units alone are held in memory, so that a run of any length needs little. The file is closed between
+    two lines, so that a hundred models with twenty suites each need no descriptors.
     """
 
     def __init__(self, path: Path, record: type[R], say: Callable[[str], None] = lambda _: None) -> None:
@@ -232,7 +227,8 @@ class ResultsFile(Generic[R]):
         self._forget()
 
     def _forget(self) -> None:
-        self._positions: dict[Unit, tuple[int, int]] = {}
+        self.units: dict[Unit, None] = {}
+        """The units of the file, in its order."""
         self.size = 0
         """Bytes."""
         self.outcomes: Counter[str] = Counter()
@@ -250,8 +246,6 @@ class ResultsFile(Generic[R]):
                     " its unit is asked again"
                 )
             self.scan()
-            if self.path.exists():
-                self.make()
             self._opened = True
         except OSError as error:
             raise self._not_writable(error) from None
@@ -259,7 +253,7 @@ class ResultsFile(Generic[R]):
 
     def __exit__(self, *_: object) -> None:
         if self._opened and self.path.exists():
-            with self.path.open("ab") as file:
+            with self.path.open("rb") as file:
                 os.fsync(file.fileno())
         self._opened = False
 
@@ -300,18 +294,13 @@ class ResultsFile(Generic[R]):
             raise error
 
     @property
-    def units(self) -> Collection[Unit]:
-        """The units of the file, in its order."""
-        return self._positions.keys()
-
-    @property
     def usage(self) -> Usage:
         """Requests and tokens of all lines."""
         return Usage.of_sums(self._usage)
 
     def remove(self) -> None:
         """Removes a file without lines."""
-        assert not self._positions, "a file with lines is never removed"
+        assert not self.units, "a file with lines is never removed"
         self.path.unlink(missing_ok=True)
 
     def append(self, record: R) -> None:
@@ -345,23 +334,15 @@ class ResultsFile(Generic[R]):
             self._forget()
             self.scan()
         place = {unit: number for number, unit in enumerate(order)}
-        units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
-        if units_in_order == list(self._positions):
-            return
-        sorted_positions: dict[Unit, tuple[int, int]] = {}
-
-        def copy(file: IO[bytes]) -> None:
-            with self.path.open("rb") as lines:
-                for unit in units_in_order:
-                    start, size = self._positions[unit]
-                    lines.seek(start)
-                    sorted_positions[unit] = (file.tell(), file.write(lines.read(size)))
-
-        rewrite_file(self.path, copy)
-        self._positions = sorted_positions
+        in_order = sorted(self.units, key=lambda unit: (place.get(unit, len(place)), unit))
+        if in_order != list(self.units):
+            with self.path.open("rb") as file:
+                lines = dict(zip(self.units, file, strict=False))  # a torn last line is no unit's
+            replace_file(self.path, b"".join(lines[unit] for unit in in_order))
+            self.units = dict.fromkeys(in_order)
 
     def _count(self, record: UnitRecord, size: int) -> None:
-        self._positions[record.task_id, record.sample] = (self.size, size)
+        self.units[record.task_id, record.sample] = None
         self.size += size
         self.outcomes[record.outcome.value] += 1
         self.protocols.add(record.protocol)

@@ -15,6 +15,7 @@ import pytest
 from support.import_place import FIRST, GOOD, inspect_sample, said, write_json, write_lines
 from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import PACKED_ENDINGS
 from triathlon_runner.grading import TaskNames
 from triathlon_runner.imports import FORMATS, logs_at, model_of, read_livecodebench
 
@@ -105,6 +106,8 @@ SAMPLES = ("m_temp_0.0.jsonl", "m_temp_0.0.raw.jsonl")
     ("form", "logs", "others"),
     [
         ("evalplus", {"m_temp_0.0_eval_results.json": "m_temp_0.0", "other.jsonl": "other"}, SAMPLES),
+        *(("evalplus", {f"gpt-4.1.jsonl{ending}": "gpt-4.1"}, ()) for ending in PACKED_ENDINGS),
+        ("lm-eval", {"org__m/samples_humaneval_2025-01-31T10-00-00.5.jsonl.zst": "org__m"}, ()),
         ("inspect", {"log.json": "log"}, ("eval-set.json", "logs.json")),
         ("every-eval-ever", {"data/suite/a_samples.jsonl": "a_samples"}, ("data/suite/a.json",)),
     ],

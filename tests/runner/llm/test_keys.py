@@ -139,11 +139,15 @@ async def test_what_a_model_wrote_stays(key: str, monkeypatch: pytest.MonkeyPatc
     [
         ({"key_env": "OPENAI_API_KEY"}, "to go to openai.com or azure.com, got the host '127.0.0.1'"),
         ({"key_env": "OPENAI_API_KEY", "base_url": "https://openai.com.evil.example/v1"}, "send_key_to"),
-        ({"secret_headers": {"X-Key": "ANTHROPIC_API_KEY"}}, "anthropic.com"),
+        ({"key_env": "OPENAI_ADMIN_KEY"}, "send_key_to"),
+        ({"key_env": "OPENAI_API_KEY_2"}, "send_key_to"),
+        ({"secret_headers": {"X-Key": "ANTHROPIC_AUTH_TOKEN"}}, "anthropic.com"),
         ({"key_env": "OPENAI_API_KEY", "send_key_to": "10.0.0.1"}, "`send_key_to: 127.0.0.1`"),
         ({"key_env": "OPENAI_API_KEY", "send_key_to": "127.0.0.1"}, ""),
         ({"key_env": "OPENAI_API_KEY", "base_url": "https://api.openai.com/v1"}, ""),
+        ({"key_env": "AZURE_OPENAI_KEY", "base_url": "https://me.openai.azure.com"}, ""),
         ({"key_env": "MY_OWN_KEY"}, ""),
+        ({"key_env": "OPENAIR_KEY"}, ""),
     ],
     ids=str,
 )

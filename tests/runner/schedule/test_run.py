@@ -4,11 +4,11 @@ import asyncio
 import json
 import re
 import resource
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 from unittest.mock import Mock
 
 import pytest
@@ -21,7 +21,7 @@ from triathlon_runner.llm import Answer, EndpointError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import Control, OpenModel
 from triathlon_runner.schedule._manifest import WEIGHTS, difference
-from triathlon_runner.store._lines import rewrite_file
+from triathlon_runner.store._lines import replace_file
 from triathlon_runner.suites import Task
 
 Line = dict[str, Any]
@@ -73,10 +73,10 @@ async def test_a_file_that_cannot_be_closed_ends_itself_alone(
 ) -> None:
     """No room to put the lines in order: that is an error in the summary, which says what was done."""
 
-    def full(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    def full(path: Path, write: str | bytes) -> None:
         if path.suffix == ".jsonl":
             raise UserError(f"cannot write {str(path)!r} (No space left on device)")
-        rewrite_file(path, write)
+        replace_file(path, write)
 
     bench.suite = FakeSuite(tasks=[Task(name) for name in "dcba"])
     await bench.run(limit=2)
@@ -84,12 +84,33 @@ async def test_a_file_that_cannot_be_closed_ends_itself_alone(
     path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
     bench.rows = [ROW, ROW.model_copy(update={"id": "other"})]
     with monkeypatch.context() as patch:
-        patch.setattr("triathlon_runner.store._lines.rewrite_file", full)
+        patch.setattr("triathlon_runner.store._lines.replace_file", full)
         summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, len(summary.errors)) == (6, 0, 2, 1)
     assert "No space left on device" in summary.errors[0] and bench.manifest().unfinished
     assert (await bench.run()).exit_code == 0
     assert [record.task_id for record in bench.records()] == list("dcba")
+
+
+async def test_what_cannot_be_written_is_no_error_where_nothing_is_to_be_done(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A finished file may be read-only; one with open units is named before any model is started."""
+    open_file = Path.open
+
+    def read_only(path: Path, mode: str = "r", **options: Any) -> Any:
+        if path.suffix == ".jsonl" and mode != "rb":
+            raise PermissionError(13, "Permission denied")
+        return open_file(path, mode, **options)
+
+    await bench.run()
+    monkeypatch.setattr(Path, "open", read_only)
+    summary = await bench.run()
+    assert (summary.exit_code, summary.open, bench.opener.opened) == (0, 0, 1)
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
+    summary = await bench.run()
+    assert (summary.exit_code, summary.open, bench.opener.opened) == (2, 1, 1)
+    assert "cannot open" in summary.errors[0]
 
 
 async def test_a_bound_stops_nothing_where_nothing_is_to_be_asked(bench: Bench) -> None:

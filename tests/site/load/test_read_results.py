@@ -158,6 +158,7 @@ MANIFESTS = {
     "schema_version": (7, "it has schema 7, this version of the program reads 1"),
     "model": ("other", "it is that of 'other' on 'evolved/core-seeds'"),
     "suite": ("loop/core", "it is that of 'm' on 'loop/core'"),
+    "started": ("", "started: expected a date (ISO 8601), got ''"),
     "ended": ("yesterday", "ended: expected a date (ISO 8601), got 'yesterday'"),
     "open_units": (-1, "open_units: expected a number greater than or equal to 0"),
     "cost_usd": (float("inf"), "cost_usd: expected a finite number"),
