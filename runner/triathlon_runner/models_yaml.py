@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from triathlon_runner import pasted_keys
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
+from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI, Sampling
 from triathlon_runner.records import Strict, Usage
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.yaml_file import fault_in_words, id_form, matching, misplaced, read, validated
@@ -130,8 +131,9 @@ class Registry(Strict):
         return [row.id for row in self.models]
 
     def row(self, model_id: str) -> ModelRow:
-        """The row of a registered id."""
-        return next(row for row in self.models if row.id == model_id)
+        """The row of this id; a UserError where there is none."""
+        (row,) = self.select([model_id])
+        return row
 
     def select(self, ids: Sequence[str] | None) -> tuple[ModelRow, ...]:
         """The rows of these ids in the file's order; all of them for None.
@@ -144,11 +146,17 @@ class Registry(Strict):
         check_names(ids, self.ids, what="model", command="triathlon models")
         return tuple(row for row in self.models if row.id in ids)
 
-    def temperature(self, row: ModelRow, suites: float) -> float:
-        """The temperature at which the model is asked where a suite's protocol says `suites`."""
-        if row.temperature is not None:
-            return row.temperature
-        return suites or self.defaults.temperature or 0.0
+    def sampling(self, row: ModelRow, suites: Sampling) -> Sampling:
+        """How the model is asked where a suite says `suites`: by its row, else the defaults, else the suite.
+
+        The defaults' temperature stands for greedy alone.
+        """
+        own, most = row.temperature, self.setting(row, "max_tokens")
+        return replace(
+            suites,
+            temperature=own if own is not None else suites.temperature or self.defaults.temperature or 0.0,
+            max_tokens=suites.max_tokens if most is None else most,
+        )
 
     def setting(self, row: ModelRow, name: Literal["max_tokens", "concurrency"]) -> Any:
         """The row's own setting, else the default's, else None."""

@@ -139,8 +139,8 @@ def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsF
 def score_of(entry: SuiteEntry, record: UnitRecord) -> float:
     """Returns the headline metric of one unit over its maximum, 0 to 1.
 
-    pass@1: 1 or 0. ASL: (l / M)^2 times the similarity, its lower end where that is unknown (EVALOOOP,
-    equation 1). IC: the mean over the unit's statements (REval, section III-C). Suites of attacks have no
+    pass@1: 1 or 0. ASL: l (l - 1 + s) / M^2, with s = 0 where the similarity is unknown (EVALOOOP,
+    equations 1 to 5). IC: the mean over the unit's statements (REval, section III-C). Suites of attacks have no
     headline, and pass@1 alone.
     """
     headline = next((metric for metric in entry.metrics if metric.headline), entry.metrics[0])
@@ -199,7 +199,7 @@ class GatePace:
         self._wake()
 
     def ended(self, model: str) -> None:
-        """Stops the run where a model ended early: the other's answers would have no pair."""
+        """Stops the run where some of the model's units will not be asked: the other's would have no pair."""
         if self._comparison.misses(model):
             self._control.stop(f"{model} is not asked any more")
 

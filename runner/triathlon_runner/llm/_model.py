@@ -19,7 +19,7 @@ from triathlon_runner.llm._errors import classify, json_object, read_failure
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Secrets, Send, ServerInfo
-from triathlon_runner.records import Finish, Outcome, Reply, Usage
+from triathlon_runner.records import Finish, Outcome, Reply, Usage, samples_are_copies
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
 
@@ -97,8 +97,8 @@ class OpenModel:
             CacheError: the answer came but cannot be stored.
         """
         request = self.request(prompt, sampling)
-        is_greedy = sampling.temperature == 0 and "temperature" not in self.config.unsupported
-        key = self.cache_key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
+        place = 0 if samples_are_copies(request.body) else sample
+        key = self.cache_key(request, stop=sampling.stop, sample=place, turn=prompt.turn)
         async with self._locks.setdefault(key, asyncio.Lock()):
             answer = None if self.cache is None else self.cache.get(key)
             if answer is not None:

@@ -118,10 +118,8 @@ class OpenModel:
     stats: llm.EndpointStats = field(default_factory=llm.EndpointStats)
     scrub_evidence: Callable[[str], str] = str
     """Removes the model's keys from a text of a result."""
-    temperature: Callable[[float], float] = float
-    """From a suite's temperature to the one that the model is asked at."""
-    max_tokens: int | None = None
-    """The row's own token limit; None: the suites'."""
+    sampling: Callable[[llm.Sampling], llm.Sampling] = lambda suites: suites
+    """From a suite's settings to those that the model is asked with."""
     server: Server | None = None
     """A server of our own, which is restarted where it died: what was lost meanwhile is asked again."""
     control: Control = field(default_factory=Control)
@@ -149,11 +147,7 @@ class OpenModel:
             EndpointError: no answer after all retries; of our own server: though it was up all the time.
             ModelUnavailableError: nothing can be asked of the server, or it is given up.
         """
-        changed = replace(
-            sampling,
-            temperature=self.temperature(sampling.temperature),
-            max_tokens=sampling.max_tokens if self.max_tokens is None else self.max_tokens,
-        )
+        changed = self.sampling(sampling)
         async with self.control.call():
             try:
                 answer = None
@@ -239,8 +233,7 @@ class ModelOpener:
                 weights=weights,
                 stats=connection.stats,
                 scrub_evidence=connection.secrets.scrub_evidence,
-                temperature=partial(self.registry.temperature, row),
-                max_tokens=self.registry.setting(row, "max_tokens"),
+                sampling=partial(self.registry.sampling, row),
                 server=server,
                 control=self.control,
             )

@@ -12,7 +12,7 @@ from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Model, ModelKind
+from triathlon_runner.llm import Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies, sampling_sent
 from triathlon_runner.schedule._checks import check_references, faults_of_languages
@@ -109,7 +109,7 @@ class Pace(Protocol):
         """Called when a unit was tried; `record` is None if it stays open."""
 
     def ended(self, model: str) -> None:
-        """Called when a model will be asked nothing more."""
+        """Called when a model will be asked nothing more, or nothing of one of its results files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,16 +312,15 @@ def work_for(
     for built in suites:
         settings = all_settings(built.suite, row.kind, judge.id if judge is not None else None)
         if judged := settings.get("judge"):
-            row_of_judge = registry.row(judged["model"])
-            most = registry.setting(row_of_judge, "max_tokens") or judged["max_tokens"]
-            asked_at = registry.temperature(row_of_judge, judged["temperature"])
-            settings = {**settings, "judge": {**judged, "max_tokens": most, "temperature": asked_at}}
-        of_suite = built.entry.sampling_of(row.kind).temperature
-        temperature, max_tokens = registry.temperature(row, of_suite), registry.setting(row, "max_tokens")
-        if temperature != of_suite:
-            settings = at_temperature(settings, temperature)
-        if max_tokens is not None:
-            settings = {**settings, "max_tokens": max_tokens}
+            of_judge = Sampling(judged["max_tokens"], judged["temperature"])
+            asked = registry.sampling(registry.row(judged["model"]), of_judge)
+            own = {"max_tokens": asked.max_tokens, "temperature": asked.temperature}
+            settings = {**settings, "judge": {**judged, **own}}
+        of_suite = built.entry.sampling_of(row.kind)
+        asked = registry.sampling(row, of_suite)
+        if asked.temperature != of_suite.temperature:
+            settings = at_temperature(settings, asked.temperature)
+        settings = {**settings, "max_tokens": asked.max_tokens}
         works.append(Work(row, built, settings, judge))
     return works
 

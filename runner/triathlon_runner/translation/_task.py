@@ -243,7 +243,9 @@ def same(expected: Any, got: Any, language: Language, tolerance: float = 0.0) ->
         return number is not None and abs(expected - number) <= tolerance + _rounding(expected, number)
     if isinstance(expected, str):
         is_number = isinstance(got, int | float) and not isinstance(got, bool)
-        digits = _text(got) if is_number and not spec.has_number_type else ""
+        digits = ""
+        if is_number and not spec.has_number_type:
+            digits = f"{got:.15g}" if isinstance(got, float) else _text(got)  # as Perl prints it
         return bool(got == expected or (digits and digits == expected))
     if isinstance(expected, dict):
         got = dict(enumerate(got)) if spec.lists_are_maps and isinstance(got, list) else got

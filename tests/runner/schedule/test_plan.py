@@ -148,8 +148,8 @@ async def test_whose_temperature_counts(
     content = {"defaults": {"temperature": defaults}, "models": [{**ROW, "temperature": row}]}
     registry = Registry.model_validate(content)
     fake = FakeModel(str, id="m")
-    temperature = partial(registry.temperature, registry.models[0])
-    opened = OpenModel(cast(Any, fake), "a test", "m", slots=1, temperature=temperature)
+    sampling = partial(registry.sampling, registry.models[0])
+    opened = OpenModel(cast(Any, fake), "a test", "m", slots=1, sampling=sampling)
     await opened.ask(Completion("q"), Sampling(8, temperature=suites))
     assert [sampling.temperature for _, sampling, _ in fake.asked] == [asked]
     suite = FakeSuite()
@@ -166,6 +166,8 @@ def test_a_judge_is_asked_as_its_own_row_says() -> None:
     built = choose(entry, entry.build(cast(Any, None)), Wanted(limit=1))
     (work,) = work_for(registry, registry.models[0], [built], FakeModel(str, id="j"))
     assert work.settings["judge"].items() >= {"model": "j", "temperature": 1.0, "max_tokens": 9}.items()
+    with pytest.raises(UserError, match="unknown model 'k'"):
+        work_for(registry, registry.models[0], [built], FakeModel(str, id="k"))
 
 
 @pytest.mark.parametrize(
