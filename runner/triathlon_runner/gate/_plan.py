@@ -140,8 +140,8 @@ def score_of(entry: SuiteEntry, record: UnitRecord) -> float:
     """Returns the headline metric of one unit over its maximum, 0 to 1.
 
     pass@1: 1 or 0. ASL: l (l - 1 + s) / M^2, with s = 0 where the similarity is unknown (EVALOOOP,
-    equations 1 to 5). IC: the mean over the unit's statements (REval, section III-C). Suites of attacks have no
-    headline, and pass@1 alone.
+    equations 1 to 5). IC: the mean over the unit's statements (REval, section III-C). Suites of attacks have
+    no headline, and pass@1 alone.
     """
     headline = next((metric for metric in entry.metrics if metric.headline), entry.metrics[0])
     score = headline.score([record]) / headline.maximum
