@@ -52,13 +52,6 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             "servers": "; ".join(
                 sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})
             ),
-            "overall": [
-                (family, row, ranked)
-                for family, overall in site.overalls.items()
-                for ranked in [sum(other.rank is not None for other in overall.rows)]
-                for row in overall.rows
-                if row.model == model
-            ],
             "boards": [one for board in boards if (one := _model_board(site, board, model))["cells"]],
             "drops": drops_of(model, boards),
             "radar": _radar(model, info.label, boards),
