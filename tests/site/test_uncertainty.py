@@ -219,14 +219,14 @@ KINDS: dict[str, Callable[[int], Iterable[Any]]] = runpy.run_path(str(COVERAGE))
 
 
 SIZES = {
+    **{"asl": (400, 12), "mean": (300, 16), "drops": (60, 20), "few-seeds": (60, 40)},
     **{
-        "asl": (400, 12),
-        "mean": (300, 16),
-        "drops": (60, 20),
-        "few-seeds": (60, 40),
         "differences": (120, 8),
+        "mean-differences": (120, 4),
+        "ranks": (80, 6),
+        "correlations": (100, 12),
+        "tiers": (100, 4),
     },
-    **{"mean-differences": (120, 4), "ranks": (80, 6), "correlations": (100, 12), "tiers": (100, 4)},
     "shifts": (80, 6),
 }
 """Experiments, and settings of each kind."""

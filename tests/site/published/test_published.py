@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.case_files import rows as csv_rows
 from support.site import PUBLISHED, published_boards
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
@@ -164,11 +165,8 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
     """What its row lists is shown, a headline has its largest as maximum; names join without an alias."""
     (tmp_path / "published").mkdir()
     folder = _broken(tmp_path / "published", "sources.csv", "table,", "table,")
-    _add(
-        folder,
-        "resolved|Resolved|||headline; cost",
-        "model,resolved,cost\nGPT-4o,21.6,\nGPT-5,65,\nNobody,3,2\n",
-    )
+    text = "model,resolved,cost\nGPT-4o,21.6,\nGPT-5,65,\nNobody,3,2\n"
+    _add(folder, "resolved|Resolved|||headline; cost", text)
     found = read_published(folder)
     boards = published_boards(found)
     table = next(board for board in boards if board.id == "outside")
@@ -183,19 +181,19 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
         read_published(folder)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        *("", "nothing|x", "asl|ASL|ten", "asl|ASL|0", "asl|ASL|10||first", "a|b|1|2||f"),
-        *(
-            "asl||||headline; pass_at_1||||headline",
-            "asl||10|p+q",
-            "asl||10|asl+asl",
-            "asl||10|p",
-            "asl|||100",
-        ),
-    ],
-)
+WRONG_LISTS = """nothing|x
+asl|ASL|ten
+asl|ASL|0
+asl|ASL|10||first
+a|b|1|2||f
+asl||||headline; pass_at_1||||headline
+asl||10|p+q
+asl||10|asl+asl
+asl||10|p
+asl|||100"""
+
+
+@pytest.mark.parametrize("columns", ["", *WRONG_LISTS.splitlines()])
 def test_a_list_of_columns_that_does_not_fit_is_refused(published: Published, columns: str) -> None:
     """The table, what was expected and what stands there are named."""
     sources = published.sources | {"evaloop": replace(published.sources["evaloop"], columns=columns)}
@@ -286,39 +284,21 @@ def _add(folder: Path, columns: str, text: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("columns", "head", "cell", "wrong"),
-    [
-        ("score||100|n|headline", "n", "-5", "a whole number in n, 0 or more, got '-5'"),
-        ("score||100|n|headline", "n", "", "a whole number in n, got ''"),
-        ("score||100||headline", "score_std", "-1", "a number in score_std, 0 or more, got '-1'"),
-        (
-            "score||100|loops|headline",
-            "sustained_0",
-            "-3",
-            "a whole number in sustained_0, 0 or more, got '-3'",
-        ),
-        ("score||100||headline", "sustained_0", "-3", "a whole number in sustained_0, 0 or more, got '-3'"),
-        ("score||100||headline", "sustained_0", "0", ""),
-        ("score||||headline", "score", "0", ""),
-        ("score|||10|headline", "score", "0", ""),
-    ],
-)
-def test_a_damaged_table_is_named(tmp_path: Path, columns: str, head: str, cell: str, wrong: str) -> None:
+@pytest.mark.parametrize("row", csv_rows(Path(__file__).with_name("damaged_tables.csv")), ids=str)
+def test_a_damaged_table_is_named(tmp_path: Path, row: dict[str, str]) -> None:
     """With the model, the cell and what was expected; only zeros are a table, too."""
-    names = ["score", *("score_std", "n"), *(f"sustained_{loops}" for loops in range(11))]
-    rows = [{**dict.fromkeys(names, "0"), head: cell, "model": model} for model in ("a", "b")]
-    text = "\n".join(",".join(row[name] for name in ("model", *names)) for row in rows)
-    found = read_published(
-        _add(_broken(tmp_path, "reval.csv", "", ""), columns, f"model,{','.join(names)}\n{text}\n")
-    )
+    names, wrong = ["score", "score_std", "n", *(f"sustained_{loops}" for loops in range(11))], row["wrong"]
+    cells = {**dict.fromkeys(names, "0"), row["head"]: row["cell"]}
+    text = "\n".join(",".join([model, *cells.values()]) for model in ("a", "b"))
+    folder = _broken(tmp_path, "reval.csv", "", "")
+    found = read_published(_add(folder, row["columns"], f"model,{','.join(names)}\n{text}\n"))
     if wrong:
         with pytest.raises(UserError, match=rf"outside\.csv: .* 'a': expected {wrong}; correct"):
             published_tables(found)
     else:
         table = published_tables(found)[-1]
-        assert [rank.rank for row in table.rows if (rank := row.scores["score"].rank)] == [1, 1]
-        assert not any(row.curve for row in table.rows)
+        assert [rank.rank for each in table.rows if (rank := each.scores["score"].rank)] == [1, 1]
+        assert not any(each.curve for each in table.rows)
 
 
 @pytest.mark.parametrize("cell", ["n/a", "nan", "1e999", "8840", "-1"])
