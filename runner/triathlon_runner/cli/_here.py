@@ -55,7 +55,7 @@ def models(
         shown = table("id", "kind", "parameters", "here", whole=["id"])
         for row in rows:
             here = "no GPU" if row["here"].startswith("no GPU") else row["here"]
-            here = here.replace("set the environment variable ", "")
+            here = here.replace("set the environment variable ", "").removesuffix(", as its row says")
             shown.add_row(row["id"], row["kind"], row["parameters"], here)
         screen.print(shown)
 

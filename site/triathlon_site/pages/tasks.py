@@ -20,6 +20,7 @@ from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
 INDEX: Final = "data/tasks.js"  # a script, because a page opened from a file may load nothing else
 GRID_MODELS: Final = 40
 ENTRIES_A_PAGE: Final = 1200  # models × tasks on one page of details: about 100 kB
+TASKS_A_PAGE: Final = 170  # with few models a task's own elements weigh more
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class SuitePage:
     @property
     def step(self) -> int:
         """Tasks on one page of who solves each."""
-        return max(1, ENTRIES_A_PAGE // len(self.found.models))
+        return max(1, min(TASKS_A_PAGE, ENTRIES_A_PAGE // len(self.found.models)))
 
     def details(self, place: int) -> str:
         """The page that says who solves the task at this place."""
