@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.case_files import rows
 from support.site import PUBLISHED, published_boards
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
@@ -73,26 +74,7 @@ def test_the_committed_facts_are_nearly_complete() -> None:
 def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path) -> None:
     """The message names the file, and the column or the model with what stands there."""
     text = (PUBLISHED / "models-info.csv").read_text("utf-8")
-    for old, new, message in (
-        ("price_in", "price", "expected a column 'price_in'"),
-        ("Baichuan,32,", "Baichuan,32,many", "facts of 'Baichuan-M2-32B': .*'many'"),
-        ("2025-08", "August", "facts of 'Baichuan-M2-32B': .*'August-01'"),
-        (",retired,", ",gone,", "facts of 'Claude 3 Haiku': expected an availability of in use, .*'gone'"),
-        (",announced,2026-12-01,", ",announced,,", "facts of 'Gemini 2.5 Flash': expected the day of an"),
-        (",2026-04-20,", ",soon,", "facts of 'Claude 3 Haiku': .*'soon-01'"),
-        *(
-            (
-                ",0.25,1.25,",
-                f",{price},1.25,",
-                f"facts of 'Claude 3 Haiku': expected a number .* in price_in, got '{price}'",
-            )
-            for price in ("nan", "inf", "-1", "1e10")
-        ),
-        (",0.25,1.25,", ",0.25,,", "facts of 'Claude 3 Haiku': expected a number in both of price_in and"),
-        (",200000,", ",-5,", "facts of .*: expected a whole number .* in context, got '-5'"),
-        (",7,", ",7x,", "facts of .*: expected a number .* in parameters_b, got '7x'"),
-        (",no,", ",maybe,", "facts of .*: expected yes, no or nothing in open_weights, got 'maybe'"),
-    ):
+    for old, new, message in map(dict.values, rows(Path(__file__).with_name("broken_facts.csv"))):
         (tmp_path / "models-info.csv").write_text(text.replace(old, new, 1), "utf-8")
         with pytest.raises(UserError, match=rf"models-info\.csv: {message}"):
             read_facts(tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.case_files import rows
 from support.site import PUBLISHED, published_boards
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
@@ -25,6 +26,8 @@ from triathlon_site.published import (
 from triathlon_site.ranking import shift_summary, shifts
 from triathlon_site.render import Section
 from triathlon_site.uncertainty import share_interval
+
+HERE = Path(__file__).parent
 
 
 def rows_of(table: PublishedTable) -> dict[str, PublishedRow]:
@@ -147,15 +150,8 @@ def test_drops_and_changes_are_those_of_the_paper(tables: dict[str, PublishedTab
     assert [cell.text for cell in mean[1:7]] == ["56.6", "48.2", "5.0", "74.7", "6.1", "38.1"]
     assert span[-1].text == "18.9 to 47.7" and len(sections["Drops"].rows) == 2 + 57
     (other_words,) = (section for title, section in sections.items() if title.startswith("What other words"))
-    changes = {row[0].text.removesuffix(" models"): (row[1].text, row[2].text) for row in other_words.rows}
-    expected = {
-        "verbose, instruct": ("−3.3", "34"),
-        "verbose, base": ("+8.0", "17"),
-        "concise, instruct": ("−3.9", "34"),
-        "concise, base": ("+2.2", "17"),
-        "subtle, instruct": ("−7.3", "40"),
-        "subtle, base": ("+0.5", "17"),
-    }
+    changes = {row[0].text.removesuffix(" models"): [row[1].text, row[2].text] for row in other_words.rows}
+    expected = {models: row for models, *row in map(dict.values, rows(HERE / "evoeval_changes.csv"))}
     assert changes | expected == changes
     assert "+0.5 % on verbose" in tables["evoeval"].source.note
 
@@ -245,25 +241,9 @@ def _broken(tmp_path: Path, name: str, old: str, new: str) -> Path:
     return tmp_path
 
 
-BROKEN = (
-    ("reval.csv", "88.4,", "88.4,1,", r"reval\.csv, line 16: expected 15 cells, got 16"),
-    ("reval.csv", ",42.5,", ",42.5", r"reval\.csv, line 16: expected 15 cells, got 14"),
-    ("reval.csv", "GPT-4-Turbo", "GPT-3.5-Turbo", r"reval\.csv: expected 'GPT-3\.5-Turbo' in one row"),
-    ("sources.csv", "\nevalplus,", "\nevalplusplus,", r"sources\.csv: no row for the table 'evalplus'"),
-    ("evoeval.csv", "model,", "name,", r"evoeval\.csv: expected a column 'model'"),
-    ("evoeval.csv", "difficult,creative", "difficult,difficult", r"got 'difficult' more than once"),
-    ("aliases.csv", "cruxeval\n", "cruxeval\nX,nobody-7b,,,,\n", r"evaloop\.csv has no model 'nobody"),
-    ("aliases.csv", "cruxeval\n", "cruxeval\nPhi,,,,,phi-2\n", r"expected 'phi-2' in one row of the"),
-    ("products.csv", "evaloop,GPT-4o,,", "evaloop,GPT-9,,", r"of evaloop\.csv, got 'GPT-9'"),
-    ("products.csv", "Aug 2024,2024-08", "Aug 2024,August", r"products\.csv: .* got 'August'"),
-    ("products.csv", "2023-06", "2023-06\nX,X,evoeval,GPT-4,,", r"expected 'GPT-4' of 'evoeval' in one"),
-)
-"""A file, a text in it and what takes its place, and what is said then."""
-
-
 def test_a_broken_table_is_refused_by_file_and_line(tmp_path: Path) -> None:
     """A cell too many would move numbers under other headings, a doubled name would hide a model."""
-    for name, old, new, said in BROKEN:
+    for name, old, new, said in map(dict.values, rows(HERE / "broken_tables.csv")):
         with pytest.raises(UserError, match=said):
             read_published(_broken(tmp_path, name, old, new))
 
@@ -286,29 +266,13 @@ def _add(folder: Path, columns: str, text: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("columns", "head", "cell", "wrong"),
-    [
-        ("score||100|n|headline", "n", "-5", "a whole number in n, 0 or more, got '-5'"),
-        ("score||100|n|headline", "n", "", "a whole number in n, got ''"),
-        ("score||100||headline", "score_std", "-1", "a number in score_std, 0 or more, got '-1'"),
-        (
-            "score||100|loops|headline",
-            "sustained_0",
-            "-3",
-            "a whole number in sustained_0, 0 or more, got '-3'",
-        ),
-        ("score||100||headline", "sustained_0", "-3", "a whole number in sustained_0, 0 or more, got '-3'"),
-        ("score||100||headline", "sustained_0", "0", ""),
-        ("score||||headline", "score", "0", ""),
-        ("score|||10|headline", "score", "0", ""),
-    ],
-)
-def test_a_damaged_table_is_named(tmp_path: Path, columns: str, head: str, cell: str, wrong: str) -> None:
+@pytest.mark.parametrize("case", rows(HERE / "damaged_cells.csv"), ids=str)
+def test_a_damaged_table_is_named(tmp_path: Path, case: dict[str, str]) -> None:
     """With the model, the cell and what was expected; only zeros are a table, too."""
+    columns, head, cell, wrong = case.values()
     names = ["score", *("score_std", "n"), *(f"sustained_{loops}" for loops in range(11))]
-    rows = [{**dict.fromkeys(names, "0"), head: cell, "model": model} for model in ("a", "b")]
-    text = "\n".join(",".join(row[name] for name in ("model", *names)) for row in rows)
+    models = [{**dict.fromkeys(names, "0"), head: cell, "model": model} for model in ("a", "b")]
+    text = "\n".join(",".join(row[name] for name in ("model", *names)) for row in models)
     found = read_published(
         _add(_broken(tmp_path, "reval.csv", "", ""), columns, f"model,{','.join(names)}\n{text}\n")
     )
