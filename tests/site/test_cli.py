@@ -15,6 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 import triathlon_site.reproduce_command  # noqa: F401  adds `build`, `scores` and others to the command
+from support.case_files import rows
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import change, imported_results, results_on, small_results
 from triathlon_runner.catalogue import read_catalogue
@@ -23,6 +24,7 @@ from triathlon_runner.errors import UserError
 from triathlon_site.build import build
 from triathlon_site.serve import make_server
 
+HERE = Path(__file__).parent
 add_commands()
 
 
@@ -66,13 +68,7 @@ def test_scores_of_some_models_and_suites(tmp_path: Path) -> None:
     assert scores("--suites", "evolved/core-seeds,evolved/core-subtle", "--models", "a,b") == every
     table = call("scores", "--models", "a").output
     assert "a " in table and "b " not in {line[:2] for line in table.splitlines()}
-    for option, name, said in (
-        ("--models", "c", "unknown model 'c'; known are: a, b"),
-        ("--suites", "evolved/core-seed", "unknown suite 'evolved/core-seed'; did you mean"),
-        ("--suites", "loop/mbpp-plus", "no results of suite 'loop/mbpp-plus' here; `triathlon run`"),
-        ("--models", "listed", "no results of model 'listed' here; `triathlon run`"),
-        ("--models", "emptied", "no results of model 'emptied' here"),
-    ):
+    for option, name, said in map(dict.values, rows(HERE / "refused_names.csv")):
         shown = call("scores", option, name)
         assert said in str(shown.exception)
         assert "its manifest counts 6 units, lines in the file: 0; some were lost" in shown.stderr
@@ -109,8 +105,8 @@ def test_imported_results_alone(tmp_path: Path) -> None:
     # Those of one log beside those of another stand by name: the order of the scores would be a ranking.
     for path in (tmp_path / "results/imported/runs/foreign").rglob("*.json*"):
         path.write_text(re.sub('"asked": ?"[^"]+"', '"asked":"another log"', path.read_text()))
-    rows = json.loads(call("scores", "--json").stdout)["imported"]
-    assert [row["model"] for row in rows if row["title"] == "seeds"] == ["foreign", "weak"]
+    found = json.loads(call("scores", "--json").stdout)["imported"]
+    assert [row["model"] for row in found if row["title"] == "seeds"] == ["foreign", "weak"]
 
 
 def test_results_of_variants_alone(tmp_path: Path) -> None:
@@ -189,19 +185,6 @@ def test_no_cache_reads_what_looks_unchanged(tmp_path: Path) -> None:
     assert "warning: results/runs/weak/loop/core.jsonl, line 1" in call("build", "--no-cache").output
 
 
-SERVED = (
-    ("", "localhost:1", 200, "here"),
-    ("", "[::1]:1", 200, "here"),
-    ("", "evil.example", 421, ""),
-    ("", "127.0.0.1.evil.example", 421, ""),
-    ("%00", "localhost", 400, ""),
-    ("a%00b.css", "localhost", 400, ""),
-    ("../secret", "localhost", 404, "no such page"),
-    ("nothing.html", "localhost", 404, "no such page"),
-)
-"""What is asked for by which name of this machine, the status, and a part of the answer."""
-
-
 def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
     """Asked for anew each time; another site's name is refused, and so are no site and a taken port."""
     folder = tmp_path / "site"
@@ -215,11 +198,11 @@ def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=f"cannot listen on port {port}"):
             make_server(folder, port)
         Thread(target=server.serve_forever, daemon=True).start()
-        for path, host, status, body in SERVED:
+        for path, host, status, body in map(dict.values, rows(HERE / "served.csv")):
             connection = HTTPConnection("127.0.0.1", port, timeout=30)
             connection.request("GET", f"/{path}", headers={"Host": host})
             answer = connection.getresponse()
-            assert answer.status == status and answer.headers["Cache-Control"] == "no-cache", path
+            assert answer.status == int(status) and answer.headers["Cache-Control"] == "no-cache", path
             assert body in answer.read().decode()
             connection.close()
         server.shutdown()

@@ -14,6 +14,7 @@ import pytest
 from markupsafe import Markup, escape
 
 import triathlon_site
+from support.case_files import rows
 from support.site import MODELS, PUBLISHED, imported_results, results_on, rich_results
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
@@ -155,20 +156,7 @@ def test_rank_tier_and_shift_stand_where_they_are_asked_for() -> None:
 BOARD_FOLDERS: Final = (CODE / "pages/board", TEMPLATES / "board")
 NAMES: Final = [discipline.name for discipline in catalogue.DISCIPLINES]
 RECORDS: Final = {entry.record.__name__ for entry in catalogue.entries()}
-EXCEPTIONS: Final = {
-    "analysis.py": "EvoEval's analyses, with the names of its sets",
-    "published/_columns.py": "which column of a paper is which of ours; the interval of ASL, by its formula",
-    "published/_tables.py": "mean ranks of variants, by the runner's formula",
-    "costs.py": "the disciplines whose replies are programs, of which some do not run",
-    "reproduction_plan.py": "a paper's suites and columns, by their names",
-    "reproduction.py": "the sets that a paper's means are over",
-    "reproduce_command.py": "a paper's judge is the loop's",
-    "cli.py": "the help has examples, which name suites",
-    "figures/_lines.py": "the axis of the curve counts loops",
-    "figures/curves.html.jinja": "the same axis, of the figure without scripts",
-    "assets/site.css": "the colour of each discipline",
-    "method/page.html.jinja": "explains each discipline under a heading of its own",
-}
+EXCEPTIONS: Final = [row["file"] for row in rows(Path(__file__).with_name("names_of_disciplines.csv"))]
 """Files that name a discipline outside `board/`, and why they may."""
 _NAME: Final = rf"(?:{'|'.join(NAMES)})"
 _IN_CODE: Final = re.compile(
@@ -199,4 +187,4 @@ def test_nothing_outside_board_names_a_discipline() -> None:
         if found := [one.group() for one in rule.finditer(path.read_text())]:
             named[name] = found
     assert {name: found for name, found in named.items() if name not in EXCEPTIONS} == {}
-    assert named.keys() == EXCEPTIONS.keys()
+    assert named.keys() == set(EXCEPTIONS)

@@ -28,14 +28,6 @@ main()
 """
 """`triathlon` with two of DREval's programs, as building the questions of all takes minutes."""
 NOBODY = "http://127.0.0.1:9/v1"
-ROWS = """
-models:
-  - id: gpt-4-turbo
-    name: GPT-4-Turbo
-    api: {{base_url: "{url}", model: one}}
-    price: {{input: 1, output: 2}}
-  - {{id: mine, name: My own model, api: {{base_url: "{url}", model: two}}}}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +40,8 @@ def server() -> Iterator[str]:
 def place(root: Path, url: str) -> Path:
     """A folder with the published tables and two models, one of them with the paper's name."""
     shutil.copytree(ROOT / "results" / "published", root / "results" / "published")
-    (root / "models.yaml").write_text(ROWS.format(url=url))
+    models = Path(__file__).with_name("reproduced_models.yaml").read_text()
+    (root / "models.yaml").write_text(models.replace("$url", url))
     return root
 
 

@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import beta, binomtest, kstest, norm, rankdata
 from scipy.stats import t as student
 
+from support.case_files import rows
 from triathlon_site import ranking
 from triathlon_site.agreement import correlations
 from triathlon_site.uncertainty import (
@@ -218,25 +219,11 @@ COVERAGE = Path(__file__).parents[2] / "benchmarks/coverage.py"
 KINDS: dict[str, Callable[[int], Iterable[Any]]] = runpy.run_path(str(COVERAGE))["KINDS"]
 
 
-SIZES = {
-    **{"asl": (400, 12), "mean": (300, 16), "drops": (60, 20), "few-seeds": (60, 40)},
-    **{
-        "differences": (120, 8),
-        "mean-differences": (120, 4),
-        "ranks": (80, 6),
-        "correlations": (100, 12),
-        "tiers": (100, 4),
-    },
-    "shifts": (80, 6),
-}
-"""Experiments, and settings of each kind."""
-
-
-@pytest.mark.parametrize("kind", SIZES)
-def test_numbers_are_as_sure_as_they_say(kind: str) -> None:
+@pytest.mark.parametrize("row", rows(Path(__file__).with_name("experiments.csv")), ids=str)
+def test_numbers_are_as_sure_as_they_say(row: dict[str, str]) -> None:
     """93 % of the 95 % intervals hold the truth; what is equal is called different in 6 % at most."""
-    experiments, settings = SIZES[kind]
-    cells = list(islice(KINDS[kind](experiments), settings))
+    experiments, settings = int(row["experiments"]), int(row["settings"])
+    cells = list(islice(KINDS[row["kind"]](experiments), settings))
     low, high = cells[0].wanted
     shares = [cell.share for cell in cells]
     assert len(cells) == settings

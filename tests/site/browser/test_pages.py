@@ -8,20 +8,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from support.case_files import listed
 from support.visit import fits, names, narrow, settle, visit
 
 pytestmark = pytest.mark.browser
 
-MAIN = [
-    *("index", "overall-core", "loop", "method", "prompts", "core", "data", "tasks", "tasks/loop-core"),
-    *("tasks/loop-core/1", "choose", "compare", "agreement", "agreement-scatters", "published"),
-    *("published/evaloop", "models/alpha", "models/alpha-tasks", "imported", "evidence/alpha/loop-core"),
-    *("evidence/alpha/runtime-core", "evidence/alpha/evolved-core-difficult"),
-]
-SAME_TEMPLATE = [
-    *("runtime", "translation", "published/evoeval", "published/reval", "imported/foreign"),
-    "evidence/alpha/evolved-core-combine",
-]
+MAIN, SAME_TEMPLATE = listed(Path(__file__).with_name("pages.txt")).values()
 """Pages of a template that a page of MAIN is checked for."""
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1280), ("light", 360))
 """Colours and width of the window: a desk by day and by night, and a phone."""

@@ -28,16 +28,7 @@ from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render.formats import MINUS
 
 CATALOGUE = users_sets(Path(), mine="数据一", yours="数据二")
-SETS = (
-    ("evolved/mine",),
-    ("loop/mine", "loop/yours", "runtime/mine", "evolved/mine"),
-    ("loop/core", "evolved/core-seeds", "evolved/core-subtle"),
-    ("loop/core", "loop/core@prompt-upper", "runtime/core", "evolved/core-seeds", "loop/mbpp-plus"),
-    ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/mbpp-plus"),
-    ("runtime/core",),
-    ("loop/mbpp-plus",),
-    ("loop/mbpp-plus", "evolved/difficult"),
-)
+SETS = [line.split() for line in Path(__file__).with_name("sets_of_suites.txt").read_text().splitlines()]
 NAMES = (
     *("=cmd|calc", "-1", "@x", "a.b", "A b", "a-b", "<b>bold", "x\u202ey", '"quoted"', "o'neil"),
     *("&amp;", "{{ 7 }}", "é", "<script>", "0", "index", "compare", "..<img src=x onerror=alert(1)>"),

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
+from support.case_files import rows as cases
 from support.official_data import official_store
 from support.results import FakeModel
 from support.site import change, entries, files, json_lines, results_on, rich_results, write_lines
@@ -26,20 +27,13 @@ from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, sources_of, write_export
 from triathlon_site.ranking import OTHER_PROTOCOL, UNITS_ARE_OPEN
 
+HERE = Path(__file__).parent
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
 OTHERS = ("runtime/dreval", "runtime/classeval", "evolved/tool_use-main_only", "evolved/combine_naive")
 """Official suites that ask what no data set of the hub asks."""
 NEEDS_INSPECT = "needs inspect_ai: pip install -e '.[inspect]'"
-ROWS = """
-models:
-  - id: strong
-    name: Strong
-    link: https://huggingface.co/some/Strong
-    open_weights: true
-    bits: 4
-    api: {base_url: "http://localhost/v1", model: strong}
-"""
+ROWS = (HERE / "models.yaml").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -162,12 +156,7 @@ def test_recorded_results_have_no_texts(tmp_path: Path) -> None:
     assert all(not row["input"]["raw"] and not row["output"]["raw"] for row in rows)
     assert any(row["metadata"]["sustained_loops"] == "10" for row in rows)
     (manifest,) = own.rglob("*.manifest.json")
-    for ended, time in (
-        ("2025", "1751328000"),
-        ("2025-07", "1751328000"),
-        ("2025-07-01", "1751328000"),
-        ("", "0"),
-    ):
+    for ended, time in (*((day, "1751328000") for day in ("2025", "2025-07", "2025-07-01")), ("", "0")):
         change(manifest, ended=ended)
         export("every-eval-ever", tmp_path / "results", tmp_path / f"dated {ended}")
         (scores,) = (tmp_path / f"dated {ended}").rglob("*.json")
@@ -247,26 +236,14 @@ def test_results_without_a_rank_have_scores(tmp_path: Path) -> None:
     assert any(why.startswith("units are open") for why in done.left_out.values())
 
 
-REPOSITORIES = {
-    "https://huggingface.co/some/Strong": "some/Strong",
-    "https://huggingface.co/some/Strong/tree/main": "some/Strong",
-    "https://huggingface.co/some/Strong?library=x#y": "some/Strong",
-    "https://hf.co/some/Strong/": "some/Strong",
-    "https://huggingface.co/some": "",
-    "https://huggingface.co/blog/strong": "",
-    "https://huggingface.co/datasets/a/b": "",
-    "https://example.org/huggingface.co/some/Strong": "",
-}
-
-
-@pytest.mark.parametrize("link", REPOSITORIES)
-def test_a_repository_is_the_one_of_the_link(tmp_path: Path, link: str) -> None:
+@pytest.mark.parametrize("case", cases(HERE / "repositories.csv"), ids=str)
+def test_a_repository_is_the_one_of_the_link(tmp_path: Path, case: dict[str, str]) -> None:
     """A page of a repository leads to it; what is no model's address names none, and none is made up."""
     official = on_official(tmp_path, "loop/mbpp-plus", models=MODELS[:1])
-    rows = ROWS.replace("https://huggingface.co/some/Strong", f'"{link}"')
+    rows = ROWS.replace("https://huggingface.co/some/Strong", f'"{case["link"]}"')
     export("hf-eval-results", official, tmp_path / "out", rows=rows)
     folders = {path.relative_to(tmp_path / "out").parents[1] for path in (tmp_path / "out").rglob("*.yaml")}
-    assert [str(folder) for folder in folders] == [REPOSITORIES[link]] * bool(REPOSITORIES[link])
+    assert [str(folder) for folder in folders] == [case["repository"]] * bool(case["repository"])
 
 
 def test_the_data_sets_of_the_hub_are_those_of_suites() -> None:

@@ -1,7 +1,6 @@
 """Reading results: what counts, what is noticed, what is taken from the cache."""
 
 import json
-import math
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.case_files import rows
 from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import change, entries
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -23,6 +23,7 @@ from triathlon_site.evidence import Evidence, EvidenceExtractor
 from triathlon_site.load import AggregateCache, Results, code_fingerprint, read_results
 from triathlon_site.render import installed_environment
 
+HERE = Path(__file__).parent
 SEEDS = entries(["evolved/core-seeds"])
 MODEL = FakeModel("m", 0.5)
 STRONGEST = FakeModel("m", 50.0, 1.0)
@@ -77,22 +78,15 @@ def test_every_good_line_counts(tmp_path: Path, lines: Path, manifest: Path) -> 
     assert found.skipped == {"keyless": "no key in OPENAI_API_KEY"}
 
 
-BAD_LINES: dict[str, tuple[int, str | dict[str, Any], str]] = {
-    "broken": (3, '{"schema": 1, ', "expected a JSON object, got '{\"schema\": 1,'; delete the line, and "),
-    "torn": (6, "torn", "the line was cut before its end; the next run makes its unit again"),
-    "of another schema": (1, {"schema": 2}, "expected schema 1, got 2: another version wrote it; update the"),
-    "doubled": (7, {}, "the other is line 1;"),
-    "of another model": (2, {"model": "other"}, "a line of model 'other' in the folder of 'm', where"),
-    "of another protocol": (0, {"protocol": "older"}, "1 lines were made under another protocol"),
-    "no number": (4, {"seconds": math.nan}, "seconds: expected a finite number"),
-}
+BAD_LINES = {row["kind"]: row for row in rows(HERE / "bad_lines.csv")}
 """The number of the line of six that is changed and named, its text or changed fields, what is said of it."""
 
 
 @pytest.mark.parametrize("kind", BAD_LINES)
 def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, manifest: Path, kind: str) -> None:
     """By file and line; the others count. Of private tasks only `verify` may say what is wrong."""
-    number, new, said = BAD_LINES[kind]
+    case = BAD_LINES[kind]
+    number, new, said = int(case["line"]), json.loads(case["changed"]), case["said"]
     content = lines.read_text().splitlines()
     if new == "torn":
         lines.write_text("\n".join(content))
@@ -113,39 +107,18 @@ def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, manifest:
     assert not line or message.endswith("`triathlon verify` says it, and what to do")
 
 
-SEEDS_ID, LOOP_ID, RUNTIME_ID = "evolved/core-seeds", "loop/core", "runtime/core"
-IMPOSSIBLE: tuple[tuple[str, str, Any, str], ...] = (
-    (LOOP_ID, "seconds", -1.0, "(seconds: expected a number greater than or equal to 0, got -1.0)"),
-    (LOOP_ID, "seconds", 1e308, "(seconds: expected a number less than or equal to 1000000000, got 1e+308)"),
-    (LOOP_ID, "sample", -1, "(sample: expected a number greater than or equal to 0, got -1)"),
-    (LOOP_ID, "usage.requests", -1, "(usage.requests: expected a number greater than or equal to 0"),
-    (LOOP_ID, "sustained_loops", 99, "(sustained_loops: expected 0 to 10, got 99)"),
-    (LOOP_ID, "max_loops", 0, "(max_loops: expected a number greater than or equal to 1, got 0)"),
-    (LOOP_ID, "similarity", 1.5, "(similarity: expected a number less than or equal to 1, got 1.5)"),
-    (SEEDS_ID, "outcome", "timed_out", "outcome: 'timed_out', but its verdict says 'passed'"),
-    (SEEDS_ID, "verdict.outcome", "failed", "outcome: 'passed', but its verdict says 'failed'"),
-    (SEEDS_ID, "verdict.passed", 3, "outcome: 'passed', but its verdict counts 3 of 12 tests"),
-    (SEEDS_ID, "verdict", None, "outcome: 'passed' without a verdict"),
-    (LOOP_ID, "sustained_loops", 9, "sustained_loops: 9, but 10 of its loops passed"),
-    (LOOP_ID, "loops", [], "sustained_loops: 10, but 0 of its loops passed in a row"),
-    (LOOP_ID, "outcome", "failed", "outcome: 'failed', but 10 of 10 loops passed"),
-    (RUNTIME_ID, "outcome", "failed", "outcome: 'failed', but every answer is right"),
-    (RUNTIME_ID, "output.correct", False, "output.outcome: 'passed', but `correct` says False"),
-    (RUNTIME_ID, "statements.1.path.correct", False, "statements[1].path.outcome: 'passed', but `correct`"),
-)
-
-
-@pytest.mark.parametrize(("suite", "field", "value", "said"), IMPOSSIBLE)
-def test_what_cannot_be_is_no_result(tmp_path: Path, suite: str, field: str, value: Any, said: str) -> None:
+@pytest.mark.parametrize("case", rows(HERE / "impossible_values.csv"), ids=str)
+def test_what_cannot_be_is_no_result(tmp_path: Path, case: dict[str, str]) -> None:
     """A number beyond its scale, or an outcome that its own evidence does not bear out."""
-    (entry,) = entries([suite])
+    said = case["said"]
+    (entry,) = entries([case["suite"]])
     path = made(tmp_path, list(fake_records(STRONGEST, FakeSuite(entry, 4))))
     content = path.read_text().splitlines()
     line = place = json.loads(content[2])
-    *folders, name = field.split(".")
+    *folders, name = case["field"].split(".")
     for folder in folders:
         place = place[int(folder)] if folder.isdecimal() else place[folder]
-    place[name] = value
+    place[name] = json.loads(case["value"])
     path.write_text("\n".join([*content[:2], json.dumps(line), content[3], ""]))
     found = read(tmp_path, suites=[entry])
     ((number, message),) = notices(found)
@@ -154,31 +127,18 @@ def test_what_cannot_be_is_no_result(tmp_path: Path, suite: str, field: str, val
     assert len(found.files[0].tasks) == 3
 
 
-MANIFESTS = {
-    "schema_version": (7, "it has schema 7, this version of the program reads 1"),
-    "model": ("other", "it is that of 'other' on 'evolved/core-seeds'"),
-    "suite": ("loop/core", "it is that of 'm' on 'loop/core'"),
-    "started": ("", "started: expected a date (ISO 8601), got ''"),
-    "ended": ("yesterday", "ended: expected a date (ISO 8601), got 'yesterday'"),
-    "open_units": (-1, "open_units: expected a number greater than or equal to 0"),
-    "cost_usd": (float("inf"), "cost_usd: expected a finite number"),
-    "novel": (1, "novel: Extra inputs are not permitted"),
-    "settings": ({"sampling": 5}, "settings: sampling: expected a mapping"),
-    "": (None, "no manifest beside it"),
-}
-
-
-@pytest.mark.parametrize("field", MANIFESTS)
-def test_a_manifest_of_something_else_is_not_used(tmp_path: Path, manifest: Path, field: str) -> None:
+@pytest.mark.parametrize("case", rows(HERE / "other_manifests.csv"), ids=str)
+def test_a_manifest_of_something_else_is_not_used(
+    tmp_path: Path, manifest: Path, case: dict[str, str]
+) -> None:
     """The results count, under conditions that nobody knows; it is said why, and what to do."""
-    value, said = MANIFESTS[field]
-    if field:
-        change(manifest, **{field: value})
+    if case["field"]:
+        change(manifest, **{case["field"]: json.loads(case["value"])})
     else:
         manifest.unlink()
     found = read(tmp_path)
     ((_, message),) = notices(found)
-    assert message.removeprefix("its manifest cannot be used: ").startswith(said)
+    assert message.removeprefix("its manifest cannot be used: ").startswith(case["said"])
     assert "lines without a fault count" in message
     assert "results archive --models m --suites evolved/core-seeds" in message
     assert found.files[0].manifest is None and len(found.files[0].tasks) == 6

@@ -74,9 +74,9 @@ def test_the_committed_facts_are_nearly_complete() -> None:
 def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path) -> None:
     """The message names the file, and the column or the model with what stands there."""
     text = (PUBLISHED / "models-info.csv").read_text("utf-8")
-    for wrong in rows(Path(__file__).with_name("damaged_facts.csv")):
-        (tmp_path / "models-info.csv").write_text(text.replace(wrong["old"], wrong["new"], 1), "utf-8")
-        with pytest.raises(UserError, match=rf"models-info\.csv: {wrong['message']}"):
+    for old, new, message in map(dict.values, rows(Path(__file__).with_name("broken_facts.csv"))):
+        (tmp_path / "models-info.csv").write_text(text.replace(old, new, 1), "utf-8")
+        with pytest.raises(UserError, match=rf"models-info\.csv: {message}"):
             read_facts(tmp_path)
 
 

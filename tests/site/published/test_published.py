@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.case_files import rows as csv_rows
+from support.case_files import rows
 from support.site import PUBLISHED, published_boards
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
@@ -26,6 +26,8 @@ from triathlon_site.published import (
 from triathlon_site.ranking import shift_summary, shifts
 from triathlon_site.render import Section
 from triathlon_site.uncertainty import share_interval
+
+HERE = Path(__file__).parent
 
 
 def rows_of(table: PublishedTable) -> dict[str, PublishedRow]:
@@ -148,15 +150,8 @@ def test_drops_and_changes_are_those_of_the_paper(tables: dict[str, PublishedTab
     assert [cell.text for cell in mean[1:7]] == ["56.6", "48.2", "5.0", "74.7", "6.1", "38.1"]
     assert span[-1].text == "18.9 to 47.7" and len(sections["Drops"].rows) == 2 + 57
     (other_words,) = (section for title, section in sections.items() if title.startswith("What other words"))
-    changes = {row[0].text.removesuffix(" models"): (row[1].text, row[2].text) for row in other_words.rows}
-    expected = {
-        "verbose, instruct": ("−3.3", "34"),
-        "verbose, base": ("+8.0", "17"),
-        "concise, instruct": ("−3.9", "34"),
-        "concise, base": ("+2.2", "17"),
-        "subtle, instruct": ("−7.3", "40"),
-        "subtle, base": ("+0.5", "17"),
-    }
+    changes = {row[0].text.removesuffix(" models"): [row[1].text, row[2].text] for row in other_words.rows}
+    expected = {models: row for models, *row in map(dict.values, rows(HERE / "evoeval_changes.csv"))}
     assert changes | expected == changes
     assert "+0.5 % on verbose" in tables["evoeval"].source.note
 
@@ -165,8 +160,11 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
     """What its row lists is shown, a headline has its largest as maximum; names join without an alias."""
     (tmp_path / "published").mkdir()
     folder = _broken(tmp_path / "published", "sources.csv", "table,", "table,")
-    text = "model,resolved,cost\nGPT-4o,21.6,\nGPT-5,65,\nNobody,3,2\n"
-    _add(folder, "resolved|Resolved|||headline; cost", text)
+    _add(
+        folder,
+        "resolved|Resolved|||headline; cost",
+        "model,resolved,cost\nGPT-4o,21.6,\nGPT-5,65,\nNobody,3,2\n",
+    )
     found = read_published(folder)
     boards = published_boards(found)
     table = next(board for board in boards if board.id == "outside")
@@ -181,19 +179,19 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
         read_published(folder)
 
 
-WRONG_LISTS = """nothing|x
-asl|ASL|ten
-asl|ASL|0
-asl|ASL|10||first
-a|b|1|2||f
-asl||||headline; pass_at_1||||headline
-asl||10|p+q
-asl||10|asl+asl
-asl||10|p
-asl|||100"""
-
-
-@pytest.mark.parametrize("columns", ["", *WRONG_LISTS.splitlines()])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *("", "nothing|x", "asl|ASL|ten", "asl|ASL|0", "asl|ASL|10||first", "a|b|1|2||f"),
+        *(
+            "asl||||headline; pass_at_1||||headline",
+            "asl||10|p+q",
+            "asl||10|asl+asl",
+            "asl||10|p",
+            "asl|||100",
+        ),
+    ],
+)
 def test_a_list_of_columns_that_does_not_fit_is_refused(published: Published, columns: str) -> None:
     """The table, what was expected and what stands there are named."""
     sources = published.sources | {"evaloop": replace(published.sources["evaloop"], columns=columns)}
@@ -243,25 +241,9 @@ def _broken(tmp_path: Path, name: str, old: str, new: str) -> Path:
     return tmp_path
 
 
-BROKEN = (
-    ("reval.csv", "88.4,", "88.4,1,", r"reval\.csv, line 16: expected 15 cells, got 16"),
-    ("reval.csv", ",42.5,", ",42.5", r"reval\.csv, line 16: expected 15 cells, got 14"),
-    ("reval.csv", "GPT-4-Turbo", "GPT-3.5-Turbo", r"reval\.csv: expected 'GPT-3\.5-Turbo' in one row"),
-    ("sources.csv", "\nevalplus,", "\nevalplusplus,", r"sources\.csv: no row for the table 'evalplus'"),
-    ("evoeval.csv", "model,", "name,", r"evoeval\.csv: expected a column 'model'"),
-    ("evoeval.csv", "difficult,creative", "difficult,difficult", r"got 'difficult' more than once"),
-    ("aliases.csv", "cruxeval\n", "cruxeval\nX,nobody-7b,,,,\n", r"evaloop\.csv has no model 'nobody"),
-    ("aliases.csv", "cruxeval\n", "cruxeval\nPhi,,,,,phi-2\n", r"expected 'phi-2' in one row of the"),
-    ("products.csv", "evaloop,GPT-4o,,", "evaloop,GPT-9,,", r"of evaloop\.csv, got 'GPT-9'"),
-    ("products.csv", "Aug 2024,2024-08", "Aug 2024,August", r"products\.csv: .* got 'August'"),
-    ("products.csv", "2023-06", "2023-06\nX,X,evoeval,GPT-4,,", r"expected 'GPT-4' of 'evoeval' in one"),
-)
-"""A file, a text in it and what takes its place, and what is said then."""
-
-
 def test_a_broken_table_is_refused_by_file_and_line(tmp_path: Path) -> None:
     """A cell too many would move numbers under other headings, a doubled name would hide a model."""
-    for name, old, new, said in BROKEN:
+    for name, old, new, said in map(dict.values, rows(HERE / "broken_tables.csv")):
         with pytest.raises(UserError, match=said):
             read_published(_broken(tmp_path, name, old, new))
 
@@ -284,21 +266,23 @@ def _add(folder: Path, columns: str, text: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("row", csv_rows(Path(__file__).with_name("damaged_tables.csv")), ids=str)
-def test_a_damaged_table_is_named(tmp_path: Path, row: dict[str, str]) -> None:
+@pytest.mark.parametrize("case", rows(HERE / "damaged_cells.csv"), ids=str)
+def test_a_damaged_table_is_named(tmp_path: Path, case: dict[str, str]) -> None:
     """With the model, the cell and what was expected; only zeros are a table, too."""
-    names, wrong = ["score", "score_std", "n", *(f"sustained_{loops}" for loops in range(11))], row["wrong"]
-    cells = {**dict.fromkeys(names, "0"), row["head"]: row["cell"]}
-    text = "\n".join(",".join([model, *cells.values()]) for model in ("a", "b"))
-    folder = _broken(tmp_path, "reval.csv", "", "")
-    found = read_published(_add(folder, row["columns"], f"model,{','.join(names)}\n{text}\n"))
+    columns, head, cell, wrong = case.values()
+    names = ["score", *("score_std", "n"), *(f"sustained_{loops}" for loops in range(11))]
+    models = [{**dict.fromkeys(names, "0"), head: cell, "model": model} for model in ("a", "b")]
+    text = "\n".join(",".join(row[name] for name in ("model", *names)) for row in models)
+    found = read_published(
+        _add(_broken(tmp_path, "reval.csv", "", ""), columns, f"model,{','.join(names)}\n{text}\n")
+    )
     if wrong:
         with pytest.raises(UserError, match=rf"outside\.csv: .* 'a': expected {wrong}; correct"):
             published_tables(found)
     else:
         table = published_tables(found)[-1]
-        assert [rank.rank for each in table.rows if (rank := each.scores["score"].rank)] == [1, 1]
-        assert not any(each.curve for each in table.rows)
+        assert [rank.rank for row in table.rows if (rank := row.scores["score"].rank)] == [1, 1]
+        assert not any(row.curve for row in table.rows)
 
 
 @pytest.mark.parametrize("cell", ["n/a", "nan", "1e999", "8840", "-1"])

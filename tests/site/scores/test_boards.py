@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import rankdata
 
 from support.aggregates import aggregate
+from support.case_files import rows
 from support.hashes import hashes
 from support.results import FakeModel, fake_manifest, task_id
 from support.site import SUITES, board_of, rendered_texts, results_on, small_results
@@ -223,19 +224,8 @@ def test_a_row_that_lacks_planned_units_is_not_ranked(tasks: int, open_units: in
     assert alone.headline.shown("lacking") and alone.headline in alone.shown
 
 
-@pytest.mark.parametrize(
-    ("of_each", "ranked"),
-    [
-        ("old- old- new", "c"),
-        ("old- old- new…", "ab"),
-        ("old- old- new?", "ab"),
-        ("old- old- old? new", "d"),
-        ("p p? q?", "ab"),
-        ("p… p… p q q", "c"),
-        ("p… p… p… q q", "de"),
-    ],
-)
-def test_results_on_the_present_problems_go_first(of_each: str, ranked: str) -> None:
+@pytest.mark.parametrize("row", rows(Path(__file__).with_name("present_problems.csv")), ids=str)
+def test_results_on_the_present_problems_go_first(row: dict[str, str]) -> None:
     """Not where their units are open (…), nor where no manifest says so (?). `-`: others are named now."""
     files = [
         replace(
@@ -243,9 +233,9 @@ def test_results_on_the_present_problems_go_first(of_each: str, ranked: str) -> 
             manifest=None if "?" in kind else planned(20, 5 * ("…" in kind)),
             outdated="-" in kind,
         )
-        for model, kind in zip("abcde", of_each.split(), strict=False)
+        for model, kind in zip("abcde", row["of_each"].split(), strict=False)
     ]
-    assert "".join(sorted(scored(*files).headline.scores)) == ranked
+    assert "".join(sorted(scored(*files).headline.scores)) == row["ranked"]
 
 
 def test_a_range_is_ordered_by_its_middle() -> None:
