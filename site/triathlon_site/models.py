@@ -242,6 +242,15 @@ def _info_of_facts(row: Record) -> ModelInfo:
     )
 
 
+def finite(text: str) -> float | None:
+    """The number that a cell states; None where it is none that can be counted with."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
 def _number(row: Record, column: str, *, whole: bool = False) -> float | None:
     """The number in a cell, on demand a whole one; None for an empty one.
 
@@ -249,11 +258,8 @@ def _number(row: Record, column: str, *, whole: bool = False) -> float | None:
         ValueError: it holds something else.
     """
     text = row[column]
-    try:
-        value = float(text or 0)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= MOST or (whole and not value.is_integer()):
+    value = finite(text or "0")
+    if value is None or not 0 <= value <= MOST or (whole and not value.is_integer()):
         raise ValueError(f"expected a {'whole ' * whole}number from 0 to {MOST:,} in {column}, got {text!r}")
     return value if text else None
 

@@ -23,7 +23,7 @@ from triathlon_runner.memo import python_version
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
-from triathlon_runner.store import replace_file
+from triathlon_runner.store import is_stream, replace_file
 
 UNKNOWN_TASK = "unknown_task"
 """The outcome of a sample for a task that the problems do not have."""
@@ -200,6 +200,8 @@ def _check_writable(out: Path) -> None:
     Raises:
         UserError: it cannot be written, or holds something else.
     """
+    if is_stream(out):
+        return
     is_new = not out.exists()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ from triathlon_runner.store._lines import (
     ResultsFile,
     Unit,
     count_lines,
+    is_stream,
     read_records,
     read_undamaged_records,
     replace_file,

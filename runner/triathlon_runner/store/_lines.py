@@ -184,6 +184,11 @@ def set_torn_line_aside(path: Path) -> Path | None:
     return torn
 
 
+def is_stream(path: Path) -> bool:
+    """Whether it is written into as text comes, and never replaced: a pipe, or what stands in /dev."""
+    return path.is_fifo() or path.absolute().is_relative_to("/dev")
+
+
 def replace_file(path: Path, content: str | bytes) -> None:
     """Writes a file whole or not at all.
 
@@ -193,7 +198,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
     draft = path.parent / f".{path.name}.{os.getpid()}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_fifo() or path.absolute().is_relative_to("/dev"):
+        if is_stream(path):
             with path.open("ab") as file:
                 file.write(encoded)
             return

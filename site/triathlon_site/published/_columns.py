@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
 from triathlon_site import packaged_table
-from triathlon_site.models import Record
+from triathlon_site.models import Record, finite
 from triathlon_site.uncertainty import DRAWS, ENDS, central, generator, share_interval
 
 Array = NDArray[np.float64]
@@ -96,19 +96,11 @@ def number_in(record: Record, field: str, *, whole: bool = False) -> float:
         UserError: the cell holds something else.
     """
     text = record.get(field, "")
-    value = _number(text) if text else math.nan
+    value = finite(text) if text else math.nan
     if value is None or value < 0 or (whole and not value.is_integer()):
         bound = ", 0 or more" if value is not None and value < 0 else ""
         raise wrong_cell(record, f"a {'whole ' * whole}number in {field}{bound}", text)
     return value
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def wrong_cell(record: Record, expected: str, got: str) -> UserError:
@@ -141,7 +133,7 @@ def columns_of(table: str, listed: str, names: Sequence[str]) -> tuple[Published
     columns: dict[str, PublishedColumn] = {}
     for entry in (entry for entry in listed.split(";") if entry.strip()):
         name, title, maximum, tasks, role, *more = (*map(str.strip, entry.split("|")), *[""] * 4)
-        most = _number(maximum) if maximum else math.inf
+        most = finite(maximum) if maximum else math.inf
         if any(more) or most is None or most <= 0 or role not in ("", *get_args(Role)):
             raise wrong(
                 f"column|title|maximum|tasks|role, a maximum above 0, a role of {get_args(Role)}", entry

@@ -146,7 +146,7 @@ def sortable(value: float) -> str:
 
 def dollars(value: float) -> str:
     """An amount without its sign: `12.34`; below 1 two digits behind its zeros: `0.00051`."""
-    return f"{value:.2f}" if value >= 1 else f"{Decimal(f'{value:.2g}'):f}"
+    return f"{value:.2f}" if value >= 1 else price(value, digits=2)
 
 
 def duration(seconds: float) -> str:

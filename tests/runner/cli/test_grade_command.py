@@ -109,6 +109,11 @@ def test_out_is_looked_at_before_the_work(grading: Grading, out: str, why: str) 
     assert {path: path.read_bytes() for path in grading.root.iterdir()} == before
 
 
+def test_lines_may_go_into_a_stream(grading: Grading) -> None:
+    """What stands in /dev cannot be read back: it is only written into."""
+    grading.expect(f"{grading.command([(1, RIGHT)])} --out /dev/null", 0, "1.0000")
+
+
 def test_progress_is_said(grading: Grading, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
     result = grading.call(*grading.command([(1, RIGHT), (1, WRONG)]).split())

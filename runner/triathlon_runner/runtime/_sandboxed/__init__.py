@@ -21,7 +21,10 @@ from triathlon_runner.sandbox import (
     SandboxError,
 )
 
-_FILES: Final = {"tracer": ("literal", "programs", "select", "tracer"), "programs": ("literal", "programs")}
+_FILES: Final = {
+    "tracer": ("literal", "programs", "select", "variables", "tracer"),
+    "programs": ("literal", "programs"),
+}
 _LOADER: Final = """
 import sys
 from types import ModuleType

@@ -9,13 +9,11 @@ statement that holds them.
 import ast
 import dataclasses
 import inspect
-import re
 import sys
 import threading
 from collections.abc import Callable
-from copy import deepcopy
-from types import CodeType, FrameType, FunctionType
-from typing import Any, cast
+from types import CodeType, FrameType
+from typing import Any
 
 from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, described
 from triathlon_runner.runtime._sandboxed.programs import (
@@ -25,6 +23,7 @@ from triathlon_runner.runtime._sandboxed.programs import (
     seed_generators,
 )
 from triathlon_runner.runtime._sandboxed.select import candidate_statements, choose, functions, watches
+from triathlon_runner.runtime._sandboxed.variables import evaluate, forms, read_watches, written
 
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
@@ -85,7 +84,7 @@ class Trace:
         tree = ast.parse(program)
         self._first_lines = _statement_lines(tree)
         self._definitions = {_first_line(f) for f in functions(tree) if f.body[0].lineno > f.lineno}
-        self._watches = _read_watches(tree, watches)
+        self._watches = read_watches(tree, watches)
         self._rows: dict[Row, Row] = {}
         self._active: dict[int, _Activity] = {}
         self.steps: list[Step] = []
@@ -172,7 +171,7 @@ class Trace:
 
     def _read(self, watch: ast.expr, frame: FrameType) -> Row | None:
         try:
-            value = _evaluate(watch, {**frame.f_globals, **frame.f_locals})
+            value = evaluate(watch, {**frame.f_globals, **frame.f_locals})
         except Exception:  # a program's own __getitem__ may raise anything
             return None
         return self.row_of(value)
@@ -182,7 +181,7 @@ class Trace:
         for name, value in list(frame.f_locals.items()):
             if name == "self":
                 attributes = list(getattr(value, "__dict__", {}).items())
-                names |= {f"self.{_written(key, value)}": self.row_of(item) for key, item in attributes}
+                names |= {f"self.{written(key, value)}": self.row_of(item) for key, item in attributes}
             elif not name.startswith("."):
                 names[name] = self.row_of(value)
         return _present(names)
@@ -208,7 +207,7 @@ class Trace:
         Where there are none, and `or_next`, those of the steps that followed: how REval reads the variable of
         a called function.
         """
-        rows = [step.after.get(form) for form in _forms(variable) for step in self.at(line)]
+        rows = [step.after.get(form) for form in forms(variable) for step in self.at(line)]
         if or_next and not any(rows):
             rows = [step.next.before.get(variable) for step in self.at(line) if step.next]
         return list(dict.fromkeys(row for row in rows if row is not None))
@@ -286,7 +285,7 @@ def _as_value(row: Row) -> dict[str, Any]:
     return dict(zip(("type", "text", "literal"), row, strict=True))
 
 
-# What is read off the program's text: where its statements begin, and variables to look at
+# What is read off the program's text: where its statements begin
 
 
 def _statement_lines(tree: ast.Module) -> dict[int, int]:
@@ -306,111 +305,6 @@ def _first_line(node: Any) -> int:
     """The line on which a statement, handler or case begins: with decorators, that of the first."""
     parts = [getattr(node, "pattern", node), *getattr(node, "decorator_list", [])]
     return int(min(part.lineno for part in parts))
-
-
-def _read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, dict[str, ast.expr]]:
-    """The expressions to read at each line, private names as their class stores them."""
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    watched = {
-        line: {form: ast.parse(form, mode="eval").body for text in texts for form in _forms(text)}
-        for line, texts in watches.items()
-    }
-    for line, trees in watched.items():
-        around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
-        for node in (node for tree in trees.values() for node in ast.walk(tree)):
-            if around and isinstance(node, ast.Attribute) and node.attr[:2] == "__" != node.attr[-2:]:
-                node.attr = f"_{around[-1].lstrip('_')}{node.attr}"
-    return watched
-
-
-def _forms(variable: str) -> list[str]:
-    """How a variable may be read: `(a, *b)` is `(a, b)`, each target as it is, or what Python makes of it."""
-    return list(dict.fromkeys([re.sub(r"(?:(?<=[(\[])|(?<=, ))\*(?=\w)", "", variable), variable]))
-
-
-def _written(attribute: str, owner: object) -> str:
-    """An attribute's name as the program writes it: `__total` for `_Order__total`."""
-    for kind in type(owner).__mro__:
-        prefix = f"_{kind.__name__.lstrip('_')}"
-        if attribute.startswith(f"{prefix}__"):
-            return attribute.removeprefix(prefix)
-    return attribute
-
-
-def _evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Reads a variable: names, attributes, subscripts without calls in them, tuples and lists of these.
-
-    The program's own code is not executed by that: it could change what the program does then.
-
-    Raises:
-        LookupError: it has a call, or reading an attribute or an item would be one.
-        Exception: whatever reading the value raises.
-    """
-    match node:
-        case ast.Name(name):
-            return names[name]
-        case ast.Attribute(owner, name):
-            return _attribute(_evaluate(owner, names), name)
-        case ast.Subscript(container, index):
-            if any(isinstance(part, ast.Slice) for part in ast.walk(index)):
-                index = ast.Subscript(ast.Name(_INDEX, ast.Load()), index, ast.Load())
-                return _item(_evaluate(container, names), _Operands(names).computed(index))
-            return _item(_evaluate(container, names), _evaluate(index, names))
-    return _Operands(names).computed(node)
-
-
-_INDEX = "an index"
-"""No program's name."""
-
-
-class _Operands(ast.NodeTransformer):
-    """Computes from variables: tuples, lists, sums, and the slices between the brackets of `_INDEX`."""
-
-    def __init__(self, names: dict[str, Any]) -> None:
-        self._names = names
-        self._values: dict[str, Any] = {_INDEX: self}
-
-    def __getitem__(self, index: Any) -> Any:
-        return index
-
-    def computed(self, node: ast.expr) -> Any:
-        if any(isinstance(part, ast.Call | ast.Await | ast.Yield | ast.NamedExpr) for part in ast.walk(node)):
-            raise LookupError(ast.unparse(node))
-        tree = ast.fix_missing_locations(ast.Expression(cast(ast.expr, self.generic_visit(deepcopy(node)))))
-        return eval(compile(tree, "<watch>", "eval"), self._values)  # noqa: S307 (in the sandbox)
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        """A variable becomes a name whose value is held."""
-        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
-            return self.generic_visit(node)
-        name = f"v{len(self._values)}"
-        if not (isinstance(node, ast.Name) and node.id == _INDEX):
-            self._values[name] = _evaluate(node, self._names)
-            node = ast.Name(name, ast.Load())
-        return node
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    """An attribute that the program does not compute."""
-    found, kind = inspect.getattr_static(owner, name, None), type(owner)
-    read = [getattr(found, name, None) for name in ("fget", "func")]  # of a property, of a cached one
-    read += [getattr(type(found), "__get__", None), kind.__getattribute__, getattr(kind, "__getattr__", None)]
-    if any(map(_is_own, read)):
-        raise LookupError(name)
-    return getattr(owner, name)
-
-
-def _item(container: Any, index: Any) -> Any:
-    """An item that is there, and that the program does not compute."""
-    absent = isinstance(container, dict) and not dict.__contains__(container, index)
-    if absent or _is_own(getattr(type(container), "__getitem__", None)):
-        raise LookupError(index)
-    return container[index]
-
-
-def _is_own(function: object) -> bool:
-    """Whether a function is the program's."""
-    return isinstance(function, FunctionType) and function.__code__.co_filename == FILE
 
 
 # The tracer of REval's authors
