@@ -211,39 +211,32 @@ def change_by_kind(
     return {kind: result for kind, result in changes.items() if result is not None}
 
 
-def measured(
-    sets: Sequence[SuiteEntry],
-    results: Mapping[str, Mapping[str, Sequence[TaskResult]]],
-    kinds: Mapping[str, str],
-    protocols: Mapping[tuple[str, str], object] | None = None,
-) -> "Measured":
-    """The analyses of one family of sets.
-
-    Args:
-        sets: those of one board, the seeds that most of them were evolved from first.
-        results: by model and suite id; other suites are passed over.
-        kinds: of each model, as models.yaml has it.
-        protocols: by model and suite id, under which it was asked; left out, all under one.
-    """
-    names = {entry.id: entry.set_name for entry in sets}
-    units = {
-        model: {names[suite]: units for suite, units in suites.items() if suite in names and units}
-        for model, suites in results.items()
-    }
-    return Measured({entry.set_name: entry for entry in sets}, units, kinds, protocols or {})
-
-
 @dataclass(frozen=True)
 class Measured:
-    """One family of sets. Sets and models without results are absent, never 0."""
+    """The analyses of one family of sets. Sets and models without results are absent, never 0."""
 
-    sets: Mapping[str, SuiteEntry]
-    """By name."""
-    units: Mapping[str, Mapping[str, Sequence[TaskResult]]]
-    """By model and set."""
+    entries: Sequence[SuiteEntry]
+    """Those of one board, the seeds that most of them were evolved from first."""
+    results: Mapping[str, Mapping[str, Sequence[TaskResult]]]
+    """By model and suite id; other suites are passed over."""
     kinds: Mapping[str, str]
-    protocols: Mapping[tuple[str, str], object]
-    """By model and suite id."""
+    """Of each model, as models.yaml has it."""
+    protocols: Mapping[tuple[str, str], object] = field(default_factory=dict)
+    """By model and suite id, under which it was asked; left out, all under one."""
+
+    @cached_property
+    def sets(self) -> Mapping[str, SuiteEntry]:
+        """By name."""
+        return {entry.set_name: entry for entry in self.entries}
+
+    @cached_property
+    def units(self) -> Mapping[str, Mapping[str, Sequence[TaskResult]]]:
+        """By model and set."""
+        names = {entry.id: entry.set_name for entry in self.entries}
+        return {
+            model: {names[suite]: units for suite, units in suites.items() if suite in names and units}
+            for model, suites in self.results.items()
+        }
 
     @property
     def seed(self) -> str:

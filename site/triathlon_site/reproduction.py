@@ -216,7 +216,7 @@ def _compositions(
     suites = ("evolved/humaneval", "evolved/combine")
     entries = {entry.id: entry for entry in BUILT_IN.entries()}
     units = {model: {suite: files[suite][model].tasks for suite in suites} for model in models}
-    counts = analysis.measured([entries[suite] for suite in suites], units, {}).compositions
+    counts = analysis.Measured([entries[suite] for suite in suites], units, {}).compositions
     is_share = what == "composition"
     place = analysis.HOW_MANY.index("both" if is_share else what.removeprefix("solved_"))
     only_solved = is_share or what.startswith("solved_")

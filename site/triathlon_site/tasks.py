@@ -57,9 +57,7 @@ def suite_tasks(
     sample = sample_of(entry.id, metric, files, models)
     scores = sample.shares()
     loops = next((metric for metric in entry.metrics if metric.id == "loops"), None)
-    sustained = None
-    if loops:
-        sustained = _means(loops.maximum * sample_of(entry.id, loops, files, models).shares())
+    sustained = _means(loops.maximum * sample_of(entry.id, loops, files, models).shares()) if loops else None
     statistics = {
         "task": sample.clusters,
         "models": np.count_nonzero(~np.isnan(scores), axis=0),

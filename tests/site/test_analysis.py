@@ -47,14 +47,14 @@ CORE = [entry for entry in SETS if entry.core]
 
 
 def _measured(results: Mapping[str, Mapping[str, Units]]) -> analysis.Measured:
-    return analysis.measured(CORE, results, KINDS)
+    return analysis.Measured(CORE, results, KINDS)
 
 
 def test_families_stay_apart() -> None:
     """Our sets and the official ones are never mixed; other disciplines and variants are passed over."""
     both = {"i": {**COMPLETE, "evolved/humaneval": _units("h+"), "loop/core": _units("l+")}}
     both["i"]["evolved/humaneval@temperature-0.8"] = _units("h-")
-    official = analysis.measured([entry for entry in SETS if not entry.core], both, KINDS)
+    official = analysis.Measured([entry for entry in SETS if not entry.core], both, KINDS)
     assert official.board == {"i": {"humaneval": 100.0}}
     assert (_measured(both).seed, official.seed) == ("seeds", "humaneval")
     assert "humaneval" not in _measured(both).board["i"]
@@ -67,7 +67,7 @@ def test_a_users_set_is_one_of_its_family() -> None:
         difficult, id="evolved/mine", set_name="mine", seeds=difficult.id, transformation="decompose"
     )
     halves = _units("y+ z+ v-", y=("xa",), z=("xa",), v=("xb",))
-    found = analysis.measured([*CORE, own], {"i": {**COMPLETE, "evolved/mine": halves}}, KINDS)
+    found = analysis.Measured([*CORE, own], {"i": {**COMPLETE, "evolved/mine": halves}}, KINDS)
     assert found.seed_of("mine") == "difficult"
     assert found.pairs["mine"]["i"] == analysis.Paired(0, 0, 2, 1)
     assert found.decompositions["mine"]["i"] == analysis.InTwoParts((0, 0, 0), (1, 0, 0))
@@ -111,7 +111,7 @@ def test_changes_by_kind_are_of_models_that_have_both_scores() -> None:
     by_kind = analysis.change_by_kind(board, {**KINDS, "k": "instruct"}, "verbose")
     assert by_kind["instruct"] == analysis.Change(change=-20.0, models=1)
     assert by_kind["base"].change == 50.0
-    found = analysis.measured(CORE, dict.fromkeys("bic", COMPLETE), KINDS, {("b", SEEDS): "other words"})
+    found = analysis.Measured(CORE, dict.fromkeys("bic", COMPLETE), KINDS, {("b", SEEDS): "other words"})
     assert found.alike("seeds", "subtle").keys() == {"i", "c"} and "base" not in found.by_kind["subtle"]
 
 

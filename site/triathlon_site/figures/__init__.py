@@ -16,4 +16,4 @@ from triathlon_site.figures._lines import (
     radar_path,
 )
 from triathlon_site.figures._planes import Point, PricePoint, price_score, round_ticks, scatter
-from triathlon_site.figures._rows import DotRow, arrows, badge, bars, grid
+from triathlon_site.figures._rows import arrows, badge, bars, grid

@@ -1,7 +1,6 @@
 """Rows and bars: arrows on a common scale, grouped bars, the grid of tasks, badges."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
@@ -21,14 +20,6 @@ ALONG, DOWN = 5.3, 4.3  # how far a letter of such a name, which is turned, goes
 GRID_WIDTH, GRID_LEFT, GRID_ROW, GRID_TOP = 1000, 180, 15, 22
 WIDEST: Final = 14.0
 WIDTH_FOR_GAP: Final = 5  # width of a cell of the grid from which on there is a gap to the next
-
-
-@dataclass(frozen=True, slots=True)
-class DotRow:
-    """One model; None where a value is missing."""
-
-    name: str
-    values: tuple[float | None, ...]
 
 
 def arrows(
@@ -53,15 +44,17 @@ def arrows(
     return draw("arrows", title, WIDTH, height, **scale, rows=placed, labels=labels)
 
 
-def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) -> Markup:
-    """Per cent, grouped by row.
+def bars(
+    title: str, series: Sequence[str], ink: str, rows: Sequence[tuple[str, Sequence[float | None]]]
+) -> Markup:
+    """Per cent, grouped by row: the name of a model, and its values, None where one is missing.
 
     The last value of each row, called `ink`, is a dot over its bars; the others are bars, as in `series`.
     """
-    if not any(value for row in rows for value in row.values):
+    if not any(value for _, values in rows for value in values):
         return NOTHING
     bar, most = (BAR if len(rows) <= MANY else SLIM), NAMES[len(rows) > MANY]
-    letters = min(most, max(len(row.name) for row in rows))
+    letters = min(most, max(len(name) for name, _ in rows))
     group = bar * len(series) + GAP
     left = max(BARS_LEFT, ALONG * letters - group / 2)
     width = left + group * len(rows) + GAP
@@ -70,16 +63,16 @@ def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) ->
         return BARS_TOP + PLOT * (1 - share / 100)
 
     groups, dots = [], []
-    for place, row in enumerate(rows):
+    for place, (name, values) in enumerate(rows):
         x = left + GAP / 2 + place * group
         middle = x + (group - GAP) / 2
-        *shares, last = row.values
+        *shares, last = values
         heights = [
             (n, x + n * bar, up(share), PLOT * share / 100)
             for n, share in enumerate(shares)
             if share is not None
         ]
-        groups.append((row.name, middle, heights))
+        groups.append((name, middle, heights))
         if last is not None:
             dots.append((middle, up(last)))
     names = (*series, ink)

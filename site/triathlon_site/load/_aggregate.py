@@ -56,8 +56,11 @@ class Parts:
     denominators: NDArray[np.float64]
 
     def score(self, metric: Metric) -> float:
-        """The score of all clusters together, on the scale of `metric`, whose parts these are."""
-        return float(metric.scale * self.numerators.sum() / self.denominators.sum())
+        """The score of all clusters together, on the scale of `metric`, whose parts these are; nan where none
+        says anything.
+        """
+        whole = float(sum(self.denominators.tolist()))
+        return metric.scale * float(sum(self.numerators.tolist())) / whole if whole else math.nan
 
 
 @dataclass(frozen=True, eq=False)

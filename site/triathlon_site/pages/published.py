@@ -7,7 +7,7 @@ from typing import Final
 from triathlon_site import analysis
 from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
-from triathlon_site.figures import DotRow, Series, bars, curves
+from triathlon_site.figures import Series, bars, curves
 from triathlon_site.models import Models
 from triathlon_site.pages import reproduced
 from triathlon_site.pages._scores import score_in
@@ -110,13 +110,13 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
 
 def _latex(table: PublishedTable) -> Page:
     ranks = ("Rank",) if table.headline else ()
-    head = (*ranks, "Model", *(c.title for c in table.columns), *(c.title for c in table.derived))
+    head = (*ranks, "Model", *(c.title for c in table.columns), *table.derived)
     rows = []
     for place, row in enumerate(table.rows):
         best = row.scores.get(table.headline.id) if table.headline else None
         rank = (formats.rank(best.rank if best else None),) if table.headline else ()
-        cells = [table.text(row, column) or formats.NONE for column in table.columns]
-        rows.append((*rank, row.name, *cells, *(column.text(place) for column in table.derived)))
+        own = [table.text(row, column) or formats.NONE for column in table.columns]
+        rows.append((*rank, row.name, *own, *(cells[place].text for cells in table.derived.values())))
     title = f"{table.title}, {table.source.part}, published ({table.source.as_of})"
     return Page(f"data/published-{table.id}.tex", latex_table(title, head, rows))
 
@@ -173,7 +173,7 @@ def figures(table: PublishedTable) -> Iterator[Figure]:
         # ordered by the average where the table has one (figure 4 of REval), else by the headline
         order = next((column for column in columns if column.id == "average"), score)
         rows = [
-            DotRow(row.name, (*(row.value(c.id) for c in columns), row.value(score.id)))
+            (row.name, [row.value(c.id) for c in (*columns, score)])
             for row in sorted(table.models, key=lambda row: -(row.value(order.id) or 0))
         ]
         titles = [column.title for column in columns]

@@ -4,10 +4,10 @@ under the names that different tables give it.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from triathlon_site.published._columns import (
 )
 from triathlon_site.published._read import Published, Snapshot, Source
 from triathlon_site.ranking import REPORTED, Score, better_in_draws, ranks, shifts
-from triathlon_site.render import formats
+from triathlon_site.render import Value, formats
 from triathlon_site.uncertainty import DRAWS, Interval, rounded
 
 IN_PAPER: Final = "in_paper"
@@ -55,22 +55,6 @@ class PublishedRow:
     def kind(self) -> str | None:
         """`instruct` or `base`, where the table says which."""
         return {"1": "instruct", "0": "base"}.get(self.record.get("prompted", ""))
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """A column that is computed from a table's own."""
-
-    title: str
-    values: Sequence[float | None]
-    """By row of the table: whole numbers are shifts, others mean ranks."""
-
-    def text(self, place: int) -> str:
-        """The value of a row as it is shown."""
-        value = self.values[place]
-        if value is None:
-            return formats.NONE
-        return formats.shift(value) if isinstance(value, int) else f"{value:.1f}"
 
 
 @dataclass(frozen=True)
@@ -123,16 +107,21 @@ class PublishedTable:
         return {row.name: exact(column, by_id, row.record) for row in chosen}
 
     @cached_property
-    def derived(self) -> list[Derived]:
-        """Rank shifts from the baseline to the headline; without a headline, mean ranks of the variants."""
+    def derived(self) -> dict[str, list[Value]]:
+        """By title, rank shifts from the baseline to the headline; without a headline, mean ranks of the
+        variants: a cell a row.
+        """
+        shown: Callable[[Any], str] = formats.shift
         if self.baseline is None:
-            return []
+            return {}
         if self.headline:
-            found = shifts(self.scores(self.headline), self.scores(self.baseline))
             title = f"Rank shift against {self.baseline.title}"
-            return [Derived(title, [found.get(row.name) for row in self.rows])]
-        mean_ranks = sensitivity(self.scores(self.baseline), self.variants).mean_ranks
-        return [Derived("Mean rank of the others", [mean_ranks.get(row.name) for row in self.rows])]
+            found: Mapping[str, float] = shifts(self.scores(self.headline), self.scores(self.baseline))
+        else:
+            title, shown = "Mean rank of the others", "{:.1f}".format
+            found = sensitivity(self.scores(self.baseline), self.variants).mean_ranks
+        numbers = (found.get(row.name) for row in self.rows)
+        return {title: [Value(formats.NONE if n is None else shown(n), number=n) for n in numbers]}
 
     @property
     def variants(self) -> dict[str, dict[str, float]]:

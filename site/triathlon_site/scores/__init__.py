@@ -8,14 +8,13 @@ from triathlon_site.scores._boards import (
     seeds_of,
     set_title,
     task_scores,
-    total,
 )
 from triathlon_site.scores._overall import (
     Overall,
     OverallRow,
-    Variant,
     overall,
     variant_differences,
+    variant_title,
     variants_of,
     with_baselines,
 )

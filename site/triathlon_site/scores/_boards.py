@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 
 from triathlon_runner import catalogue as runner_catalogue
-from triathlon_runner.metrics import Contribution, Metric, Role
+from triathlon_runner.metrics import Metric, Role
 from triathlon_runner.records import known_protocols
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
 from triathlon_site import packaged_table
@@ -269,9 +269,3 @@ def task_scores(files: Mapping[str, FileAggregate], metric: str) -> dict[str, di
             task: numerator / denominator for task, numerator, denominator in sums if denominator
         }
     return scores
-
-
-def total(file: FileAggregate, metric: str) -> Contribution:
-    """What all of a model's tasks together add to a metric."""
-    parts = file.metrics[metric]
-    return Contribution("", sum(parts.numerators.tolist()), sum(parts.denominators.tolist()))

@@ -118,40 +118,30 @@ def overall(boards: Sequence[Board]) -> Overall:
     return Overall(tuple(boards), (*rows, *after))
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A suite that somebody ran beside another one: the same tasks under one other setting."""
+def variants_of(board: Board, *kinds: str) -> list[SuiteEntry]:
+    """Suites that somebody ran beside those of a board, the same tasks under one other setting.
 
-    entry: SuiteEntry
-    plain: SuiteEntry
-    """The suite that it differs from."""
-
-    @property
-    def kind(self) -> str:
-        return self.entry.variant_kind or ""
-
-    @property
-    def title(self) -> str:
-        """`detailed` of `loop/core@prompt-detailed`; `cot` of `runtime/core@cot`."""
-        return self.entry.id.partition("@")[2].removeprefix(f"{self.kind.removesuffix('s')}-")
-
-
-def variants_of(board: Board, *kinds: str) -> list[Variant]:
-    """Of these kinds those with models of the board; of all where none is named, in the catalogue's order."""
-    plain = {entry.id: entry for entry in board.plan.suites}
+    Of these kinds those with models of the board; of all where none is named, in the catalogue's order.
+    """
     return [
-        Variant(entry, plain[entry.variant_of or ""])
+        entry
         for entry in board.plan.variants
         if entry.id in board.variants
         and (not kinds or (entry.variant_kind in kinds and board.of_suite(entry.id)))
     ]
 
 
-def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[str, Difference]:
+def variant_title(variant: SuiteEntry) -> str:
+    """`detailed` of `loop/core@prompt-detailed`; `cot` of `runtime/core@cot`."""
+    return variant.id.partition("@")[2].removeprefix(f"{(variant.variant_kind or '').removesuffix('s')}-")
+
+
+def variant_differences(board: Board, variant: SuiteEntry, metric: Metric) -> dict[str, Difference]:
     """Variant minus plain for each model that has both, on the tasks that both have."""
-    plain, varied = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
+    plain_id = variant.variant_of or ""
+    plain, varied = board.of_suite(plain_id), board.of_suite(variant.id)
     models = [model for model in plain if model in varied]
     rows = {f"{name} {m}": of[m] for name, of in (("plain", plain), ("varied", varied)) for m in models}
-    sample = sample_of(variant.plain.id, metric, rows, list(rows))
+    sample = sample_of(plain_id, metric, rows, list(rows))
     pairs = ((model, paired_difference(sample, len(models) + row, row)) for row, model in enumerate(models))
     return {model: difference for model, difference in pairs if difference}

@@ -32,7 +32,7 @@ def test_labels_stay_within_the_figure_and_off_the_ticks() -> None:
     for x, y, anchor in re.findall(r'class="note" x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)"', drawn):
         right = float(x) + 6.6 * len(name) * {"start": 1, "middle": 0.5, "end": 0}[anchor]
         assert right <= 360 and float(y) <= 320
-    rows = [figures.DotRow(f"{name}, 4-bit", (10.0, 5.0)), figures.DotRow("b", (20.0, 9.0))]
+    rows = [(f"{name}, 4-bit", (10.0, 5.0)), ("b", (20.0, 9.0))]
     drawn = figures.bars("t", ["a"], "IC", rows)
     assert f"</title>{name}, 4-bit</text>" in drawn and '<path class="line' not in drawn
     height = float(re.findall(r'viewBox="0 0 [\d.]+ ([\d.]+)"', drawn)[0])

@@ -33,7 +33,7 @@ from triathlon_site.pages.board import view_of
 from triathlon_site.pages.board.evolved import share
 from triathlon_site.pages.model import drops_of
 from triathlon_site.render import Figure, Section, Value
-from triathlon_site.scores import Board, total
+from triathlon_site.scores import Board
 
 MOST_BARS, MOST_MUTED = 12, 200
 
@@ -54,9 +54,9 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(
     loops = found["Loops sustained"]
     assert loops.head == ("Model", "loops a task", "ASL, s = 1", "ASL over solved tasks, s = 1")
     (file,) = (file for file in rich.results.files if (file.model, file.suite) == ("fair", "loop/core"))
-    shares = [total(file, name) for name in ("pass_at_1", *(f"sustain_{j}" for j in range(2, 11)))]
+    shares = [file.metrics[name] for name in ("pass_at_1", *(f"sustain_{j}" for j in range(2, 11)))]
     fair = [cell.text for cell in rows(loops)["fair"]]
-    assert fair[0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
+    assert fair[0] == f"{sum(s.numerators.sum() / s.denominators.sum() for s in shares):.2f}"
     assert float(fair[2]) >= float(fair[1])
     prompts = found["Other summary prompts"]
     assert prompts.head == ("Model", "as asked", "detailed", "upper case")
@@ -104,7 +104,7 @@ def test_the_evolved_sections_are_the_runners_numbers(rich: Gathered) -> None:
     own, found = board_of(site, "evolved-core"), sections_of(site, "evolved-core")
     assert len(found) == 6 and "Composition, combine naive" in found
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
-    measured = analysis.measured(own.plan.suites, units, kinds)
+    measured = analysis.Measured(own.plan.suites, units, kinds)
     scores, drops = measured.board["strong"], rows(found["Drops"])
     change = 100 * (scores["difficult"] - scores["seeds"]) / scores["seeds"]
     assert drops["strong"][0].text == f"{-change:.1f}".replace("-", "−")
@@ -321,9 +321,11 @@ def test_several_samples_have_pass_at_k_over_all_of_them(tmp_path: Path) -> None
     write_results(tmp_path, models, [FakeSuite(warm, tasks=6, samples=10)])
     site = gather(tmp_path, None)
     section = sections_of(site, "evolved-core")["Several samples at a temperature"]
-    part = total(board_of(site, "evolved-core").of_suite(warm.id)["a"], "pass@5")
+    part = board_of(site, "evolved-core").of_suite(warm.id)["a"].metrics["pass@5"]
     row = dict(zip(section.head, next(r for r in section.rows if r[0].text == "a"), strict=True))
-    assert row["pass@5"].number == pytest.approx(100 * part.numerator / part.denominator, abs=0.05)
+    assert row["pass@5"].number == pytest.approx(
+        100 * part.numerators.sum() / part.denominators.sum(), abs=0.05
+    )
     assert "pass@20" not in row and "pass@10" in row
 
 

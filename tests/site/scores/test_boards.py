@@ -27,6 +27,7 @@ from triathlon_site.scores import (
     set_title,
     task_scores,
     variant_differences,
+    variant_title,
     variants_of,
 )
 
@@ -78,7 +79,7 @@ def test_a_difference_is_over_the_tasks_of_both_sides(boards: dict[str, Board]) 
     """Its sign is after minus before. Runtime has the shifts from the loop's first programs, and says so."""
     board = boards["loop-core"]
     (attack,) = variants_of(board, "attacks")
-    metric = attack.entry.metrics[0]
+    metric = attack.metrics[0]
     found = variant_differences(board, attack, metric)
     assert list(found) == ["strong"] and found["strong"].tasks == 12
     files = (board.of_suite(suite)["strong"] for suite in ("loop/core", "loop/core@attack-upper"))
@@ -87,7 +88,7 @@ def test_a_difference_is_over_the_tasks_of_both_sides(boards: dict[str, Board]) 
     expected = sum(after[task] - before[task] for task in after) / len(after)
     assert found["strong"].value == pytest.approx(expected)
     assert found["strong"].interval.low <= expected <= found["strong"].interval.high
-    assert [one.title for one in variants_of(boards["loop-core"], "attacks")] == ["upper"]
+    assert [variant_title(one) for one in variants_of(boards["loop-core"], "attacks")] == ["upper"]
     assert variants_of(boards["loop-core"], "prompts") == []
     runtime = boards["runtime-core"]
     assert (runtime.baseline, boards["loop-core"].baseline) == ("loop pass@1", "")

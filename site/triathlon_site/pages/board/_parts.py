@@ -21,7 +21,7 @@ from triathlon_site.models import Models
 from triathlon_site.pages._scores import marked, share_of_maximum, why_apart
 from triathlon_site.ranking import FAR, shift_summary
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, ColumnScores, total
+from triathlon_site.scores import Board, ColumnScores
 from triathlon_site.uncertainty import Difference
 
 FIGURE_ROWS: Final = 30  # models in a figure with a row each
@@ -186,8 +186,7 @@ def repeats_of(file: FileAggregate, metric: Metric) -> Sequence[float]:
 
 def whole_score(file: FileAggregate, metric: Metric) -> tuple[float]:
     """The score of all samples of all tasks; nan where no task has enough of them."""
-    part = total(file, metric.id)
-    return (metric.scale * part.numerator / part.denominator if part.denominator else nan,)
+    return (file.metrics[metric.id].score(metric),)
 
 
 def mean_of(scores: Sequence[float]) -> float:

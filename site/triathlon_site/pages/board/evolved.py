@@ -23,7 +23,7 @@ from triathlon_site.pages.board._parts import (
 )
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Section, Value, formats
-from triathlon_site.scores import Board, sample_of, set_title, variants_of
+from triathlon_site.scores import Board, sample_of, set_title, variant_title, variants_of
 from triathlon_site.uncertainty import Sample, ratio_interval, share_interval
 
 OVER_SETS: Final = ("mean of the five", "to the average")
@@ -37,18 +37,15 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     }
     kinds = {m: kind for m in board.models if (kind := models[m].kind)}
     protocols = {(m, file.suite): file.protocol for m in board.models for file in board.files[m]}
-    analyses = analysis.measured(board.plan.suites, units, kinds, protocols)
+    analyses = analysis.Measured(board.plan.suites, units, kinds, protocols)
     yield from _drops(board, analyses, models)
     yield from _pairs(board, analyses, models)
     yield from changes_by_kind({set_title(name): of for name, of in analyses.by_kind.items()})
     yield from _compositions(board, analyses, models)
     yield from _decompositions(board, analyses, models)
     settings: dict[str, Setting] = {
-        f"{set_title(variant.entry.set_name)} at {variant.title}": (
-            board.of_suite(variant.entry.id),
-            variant.entry.metrics,
-        )
-        for variant in variants_of(board, "temperatures")
+        f"{set_title(suite.set_name)} at {variant_title(suite)}": (board.of_suite(suite.id), suite.metrics)
+        for suite in variants_of(board, "temperatures")
     }
     yield from settings_table(
         "Several samples at a temperature",

@@ -1,10 +1,11 @@
 """The loop on the pages: what it keeps, other prompts and temperatures, attacks; and the translation loop."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
 from triathlon_runner.records import LoopRecord
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
@@ -31,7 +32,7 @@ from triathlon_site.pages.board._parts import (
 )
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, Variant, task_scores, total, variant_differences, variants_of
+from triathlon_site.scores import Board, task_scores, variant_differences, variant_title, variants_of
 
 TITLES: Final = {"upper": "upper case"}  # of settings whose short name says too little
 SENSITIVITY: Final = {"prompts": "Other summary prompts", "temperatures": "Other temperatures"}
@@ -44,7 +45,7 @@ LOOP_METRICS: Final = {
     "ASL, s = 1": "asl_same",
     "ASL over solved tasks, s = 1": "asl_solved",
 }
-OUR_WORDING: Final = {
+OUR_WORDING: Final[Mapping[str | None, str]] = {
     "prompts": "The prompts are our wording of the paper’s listing 3.2.",
     "attacks": "The attacks are our wording of the paper’s listing 3.1.",
 }
@@ -64,18 +65,15 @@ def loop_sections(board: Board, models: Models) -> Iterator[Section]:
     if attacks := variants_of(board, "attacks"):
         yield _attacks(board, attacks, models)
     metrics = [metric for metric in board.plan.suites[0].metrics if metric.id in OWN_METRICS]
-    own = (variant for variant in variants_of(board) if variant.kind.split("+")[0] == OWN_PROMPTS)
+    own = (suite for suite in variants_of(board) if (suite.variant_kind or "").split("+")[0] == OWN_PROMPTS)
     yield from settings_table(
         "With our prompts",
         "Our own prompts in place of the authors’: another protocol, in no ranking and no tier.",
         models,
         board.models,
         {
-            variant.entry.id.partition("@")[2].replace(OWN_PROMPTS, "ours"): (
-                board.variants[variant.entry.id],
-                metrics,
-            )
-            for variant in own
+            suite.id.partition("@")[2].replace(OWN_PROMPTS, "ours"): (board.variants[suite.id], metrics)
+            for suite in own
         },
     )
 
@@ -109,8 +107,8 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
     }
     figures = []
     for variant in variants_of(board, "temperatures"):
-        sampled = {m: file for m, file in board.of_suite(variant.entry.id).items() if file.units}
-        title = f"loops a task at {variant.title.replace('-', ' ')}"
+        sampled = {m: file for m, file in board.of_suite(variant.id).items() if file.units}
+        title = f"loops a task at {variant_title(variant).replace('-', ' ')}"
         scores[title] = {m: repeats_of(file, loops) for m, file in sampled.items()}
         rows = [
             (models[m].label, mean_of(scores["loops a task"][m]), mean_of(scores[title][m]))
@@ -118,7 +116,7 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
             if m in sampled
         ]
         svg = arrows(title, ("greedy", "sampled"), rows[:FIGURE_ROWS], maximum=loops.maximum)
-        caption = f"Mean loops sustained a task, greedy and at {variant.title}."
+        caption = f"Mean loops sustained a task, greedy and at {variant_title(variant)}."
         figures.append(Figure(svg, caption + first_of(FIGURE_ROWS, len(rows))))
     means = [average_cell(of.values(), loops) for of in scores.values()]
     cells = {title: {m: repeats_cell(of[m], loops) for m in of} for title, of in scores.items()}
@@ -135,11 +133,12 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
     )
 
 
-def _titled(variant: Variant) -> str:
-    return TITLES.get(variant.title, variant.title)
+def _titled(variant: SuiteEntry) -> str:
+    title = variant_title(variant)
+    return TITLES.get(title, title)
 
 
-def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: Models) -> Section:
+def _sensitivity(board: Board, variants: Sequence[SuiteEntry], title: str, models: Models) -> Section:
     """The headline as asked and under each setting, on the tasks that all models have, with the ranks."""
     headline = board.plan.headline
     ends = [headline.parts[0][1].id, *(metric.id for _, metric in headline.upper)]
@@ -157,11 +156,11 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
             ("mean rank", sensitivity.mean_ranks),
         ):
             columns[name] = {model: Value(f"{rank:g}", number=rank) for model, rank in ranks.items()}
-    about = f"{_about(comparison, models)} {OUR_WORDING.get(variants[0].kind, '')}".strip()
+    about = f"{_about(comparison, models)} {OUR_WORDING.get(variants[0].variant_kind, '')}".strip()
     return model_table(title, about, models, comparison.baseline, columns)
 
 
-def _compared(board: Board, variants: Sequence[Variant], *metrics: str) -> Comparison:
+def _compared(board: Board, variants: Sequence[SuiteEntry], *metrics: str) -> Comparison:
     """The models as asked and under each setting, by the mean of some metrics."""
 
     def scores(suite: str) -> dict[str, dict[str, float]]:
@@ -171,8 +170,8 @@ def _compared(board: Board, variants: Sequence[Variant], *metrics: str) -> Compa
             for model, own in first.items()
         }
 
-    settings = {_titled(variant): scores(variant.entry.id) for variant in variants}
-    return compare(scores(variants[0].plain.id), settings)
+    settings = {_titled(variant): scores(variant.id) for variant in variants}
+    return compare(scores(variants[0].variant_of or ""), settings)
 
 
 def _about(comparison: Comparison, models: Models) -> str:
@@ -196,15 +195,15 @@ def _about(comparison: Comparison, models: Models) -> str:
     return " ".join(parts)
 
 
-def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
-    metric = attacks[0].entry.metrics[0]
-    plain = task_scores(board.of_suite(attacks[0].plain.id), metric.id)
+def _attacks(board: Board, attacks: Sequence[SuiteEntry], models: Models) -> Section:
+    metric = attacks[0].metrics[0]
+    plain = task_scores(board.of_suite(attacks[0].variant_of or ""), metric.id)
     differences = {_titled(attack): variant_differences(board, attack, metric) for attack in attacks}
     order = [model for model in plain if any(model in found for found in differences.values())]
     tasks = {m: max(found[m].tasks for found in differences.values() if m in found) for m in order}
     figures = []
     for attack, title in zip(attacks, differences, strict=True):
-        attacked = task_scores(board.of_suite(attack.entry.id), metric.id)
+        attacked = task_scores(board.of_suite(attack.id), metric.id)
         rows = []
         for model in order:
             if both := plain[model].keys() & attacked.get(model, {}).keys():
@@ -235,9 +234,9 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
         columns: dict[str, dict[str, Value]] = {}
         files = board.of_suite(entry.id)
         for model, file in files.items():
-            totals = [total(file, metric) for metric in STEPS_PASSED]
-            passed = [round(part.numerator) for part in totals]
-            reached = [round(totals[0].denominator), *passed]
+            parts = [file.metrics[metric] for metric in STEPS_PASSED]
+            passed = [round(part.numerators.sum()) for part in parts]
+            reached = [round(parts[0].denominators.sum()), *passed]
             for language, tried, passing in zip(TARGETS, reached, passed, strict=False):
                 cell = Value(formats.NONE, "none reached it", details={"reached": 0})
                 if tried:

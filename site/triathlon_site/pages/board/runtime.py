@@ -8,7 +8,7 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime import without_libraries
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.figures import DotRow, bars
+from triathlon_site.figures import bars
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._scores import marked, share_of_maximum, why_apart
@@ -35,7 +35,7 @@ from triathlon_site.pages.board._runtime_answers import (
     STEPS,
 )
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
+from triathlon_site.scores import Board, ColumnScores, variant_differences, variant_title, variants_of
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
@@ -66,7 +66,7 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
     )[:MOST_BARS]
     titles = [column.column.title for column in columns[:-1]]
     rows = [
-        DotRow(marked(models[m].label, scored[m]), tuple(share_of_maximum(column, m) for column in columns))
+        (marked(models[m].label, scored[m]), [share_of_maximum(column, m) for column in columns])
         for m in best
     ]
     caption = "Bars: accuracy in each question, and average, in per cent. Dots: incremental consistency."
@@ -98,8 +98,7 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
 def _score(board: Board, model: str, name: str) -> Value:
     """The score of a model in a metric of the board's own suite."""
     metric = next(metric for metric in board.plan.suites[0].metrics if metric.id == name)
-    part = total(own_files(board)[model], name)
-    return score_cell(metric.scale * part.numerator / part.denominator, metric.maximum)
+    return score_cell(own_files(board)[model].metrics[name].score(metric), metric.maximum)
 
 
 def _constants(board: Board, summaries: Summaries, models: Models) -> Section:
@@ -243,8 +242,8 @@ def _columns(suite: SuiteEntry) -> list[Metric]:
     return [metric for metric in suite.metrics if metric.role != "beside"]
 
 
-def _thinking(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = [metric for metric in _columns(variant.entry) if not metric.id.endswith("_f1")]
+def _thinking(board: Board, variant: SuiteEntry, models: Models) -> Section:
+    metrics = [metric for metric in _columns(variant) if not metric.id.endswith("_f1")]
     differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
     return model_table(
         "With a chain of thought",
@@ -265,7 +264,7 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
     metrics.sort(key=lambda metric: TABLE_III.index(metric.id) if metric.id in TABLE_III else 0)
     of_plain = {model: file for model, file in board.of_suite(plain.id).items() if file.units}
     settings: dict[str, Setting] = {PLAIN: (of_plain, metrics)}
-    settings |= {v.title: (board.variants[v.entry.id], metrics) for v in variants_of(board)}
+    settings |= {variant_title(v): (board.variants[v.id], metrics) for v in variants_of(board)}
     yield from settings_table(
         "All settings",
         "As REval’s table III: the mean and, over several repeats, its standard deviation, which says how"
