@@ -37,6 +37,8 @@ class OpenFile:
     """Why units stay open."""
     tried: set[str] = field(default_factory=set)
     """Tasks of which a unit was started in this run."""
+    has_begun: bool = False
+    """Whether the manifest says that lines are being added."""
 
 
 def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, Any]:

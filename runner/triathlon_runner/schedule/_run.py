@@ -130,7 +130,7 @@ class Runner:
             try:
                 if has_open_units and self.control.may_send():
                     async with self.open_model(works[0].row, model) as opened:
-                        await self._ask([file for file in files if self._begin(file, opened)], opened)
+                        await self._ask([file for file in files if self._may_add(file, opened)], opened)
             except* _ENDS_THE_MODEL as errors:
                 for message in dict.fromkeys(f"{model}: {cause}" for cause in leaves(errors)):
                     self._note_error(model, message)
@@ -176,8 +176,8 @@ class Runner:
             before = self.folder.read_manifest(model, suite)
             lines = stack.enter_context(ResultsFile(path, record, self.progress.say))
             left = work.open_units(lines.units)
-            if left and lines.units:
-                lines.make()
+            if left:
+                lines.check_writable()
         except UserError as error:  # concerns this file only
             self._count_open(work)
             self._note_error(model, f"{model} {suite}: {error}")
@@ -206,21 +206,14 @@ class Runner:
             self.progress.attach(account)
             yield opened
 
-    def _begin(self, file: _manifest.OpenFile, opened: OpenModel) -> bool:
-        """Writes the manifest before anything is asked: after a kill it is known what the lines are.
-
-        Returns:
-            Whether units may be asked: not where the lines were made with other weights than are served now.
-        """
+    def _may_add(self, file: _manifest.OpenFile, opened: OpenModel) -> bool:
+        """Whether lines may be added: not to those that were made with other weights than are served now."""
         work = file.work
         before = self.folder.read_manifest(work.row.id, work.suite_id)
         now = _manifest.with_weights(work.identity, opened.weights)
         if before and file.lines.units and (changed := _manifest.difference(before.identity, now)):
             self._keep_apart(work, f"another model: {changed}")
             return False
-        if file.left:
-            file.lines.make()
-        self._write_manifest(file, opened if file.left else None, begins=bool(file.left))
         return True
 
     async def _ask(self, files: Sequence[_manifest.OpenFile], opened: OpenModel) -> None:
@@ -263,6 +256,9 @@ class Runner:
         try:
             asked = UnitRun(*unit, opened, self.grader, work.protocol, work.judge)
             record = _scrubbed(await work.built.suite.run(asked), opened.scrub_evidence)
+            if not file.has_begun:  # after a kill it is known what the lines are
+                self._write_manifest(file, opened, begins=True)
+                file.has_begun = True
             file.lines.append(record)
         except Exception as error:
             record = None
@@ -306,10 +302,6 @@ class Runner:
         try:
             if lines.units:
                 self._write_manifest(file, opened if file.tried else None, begins=False)
-            else:
-                lines.remove()
-                self.folder.manifest(model, suite).unlink(missing_ok=True)
-                self.folder.remove_empty_folders(model, suite)
         except (UserError, OSError) as error:
             self._note_error(model, f"{model}: {error}")
         self.summary.open += len(file.work.open_units(lines.units))

@@ -130,16 +130,6 @@ class ResultsFolder:
             f" under are unknown; {remedy}"
         )
 
-    def remove_empty_folders(self, model: str, suite: str) -> None:
-        """Removes the folders of a model's suite, and of the model, where they are empty."""
-        for folder in self.lines(model, suite).parents:
-            if folder == self.root / "runs":
-                return
-            try:
-                folder.rmdir()
-            except OSError:  # it is not empty
-                return
-
     def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
         """Yields (model, suite) of every results file, in order."""
         runs = self.root / "runs"

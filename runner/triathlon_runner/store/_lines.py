@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -244,7 +245,6 @@ class ResultsFile(Generic[R]):
 
     def __enter__(self) -> Self:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             if torn := set_torn_line_aside(self.path):
                 self._say(
                     f"{str(self.path)!r} ended in half a line, as after a power cut: moved to {str(torn)!r};"
@@ -257,15 +257,19 @@ class ResultsFile(Generic[R]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._opened and self.path.exists():
+        if self._opened and self.units and self.path.exists():
             with self.path.open("rb") as file:
                 os.fsync(file.fileno())
         self._opened = False
 
-    def make(self) -> None:
-        """Makes an empty file where there is none; checks that the one that is there can be written."""
+    def check_writable(self) -> None:
+        """Checks that a line can be added, before money is spent; makes no file and no folder."""
         try:
-            self.path.open("ab").close()
+            if self.path.exists():
+                self.path.open("ab").close()
+            else:
+                folder = next(part for part in self.path.parents if part.exists())
+                NamedTemporaryFile(prefix=self.path.name, dir=folder).close()  # a name may be too long, too
         except OSError as error:
             raise self._not_writable(error) from None
 
@@ -303,16 +307,12 @@ class ResultsFile(Generic[R]):
         """Requests and tokens of all lines."""
         return Usage.of_sums(self._usage)
 
-    def remove(self) -> None:
-        """Removes a file without lines."""
-        assert not self.units, "a file with lines is never removed"
-        self.path.unlink(missing_ok=True)
-
     def append(self, record: R) -> None:
         """Adds one finished unit."""
         assert self._opened, "append outside `with`"
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab") as file:
                 left, before = memoryview(line), os.fstat(file.fileno()).st_size
                 try:

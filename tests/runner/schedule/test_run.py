@@ -21,6 +21,7 @@ from triathlon_runner.llm import Answer, EndpointError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import Control, OpenModel
 from triathlon_runner.schedule._manifest import WEIGHTS, difference
+from triathlon_runner.store import ResultsFile
 from triathlon_runner.store._lines import replace_file
 from triathlon_runner.suites import Task
 
@@ -128,8 +129,8 @@ async def test_a_bound_stops_nothing_where_nothing_is_to_be_asked(bench: Bench) 
     assert (summary.stopped[:10], summary.open, bench.opener.opened) == ("the budget", 1, 1)
 
 
-async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
-    """Nothing while the server starts; then a manifest beside the lines, which are sorted if it says done."""
+async def test_what_a_kill_leaves_of_a_file(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file before a line; at the first line a manifest that says what is open; a kill's are sorted."""
     done = FakeSuite(tasks=[Task("d"), Task("c")])
     bench.suite = done
     await bench.run()
@@ -140,22 +141,17 @@ async def test_what_a_kill_leaves_of_a_file(bench: Bench) -> None:
     bench.finished_suites, bench.suite = [done], FakeSuite("evolved/next")
     fresh = bench.folder.lines("m", "evolved/next")
     seen: list[object] = []
-    opened = bench.opener.open
+    append = ResultsFile.append
 
-    def starting(row: ModelRow) -> Any:
-        seen.append(fresh.exists())
-        return opened(row)
+    def appending(file: ResultsFile[Any], record: Any) -> None:
+        seen.append((fresh.exists(), bench.manifest().open_units))
+        append(file, record)
 
-    def reply(text: str) -> str:
-        orders = [json.loads(line)["task_id"] for line in path.read_text().splitlines()]
-        of_done = json.loads(manifest.read_text())["open_units"]
-        seen.append((fresh.exists(), bench.manifest().open_units, orders, of_done))
-        return text
-
-    bench.opener.open = starting  # type: ignore[method-assign]
-    bench.model.say = reply
+    monkeypatch.setattr(ResultsFile, "append", appending)
     await bench.run()
-    assert seen[:2] == [False, (True, 2, ["d", "c"], 0)]
+    assert seen == [(False, 2), (True, 2)]
+    orders = [json.loads(line)["task_id"] for line in path.read_text().splitlines()]
+    assert (orders, json.loads(manifest.read_text())["open_units"]) == (["d", "c"], 0)
 
 
 LONG = OverflowError("int too large\x1b[2J" + "9" * 4000)
