@@ -23,7 +23,7 @@ from triathlon_runner.unit_pages import evidence_page, model_slug, unit_anchor
 from triathlon_site.render import Environment, formats, show_control_characters
 from triathlon_site.render.formats import receipt_anchor
 
-LONGEST: Final = 600  # tokens from which on a comparison costs more than it shows
+MOST_PAIRS: Final = 10_000  # of equal words in two texts, beyond which a comparison takes too long
 LONGEST_REASON: Final = 60  # characters of each value in the list of units
 BEFORE: Final = 12  # of these, before the first that differs, where equal ones are left out
 PACK_CHARACTERS: Final = 400_000
@@ -46,14 +46,15 @@ class Words(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def changed_words(before: str, after: str) -> list[Words]:
-    """`after` with what is new marked, and what went in its place; unmarked where the texts are long.
+    """`after` with what is new marked, and what went in its place; unmarked where they share too many words.
 
     Cached, because all models are asked the same and a comparison takes milliseconds.
     """
     old, new = _TOKENS.findall(before), _TOKENS.findall(after)
-    if len(old) > LONGEST or len(new) > LONGEST:
-        return [Words("same", after)]
     old_words, new_words = ([token.strip() for token in text] for text in (old, new))
+    times = Counter(old_words)
+    if sum(times[word] for word in new_words) > MOST_PAIRS:
+        return [Words("same", after)]
     matcher = SequenceMatcher(None, old_words, new_words, autojunk=False)
     runs = []
     for operation, i1, i2, j1, j2 in matcher.get_opcodes():

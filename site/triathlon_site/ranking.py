@@ -148,7 +148,7 @@ class Score:
         times = maximum / self.maximum
         return replace(
             self,
-            value=self.value * times,
+            value=round(self.value * times, DIGITS),
             maximum=maximum,
             interval=Interval(self.interval.low * times, self.interval.high * times),
             deviation=None if self.deviation is None else self.deviation * times,

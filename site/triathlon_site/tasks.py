@@ -43,16 +43,12 @@ class SuiteTasks:
     """models × tasks, 0 to 1; nan where a model has no result."""
 
 
-def suite_tasks(
-    entry: SuiteEntry, files: Mapping[str, FileAggregate], order: Sequence[str]
-) -> SuiteTasks | None:
-    """None where no model of `order` has a result.
+def suite_tasks(entry: SuiteEntry, files: Mapping[str, FileAggregate], order: Sequence[str]) -> SuiteTasks:
+    """The tasks of a suite in which at least one model of `order` has a result.
 
     The score is plain pass@1 where the suite has it, else its headline.
     """
-    models = [model for model in order if model in files and files[model].units]
-    if not models:
-        return None
+    models = [model for model in order if model in files]
     metric = solving_metric(entry)
     sample = sample_of(entry.id, metric, files, models)
     scores = sample.shares()

@@ -40,7 +40,8 @@
     for (const one of board.heads) one.classList.toggle("by", one === head);
     board.sort(column, "descending", false);
     order.textContent = `All models, by ${title(head)}: ${head.dataset.about}`;
-    for (const one of charts.children) one.classList.toggle("chosen", one.dataset.by === key);
+    if ([...charts.children].some((one) => one.dataset.by === key))
+      for (const one of charts.children) one.classList.toggle("chosen", one.dataset.by === key);
     remember("by", key === start ? "" : key);
     check(key);
   };

@@ -121,6 +121,7 @@ def test_intervals_are_columns_of_numbers() -> None:
     ]
     with pytest.raises(ValueError, match="expected columns of different names, got 'both' twice"):
         table(("Model", "both", "both"), (Value("m"), Value("1"), Value("2")))
+    assert Section("", "", ("Model", "none yet"), ((Value("m"), Value("–")),)).texts == ("Model",)
 
 
 @pytest.mark.parametrize("text", ["=cmd|calc", "+1", "-1+2", "-1\n", "@x", "\t=x", "\r\n=x", " =x", "＝x"])

@@ -1,14 +1,14 @@
 """Scores of any grade as tables show them; figures that others published; places among them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.published import SAME, JoinedModel, Places, Published, join_models, published_tables
-from triathlon_site.ranking import APART_MARKS, Rank, Score
+from triathlon_site.ranking import APART_MARKS, Rank, Score, smallest_ranks
 from triathlon_site.render import formats
 from triathlon_site.scores import Board, ColumnScores
 from triathlon_site.uncertainty import DIGITS
@@ -62,10 +62,12 @@ def places(
 ) -> dict[_Key, Place]:
     """The places of scores and reported figures, each under its name or number; scores may have a rank."""
     rounded = {name: round(value, DIGITS) for name, value in values.items()}
-    order, counts = sorted(rounded.values(), reverse=True), Counter(rounded.values())
+    found = smallest_ranks(list(rounded.values()))
+    times = Counter(found)
     return {
-        name: Place(1 + order.index(value), ranks.get(name), beside, counts[value] > 1)
-        for name, value in rounded.items()
+        name: Place(place, ranks.get(name), beside, times[place] > 1)
+        for name, place in zip(rounded, found, strict=True)
+        if place
     }
 
 
@@ -122,23 +124,29 @@ def short_title(column: ColumnScores) -> str:
     return "IC" if column.column.id.endswith(":ic") else formats.inside(column.column.title)
 
 
-def dimensions(boards: Sequence[Board]) -> dict[str, ColumnScores]:
-    """Axes of a radar by name: ranked columns of single suites, of the family of data that most models have.
+def dimensions(boards: Sequence[Board], models: Collection[str]) -> dict[str, ColumnScores]:
+    """Axes of a radar by name: ranked columns of single suites, of the family of data that most of `models`
+    have, and most ranked scores.
 
     Where two boards have a column of one name, the board stands behind it.
     """
-    models: dict[str, set[str]] = defaultdict(set)
+    columns: dict[str, list[tuple[Board, ColumnScores]]] = defaultdict(list)
     for board in boards:
-        models[board.plan.family].update(board.models)
-    family = max(models, key=lambda name: len(models[name]), default="")
+        columns[board.plan.family] += [
+            (board, column)
+            for column in board.shown
+            if column.column.ranked
+            and len(column.column.parts) == 1
+            and column.column.parts[0][1].id not in _OF_OTHERS
+        ]
+
+    def scores_of(family: str) -> tuple[int, int]:
+        ranked = [model for _, column in columns[family] for model in models if model in column.scores]
+        return len({*ranked}), len(ranked)
+
     axes = [
         (f"{board.plan.discipline} {short_title(column)}", board, column)
-        for board in boards
-        if board.plan.family == family
-        for column in board.shown
-        if column.column.ranked
-        and len(column.column.parts) == 1
-        and column.column.parts[0][1].id not in _OF_OTHERS
+        for board, column in columns[max(columns, key=scores_of, default="")]
     ]
     times = Counter(name for name, _, _ in axes)
     return {

@@ -7,6 +7,7 @@ from triathlon_site.history import Change
 from triathlon_site.models import printable
 from triathlon_site.pages._site import Gathered
 from triathlon_site.render import Draft
+from triathlon_site.scores import plan_boards
 
 PATH: Final = "changes.html"
 FEED: Final = "changes.xml"
@@ -29,7 +30,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 
 def _entry(site: Gathered, change: Change) -> dict[str, Any]:
     """One build's changes: by title of a board, a line a model whose place there changed."""
-    titles = OVERALL | {b.plan.id: f"{b.plan.discipline} ({b.plan.title})" for b in site.boards}
+    titles = OVERALL | {b.id: f"{b.discipline} ({b.title})" for b in plan_boards(site.known.entries())}
     moves = {
         titles.get(board, board): [_line(site, model, became(*ranks)) for model, ranks in moved.items()]
         for board, moved in change.moves.items()

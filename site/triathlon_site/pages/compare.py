@@ -40,7 +40,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     if not ids:
         return
     steps = max(len(curve_columns(board)) for board in site.boards)
-    axes = dimensions(site.boards)
+    axes = dimensions(site.boards, ids)
     values = {
         "plotly": PLOTLY,
         "plotly_styles": " ".join(plotly_styles()),

@@ -109,7 +109,7 @@ def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
 
 def _radar(model: str, label: str, boards: Sequence[Board]) -> Figure:
     """Every dimension that the model has; grey: the median of all models, where there are five or more."""
-    axes = {name: column for name, column in dimensions(boards).items() if column.shown(model)}
+    axes = {name: column for name, column in dimensions(boards, [model]).items() if column.shown(model)}
     own = {name: score for name, column in axes.items() if (score := score_in(column, model))}
     titles = [marked(name, score) for name, score in own.items()]
     series = [Series(label, tuple(100 * score.share for score in own.values()))]

@@ -56,16 +56,20 @@ def suites_with_tasks(site: Gathered) -> Iterator[tuple[Board, SuiteEntry]]:
     """The suites that have pages here, each with its board: those with a unit of a model."""
     for board in site.boards:
         for entry in board.plan.suites:
-            if any(file.units for file in board.of_suite(entry.id).values()):
+            if board.of_suite(entry.id):
                 yield board, entry
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The overview, a page a suite, and pages of who solves each task; nothing without results."""
     pages = [
-        SuitePage(board, suite, suite_page(entry.id), view_of(board).unit)
+        SuitePage(
+            board,
+            suite_tasks(entry, board.of_suite(entry.id), board.models),
+            suite_page(entry.id),
+            view_of(board).unit,
+        )
         for board, entry in suites_with_tasks(site)
-        if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
     ]
     if pages:
         # what the search of tasks reads: of each suite its title, and the tasks by the page that they are on

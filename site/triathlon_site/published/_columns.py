@@ -5,6 +5,7 @@ The spread is how far a published score could be from the true one, by the numbe
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 Places = tuple[tuple[str, str], ...]
 """Published tables and the column in each; the first that has a figure of a model counts."""
 FROM_COUNTS: Final = "loops"
+_COUNT: Final = re.compile(r"[1-9]\d{0,8}")
 Role = Literal["headline", "baseline", "column", "unranked", "text"]
 """headline: the score that the table ranks by. baseline: what shifts are counted from. column: another score.
 unranked: numbers that are no scores, such as counts. text: shown as it is."""
@@ -138,6 +140,8 @@ def columns_of(table: str, listed: str, names: Sequence[str]) -> tuple[Published
             raise wrong(
                 f"column|title|maximum|tasks|role, a maximum above 0, a role of {get_args(Role)}", entry
             )
+        if name in columns:
+            raise wrong("each column once", entry)
         known: Role = next((known for known in get_args(Role) if known == role), "column")
         columns[name] = PublishedColumn(name, title or name.replace("_", " "), most, tasks, known)
     if not columns:
@@ -152,8 +156,8 @@ def columns_of(table: str, listed: str, names: Sequence[str]) -> tuple[Published
             raise wrong(
                 f"tasks of {column.id!r} that are listed columns and no means themselves", column.tasks
             )
-        is_known = parts or column.tasks.isdecimal() or column.tasks in ("", FROM_COUNTS, *names)
-        if names and not is_known:
+        stated = parts or _COUNT.fullmatch(column.tasks)
+        if names and not stated and column.tasks not in ("", FROM_COUNTS, *names):
             raise wrong(
                 f"tasks of {column.id!r} as a number, 'loops', or columns of {table}.csv", column.tasks
             )

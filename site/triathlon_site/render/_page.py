@@ -17,7 +17,7 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.nodes import Expr
 from markupsafe import Markup
 
-from triathlon_site.render.formats import FILTERS
+from triathlon_site.render.formats import FILTERS, NONE
 
 MISSING: Final = "404.html"  # what hosts of static pages show for an address that leads nowhere
 _UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -276,9 +276,14 @@ class Section:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Heads of the columns without a number, which are sorted as texts."""
+        """Heads of the columns with words and without a number, which are sorted as texts."""
         columns = zip(self.head, zip(*self.rows, strict=True), strict=True)
-        return tuple(head for head, cells in columns if all(cell.sorts_by is None for cell in cells))
+        return tuple(
+            head
+            for head, cells in columns
+            if all(cell.sorts_by is None for cell in cells)
+            and any(cell.text not in ("", NONE) for cell in cells)
+        )
 
     @property
     def anchor(self) -> str:

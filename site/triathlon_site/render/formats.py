@@ -130,8 +130,8 @@ def price(value: float, digits: int = 10) -> str:
 
 
 def gigabytes(value: float) -> str:
-    """Three digits: `0.27`, `16.1`, `1,340`."""
-    return count(value) if value >= 100 else f"{value:.3g}"
+    """Three digits, and all before the point: `0.27`, `16.1`, `1,342`."""
+    return count(value) if value >= 100 else price(value, 3)
 
 
 def percent(share: float | None) -> str:

@@ -38,6 +38,8 @@ from triathlon_site.pages.all_models import (
 )
 from triathlon_site.pages.model import drafts as model_drafts
 from triathlon_site.published import Published
+from triathlon_site.ranking import Score
+from triathlon_site.uncertainty import Interval
 
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
 
@@ -292,6 +294,9 @@ def test_equal_figures_share_a_place_and_say_so(reported: AllModels) -> None:
     assert {places[name].text for name in ("o1-mini", "o1-preview")} == {"=1"}
     found = places_of({"a": 0.9, "b": 0.5, "c": 0.5, "d": 0.2}, {}, beside=True)
     assert [place.text for place in found.values()] == ["(1)", "(=2)", "(=2)", "(4)"]
+    assert Score(57.0, Interval(), maximum=100).scaled(1).value == 0.57, (
+        "no digits of the machine's arithmetic"
+    )
 
 
 def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
@@ -318,7 +323,7 @@ def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
     for page in ("index.html", "loop.html"):  # no ranks, no tiers
         assert "What the marks mean" in pages["loop"][page] and "higher the tier" not in pages["loop"][page]
     assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
-    assert "No results are in a table yet." in pages["nothing"]["data.html"]
+    assert "No measured or published results are in a table yet." in pages["nothing"]["data.html"]
     assert ">translation, own problems</a>." in pages["chain"]["index.html"]
     for found in pages.values():
         assert not {"overall-core.html", "changes.html"} & found.keys()

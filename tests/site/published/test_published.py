@@ -184,6 +184,7 @@ def test_a_table_is_a_file_and_a_row(tmp_path: Path, published: Published) -> No
     "columns",
     [
         *("", "nothing|x", "asl|ASL|ten", "asl|ASL|0", "asl|ASL|10||first", "a|b|1|2||f"),
+        *("asl|ASL|10|0", f"asl|ASL|10|{'9' * 400}", "asl|ASL|10; asl|Again|10"),
         *(
             "asl||||headline; pass_at_1||||headline",
             "asl||10|p+q",

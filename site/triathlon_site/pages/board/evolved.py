@@ -1,6 +1,7 @@
 """The evolved discipline on the pages: the analyses of its sets (EvoEval, section 4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Final
 
@@ -120,9 +121,9 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     yield model_table(
         "Drops",
         f"How much less of each changed set a model solves than of {against}, in per cent"
-        " of the latter, with a 95 % interval. On the same seeds: against only those that the set’s problems"
-        f" were evolved from. A minus sign: solves more.{to_average if OVER_SETS[1] in columns else ''}"
-        f"{of_most}",
+        " of the latter, with a 95 % interval from five seeds on. On the same seeds: against only those that"
+        f" the set’s problems were evolved from. A minus sign: solves more."
+        f"{to_average if OVER_SETS[1] in columns else ''}{of_most}",
         models,
         order,
         columns,
@@ -152,7 +153,7 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
             value = analysis.relative_drop(scores[seed], scores[name])
             span = ratio_interval(*samples)
             if not span.known:
-                drops[model] = _drop_cell(value)
+                drops[model] = replace(_drop_cell(value), sure=False)
                 continue
             low, high = (100 * (1 - end) for end in (span.high, span.low))
             ends = min(low, value), max(high, value)
