@@ -46,4 +46,6 @@ async def _main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("expected a folder with the official data files: python tools/mbxp_check.py FOLDER")
     asyncio.run(_main(Path(sys.argv[1])))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 ENGINE_VERSION: Final = 2
-"""Part of every manifest. Raise it by hand whenever a reply may be graded otherwise than before: results
+"""Part of every manifest. Raise it by hand whenever a stored or recorded reply is graded otherwise: results
 that another version graded are marked, and `triathlon verify --update` grades them again."""
 
 

@@ -144,13 +144,19 @@ def read(path: Path) -> YamlFile:
         mark, problem = error.problem_mark or error.context_mark, error.problem
         if not isinstance(error, yaml.constructor.ConstructorError):
             # without what PyYAML quotes of the file, which may be a key
-            problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", f"{problem}; fix indentation and quotes")
+            said = " ".join(filter(None, (error.context, problem)))
+            problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", f"{said}; fix indentation and quotes")
         raise UserError(f"{path}, line {mark.line + 1 if mark else 1}: {problem}") from None
     except yaml.reader.ReaderError as error:
         number = text.count("\n", 0, error.position) + 1
         raise UserError(f"{path}, line {number}: expected text, got {chr(error.character)!r}") from None
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise UserError(f"cannot read {str(path)!r}: expected YAML in UTF-8, got {error}") from None
+    except OSError as error:
+        raise UserError(f"cannot read {str(path)!r}: {error.strerror}; name another file") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"cannot read {str(path)!r}: expected UTF-8, got {error}; save it so") from None
+    except RecursionError:
+        message = "expected lists and mappings a few levels deep, got hundreds; remove what is not needed"
+        raise UserError(f"{path}: {message}") from None
 
 
 def matching(pattern: str, expected: str) -> Callable[[str], str]:
@@ -212,7 +218,7 @@ def fault_in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = Non
     parts = (schema, *schema.get("$defs", {}).values())  # the model, and those in it
     name = str(fault["loc"][-1])
     keys = {key for part in parts for key in part.get("properties", {})}
-    near = difflib.get_close_matches(name, sorted(keys - {name}), n=1, cutoff=0.7)
+    near = difflib.get_close_matches(name, sorted(keys - {name}), n=1, cutoff=0.7 if name in keys else 0.6)
     meant = f"did you mean {near[0]!r}?" if near else ""
     if name in keys:
         elsewhere = "it belongs to another block, such as `api:`, or beside this one; move it"

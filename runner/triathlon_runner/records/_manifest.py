@@ -65,7 +65,7 @@ class _Sampling(_Known):
     max_tokens: Count | None = None
 
 
-class _Judge(_Known):
+class _Judge(_Sampling):
     model: str
 
 

@@ -147,7 +147,7 @@ def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
 
     Empty where that statement or one behind it begins a definition, or where the function is not whole.
     """
-    lines = code.split("\n")
+    lines = syntax.program_lines(code)
     flush = [n for n, line in enumerate(lines) if not _CONTINUES.match(line)]
     last = len(lines) if cut else first_error(code)
     for _ in range(MAX_CUTS):

@@ -201,7 +201,7 @@ def _joined(prompt: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
     """The text up to the first unindented line behind the function; None where the text does not leave it."""
-    lines = joined.split("\n")
+    lines = syntax.program_lines(joined)
     flush = [n for n, line in enumerate(lines) if line.strip() and not line[0].isspace()]
     end = _pieces.first_error(joined) or len(lines)
     for _ in range(_pieces.MAX_CUTS):
@@ -250,7 +250,7 @@ def _returns_outside(program: str) -> bool:
 
 def _without_docstring(program: str, entry_point: str) -> str:
     """The program without the docstring under the function: it is the prompt's, not the model's."""
-    lines = program.split("\n")
+    lines = syntax.program_lines(program)
     for function in syntax.functions_named(program, entry_point):
         first = function.body[0]
         if syntax.is_bare_constant(first) and first.lineno > function.lineno and len(function.body) > 1:

@@ -4,6 +4,7 @@ import ast
 import typing
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from triathlon_runner import syntax
 from triathlon_runner.replies import _pieces
@@ -28,7 +29,7 @@ def with_missing_names(
     offered: list[tuple[ast.stmt, str]] = []
     by_name: dict[str, list[int]] = {}
     for source in sources:
-        lines = source.split("\n")
+        lines = syntax.program_lines(source)
         places: dict[str, list[int]] = defaultdict(list)
         for statement in syntax.statements(source):
             if isinstance(statement, syntax.Function) and statement.name == entry_point:
@@ -67,7 +68,7 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
     # Most programs are only definitions.
     if len(definitions) == len(body) or entry_point not in syntax.defined_names(program):
         return program
-    lines = program.split("\n")
+    lines = syntax.program_lines(program)
 
     def missing_names(*parts: ast.stmt) -> set[str]:
         return syntax.missing_names("\n".join(lines[n - 1] for part in parts for n in syntax.lines_of(part)))
@@ -77,16 +78,19 @@ def without_demonstration(program: str, entry_point: str, changes: list[str]) ->
         for statement in definitions
         if isinstance(statement, syntax.Function | ast.ClassDef)
     }
+    effects = {name: _effects(statement) for name, statement in own.items()}
     needed = {entry_point} | own.keys() | missing_names(*definitions)
     binding = [n for n, statement in enumerate(body) if entry_point in syntax.bound_names(statement)]
     is_function = (n for n in binding if syntax.function_values(body[n], entry_point))
     position = max(is_function, default=binding[-1])
     set_up: set[ast.stmt] = set(definitions)
     for n, statement in reversed([*enumerate(body)]):
+        if statement in set_up:
+            continue
         # Behind the function only a result is bound to its name.
         bound = syntax.bound_names(statement) - ({entry_point} if n > position else set())
-        changed = syntax.changed_names(statement) | _changed_by_calls(statement, own, entry_point)
-        if statement not in set_up and (bound | changed) & needed:
+        changed = syntax.changed_names(statement) | _changed_by_calls(statement, effects, entry_point)
+        if (bound | changed) & needed:
             set_up.add(statement)
             needed |= missing_names(statement)
     relevant = own.keys() | {entry_point} | _RUNS_THINGS
@@ -117,38 +121,57 @@ def _needs_pytest(statement: ast.stmt, entry_point: str) -> bool:
     return entry_point not in bound and "pytest" in bound | syntax.used_names(statement)
 
 
-def _changed_by_calls(statement: ast.stmt, own: Mapping[str, ast.stmt], entry_point: str) -> set[str]:
-    """Variables that calls without a result may change; none in an example, which uses the function.
+class _Effects(NamedTuple):
+    """What a statement, or the body of a function, does where it is executed."""
 
-    Such a call is one of a variable's method, or of an own function that does so or assigns to a variable.
-    """
-    called = {func.id for func in _called_alone(statement) if isinstance(func, ast.Name)}
-    parts = [statement, *(own[name] for name in called & own.keys())]
-    names: set[str] = set()
-    for part in parts:
-        if not syntax.used_names(part).isdisjoint({entry_point, "__name__"}):  # an example, a main part
-            return set()
-        names |= syntax.changed_names(part)
-        names |= {name for node in ast.walk(part) if isinstance(node, ast.Global) for name in node.names}
-        names |= {syntax.root_name(func) for func in _called_alone(part) if isinstance(func, ast.Attribute)}
-    return names - own.keys()
+    used: set[str]
+    """Names, and dotted names such as `sys.exit`."""
+    changed: set[str]
+    """Variables, also those whose method is called without a result."""
+    called: set[str]
+    """Names of functions that are called without a result."""
 
 
-def _called_alone(statement: ast.stmt) -> list[ast.expr]:
-    """What is called by statements that are nothing else than a call."""
+def _effects(statement: ast.stmt) -> _Effects:
     values = [node.value for node in ast.walk(statement) if isinstance(node, ast.Expr)]
-    return [value.func for value in values if isinstance(value, ast.Call)]
+    called = [value.func for value in values if isinstance(value, ast.Call)]
+    changed = syntax.changed_names(statement)
+    changed |= {name for node in ast.walk(statement) if isinstance(node, ast.Global) for name in node.names}
+    changed |= {syntax.root_name(func) for func in called if isinstance(func, ast.Attribute)}
+    names = {func.id for func in called if isinstance(func, ast.Name)}
+    return _Effects(syntax.used_names(statement) | _dotted_names(statement), changed, names)
+
+
+def _changed_by_calls(statement: ast.stmt, own: Mapping[str, _Effects], entry_point: str) -> set[str]:
+    """Variables that a statement changes by calls without a result, of its own functions, too.
+
+    None where it is an example, which uses the function or `input`, a main part, or ends the program.
+    """
+    changed, seen, waiting = set[str](), set[str](), [_effects(statement)]
+    while waiting:
+        part = waiting.pop()
+        if not part.used.isdisjoint({entry_point, "__name__", "input", *_EXITS}):
+            return set()
+        changed |= part.changed
+        waiting += [own[name] for name in (part.called & own.keys()) - seen]
+        seen |= part.called
+    return changed - own.keys()
+
+
+def _dotted_names(statement: ast.stmt) -> set[str]:
+    return {
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
 
 
 def _is_demonstration(statement: ast.stmt, relevant_names: set[str]) -> bool:
     """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in syntax.used_names(statement.test)
-    dotted = {
-        f"{node.value.id}.{node.attr}"
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    is_used = not _EXITS.isdisjoint(dotted) or not relevant_names.isdisjoint(syntax.used_names(statement))
+    is_used = not _EXITS.isdisjoint(_dotted_names(statement)) or not relevant_names.isdisjoint(
+        syntax.used_names(statement)
+    )
     return is_main or is_used or isinstance(statement, ast.Assert)
 
 
@@ -202,7 +225,7 @@ def with_typing_names(program: str, changes: list[str]) -> str:
 
 def _insert_after(program: str, statement: ast.stmt, code: str) -> str:
     """Inserts code after a statement, or at the end of the program where that line has a second statement."""
-    lines = program.rstrip().split("\n")
+    lines = syntax.program_lines(program.rstrip())
     last = syntax.lines_of(statement).stop - 1
     shared = any(s.lineno == last and s is not statement for s in syntax.statements(program))
     at = len(lines) if shared else last
@@ -217,5 +240,5 @@ def _insert_first(program: str, added: list[str]) -> str:
         if not (syntax.is_bare_constant(statement) or is_future):
             break
         after = syntax.lines_of(statement).stop - 1
-    lines = program.split("\n")
+    lines = syntax.program_lines(program)
     return "\n".join([*lines[:after], *added, "", *lines[after:]])

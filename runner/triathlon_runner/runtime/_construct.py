@@ -34,10 +34,10 @@ from triathlon_runner.suites import DataSetInfo
 from triathlon_runner.syntax import not_installed
 
 QUESTION_RULES: Final = 1
-"""Raise it whenever other questions are built from the same data: part of the hash `asked`. It stands for
-the questions, which are fewer where a library that a program needs is missing."""
+"""Raise it whenever other questions are built from `core` or an official data set: part of the hash `asked`.
+It stands for the questions, which are fewer where a library that a program needs is missing."""
 TRUTH_RULES: Final = 1
-"""Raise it whenever another truth is traced for the same question: part of the hash `graded`."""
+"""Raise it whenever another truth is traced for a question of these: part of the hash `graded`."""
 REVAL_RULES: Final = 1
 """Raise it whenever the model of REval's tracer gives another truth: part of the hash `graded`."""
 _RULES: Final = f"{QUESTION_RULES}.{TRUTH_RULES}"

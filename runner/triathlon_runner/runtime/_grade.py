@@ -312,7 +312,8 @@ def read_type(text: str) -> str:
 def matches(true: Value, value: str, kind: str) -> bool:
     """Whether a value and a type as they were written are those that were observed."""
     types = {read_type(true.type), _NUMPY_SCALARS.get(true.type)}
-    if not true.text or read_type(kind) not in types:
+    stated = {read_type(kind), "tuple" if kind.startswith("(") and kind.endswith(")") else ""}  # `(int)`
+    if not true.text or stated.isdisjoint(types):
         return False
     if not true.literal:
         return value.split() == true.text.split()

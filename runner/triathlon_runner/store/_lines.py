@@ -187,7 +187,8 @@ def set_torn_line_aside(path: Path) -> Path | None:
 
 def is_stream(path: Path) -> bool:
     """Whether it is written into as text comes, and never replaced: a pipe, or what stands in /dev."""
-    return path.is_fifo() or path.absolute().is_relative_to("/dev")
+    path = path.absolute()
+    return path.is_fifo() or (path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm"))  # noqa: S108
 
 
 def replace_file(path: Path, content: str | bytes) -> None:

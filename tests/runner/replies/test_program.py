@@ -4,6 +4,7 @@ All replies answer one task, `add`; each program is of this file's own making an
 """
 
 import ast
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ RIGHT = {
     "functions in functions": f"```python\n{ADD}\nx = {'lambda: ' * 2_000}1\n```",
     "fences in fences": "".join("`" * length + "md\n" for length in range(503, 2, -1)) + ADD,
     "set-up": WHOLE["set-up"],
+    "line ends of old Macs in JSON": json.dumps({"code": f"{ADD}print(add(1, 2))\n".replace("\n", "\r")}),
 }
 WRONG = {
     **replies("wrong_programs.txt"),

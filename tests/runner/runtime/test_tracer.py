@@ -99,6 +99,8 @@ def test_watching_never_calls_the_program() -> None:
         "d[index]": [],
         "b.p": [],
         "b.c": [],
+        "b.own": ["3; int"],
+        "b.box": ["; Box"],
         "b[index]": [],
         "(x[0:index], x[index - 1])": ["([4], 4); tuple"],
     }

@@ -4,10 +4,13 @@ import ast
 import inspect
 import re
 from copy import deepcopy
+from functools import cached_property
 from types import FunctionType
 from typing import Any, cast
 
 from triathlon_runner.runtime._sandboxed.programs import FILE
+
+_ABSENT = object()
 
 
 def read_watches(tree: ast.Module, watches: dict[int, list[str]]) -> dict[int, dict[str, ast.expr]]:
@@ -81,9 +84,12 @@ class _Held(ast.NodeTransformer):
 
 def _attribute(owner: Any, name: str) -> Any:
     """An attribute that the program does not compute."""
-    found, kind = inspect.getattr_static(owner, name, None), type(owner)
-    read = [getattr(found, name, None) for name in ("fget", "func")]  # of a property, of a cached one
-    read += [getattr(type(found), "__get__", None), kind.__getattribute__, getattr(kind, "__getattr__", None)]
+    found, kind = inspect.getattr_static(owner, name, _ABSENT), type(owner)
+    read = [getattr(type(found), "__get__", None), kind.__getattribute__]
+    if isinstance(found, property | cached_property):
+        read.append(found.fget if isinstance(found, property) else found.func)
+    if found is _ABSENT:
+        read.append(getattr(kind, "__getattr__", None))
     if any(map(_is_own, read)):
         raise LookupError(name)
     return getattr(owner, name)
@@ -91,9 +97,9 @@ def _attribute(owner: Any, name: str) -> Any:
 
 def _item(container: Any, index: Any) -> Any:
     """An item that is there, and that the program does not compute."""
-    absent = isinstance(container, dict) and not dict.__contains__(container, index)
-    if absent or _is_own(getattr(type(container), "__getitem__", None)):
-        raise LookupError(index)
+    called = (getattr(type(container), "__getitem__", None), type(index).__hash__, type(index).__eq__)
+    if any(map(_is_own, called)) or (isinstance(container, dict) and not dict.__contains__(container, index)):
+        raise LookupError(type(index))
     return container[index]
 
 
