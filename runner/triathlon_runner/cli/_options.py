@@ -89,7 +89,7 @@ async def built_suite(
 
 
 def models_to_run(
-    models_file: Path,
+    models_file: Path | None,
     models: str | None,
     model: str | None,
     base_url: str | None,
@@ -110,7 +110,7 @@ def models_to_run(
         )
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
-    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
+    listed = models_yaml.load(models_file, needed=False)
     stated = None
     if price is not None:
         try:
