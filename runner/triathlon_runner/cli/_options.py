@@ -27,6 +27,11 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
     return DataStore(cache=cache_folder() / "data", folder=data, fetch=fetch)
 
 
+def kept_verdicts(name: str) -> Path:
+    """Returns the file of the cache with the verdicts on the problems of a suite, or of a file's name."""
+    return cache_folder() / "verdicts" / f"{name.replace('/', '-')}.jsonl"
+
+
 @asynccontextmanager
 async def open_grader(
     executor: cli.Executor, ray_address: str | None, report: Callable[[str], object]
