@@ -7,7 +7,7 @@ PROFILE ?= quick
 RUN_OPTIONS ?=
 # Two processes, each with whole files of tests: TEST_OPTIONS= runs them one after the other.
 TEST_OPTIONS ?= -n 2 --dist loadfile
-RECORDED = $(BIN)/triathlon import $(if $(VERDICTS),--verdicts "$(VERDICTS)") $(RECORDED_OPTIONS)
+RECORDED = $(BIN)/triathlon import $(RECORDED_OPTIONS)
 PRETTIER = npx --yes prettier@3.10.1
 ACTIVATE := source .venv/bin/activate
 
@@ -33,7 +33,7 @@ leaderboard: setup ## Run what is missing for every model of models.yaml, then r
 	@code=0; $(BIN)/triathlon run --profile $(PROFILE) $(RUN_OPTIONS) || code=$$?; \
 	$(BIN)/triathlon build --history && exit $$code
 
-recorded: setup ## Grade the recordings in DIR again and write results/recorded/ (VERDICTS=FILE goes on from there)
+recorded: setup ## Grade the recordings in DIR again and write results/recorded/
 	@code=0 found=; \
 	file() { if [ -e "$$3" ]; then found=yes; $(RECORDED) "$$1" "$${@:3}" --recorded "$$2" || code=$$?; fi; }; \
 	file evaloop evalooop "$(DIR)/loop"; \

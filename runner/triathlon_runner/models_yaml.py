@@ -209,21 +209,23 @@ def check_have_results(
     check_names(names, measured, what=what, command="triathlon results list --json")
 
 
-def load(path: Path, *, missing_ok: bool = False) -> Registry:
-    """Reads and checks models.yaml; one without models where there is no file and `missing_ok`.
+def load(path: Path | None, *, needed: bool = True) -> Registry:
+    """Reads and checks a list of models; None: models.yaml here, which may be missing where not `needed`.
 
     Raises:
         UserError: a missing or unreadable file, bad YAML, an unknown key, a wrong value, what looks like the
             key of a provider; names line and key.
     """
-    if not path.exists():
-        if missing_ok:
-            return Registry(models=())
+    file_path = path or Path("models.yaml")
+    if path is None and not needed and not file_path.exists():
+        return Registry(models=())
+    if not file_path.exists():
         raise UserError(
-            f"no models file at {str(path)!r}; write one (README, 'Add a model'), name it with --models-file,"
-            " or run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+            f"no models file at {str(file_path)!r}; write one (README, 'Add a model'), name it with"
+            " --models-file, or run one model without a file: triathlon run --model NAME --base-url"
+            " http://127.0.0.1:11434/v1"
         )
-    file = read(path)
+    file = read(file_path)
     pasted_keys.check_file(file)
     return validated(file, Registry)
 

@@ -14,10 +14,20 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue, read_catalogue
-from triathlon_runner.cli import Models, Results, Suites, add_commands, app, examples, names, one_of
+from triathlon_runner.cli import (
+    Models,
+    ModelsFile,
+    Results,
+    Suites,
+    add_commands,
+    app,
+    examples,
+    names,
+    one_of,
+)
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
-from triathlon_site.cli_options import PANEL, Docs, ModelsFile, Out, Url, Wanted, load_models
+from triathlon_site.cli_options import PANEL, Docs, Out, Url, Wanted
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
@@ -80,7 +90,7 @@ def build_command(
     report = build(
         results,
         out,
-        load_models(models_file),
+        models_yaml.load(models_file, needed=False),
         Options(strict, history, url, docs, as_of),
         known=read_catalogue(models_file),
         cache=None if no_cache else cache_folder(),
@@ -137,7 +147,7 @@ def scores_command(
     from triathlon_site.build import cache_folder, gather, in_words  # noqa: PLC0415  see above
     from triathlon_site.exports import imported_records, noise_records, records, score_frame  # noqa: PLC0415  see above
 
-    listed, known = load_models(models_file), read_catalogue(models_file)
+    listed, known = models_yaml.load(models_file, needed=False), read_catalogue(models_file)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     for line in in_words(results, notices := gathered.results.notices):
         print_error(f"warning: {line}")
@@ -204,7 +214,7 @@ def export_command(
     from triathlon_site.build import cache_folder, checked_url, gather  # noqa: PLC0415  see above
     from triathlon_site.exchange import sources_of, write_export  # noqa: PLC0415  see above
 
-    listed, known = load_models(models_file), read_catalogue(models_file)
+    listed, known = models_yaml.load(models_file, needed=False), read_catalogue(models_file)
     address = checked_url(url)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     wanted = _wanted(models, suites, listed, known, gathered)

@@ -7,17 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
-from triathlon_runner import models_yaml
 from triathlon_runner.models_yaml import check_have_results
 
-ModelsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--models-file",
-        help="The list of models; left out: models.yaml, where there is one.",
-        envvar="TRIATHLON_MODELS",
-    ),
-]
 Url = Annotated[
     str,
     typer.Option(
@@ -38,11 +29,6 @@ Docs = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 PANEL: Final = "Commands of the site"
-
-
-def load_models(path: Path | None) -> models_yaml.Registry:
-    """models.yaml; without the option and without the file, models are shown by their ids alone."""
-    return models_yaml.load(path or Path("models.yaml"), missing_ok=path is None)
 
 
 @dataclass(frozen=True)

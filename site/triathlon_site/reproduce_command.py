@@ -58,7 +58,7 @@ def reproduce_command(
     partly: Annotated[
         bool, typer.Option("--partly", help="Run what can run here, without what is missing.")
     ] = False,
-    models_file: ModelsFile = Path("models.yaml"),
+    models_file: ModelsFile = None,
     results: Results = Path("results"),
     data: Data = None,
     out: Out = Path("_site"),

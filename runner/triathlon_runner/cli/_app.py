@@ -15,7 +15,6 @@ from triathlon_runner import __version__
 from triathlon_runner.errors import UserError, messages
 from triathlon_runner.terminal import print_error, print_traceback
 
-MODELS_FILE: Final = Path("models.yaml")
 RESULTS: Final = Path("results")
 Command = TypeVar("Command", bound=Callable[..., Any])
 _OUTPUT_LOST: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
@@ -120,7 +119,10 @@ def one_of(choices: Iterable[str]) -> Callable[[str], list[str]]:
 _IDS: Final = "Ids, separated by commas; left out: all."
 Models = Annotated[str | None, Option(help=_IDS)]
 Suites = Annotated[str | None, Option(help=_IDS)]
-ModelsFile = Annotated[Path, Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")]
+ModelsFile = Annotated[
+    Path | None,
+    Option("--models-file", help="The list of models; left out: models.yaml.", envvar="TRIATHLON_MODELS"),
+]
 Results = Annotated[Path, Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
 Data = Annotated[
     Path | None, Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")

@@ -45,7 +45,7 @@ def evolve(
     limit: Annotated[int | None, Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,
     dry_run: cli.DryRun = False,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     data: cli.Data = None,
 ) -> None:
     """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.

@@ -51,7 +51,7 @@ def gate(
     site_url: Annotated[
         str | None, Option(help="Where the site is, for links; left out: _site/.", envvar="TRIATHLON_URL")
     ] = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import data_store
+from triathlon_runner.cli._options import data_store, kept_verdicts
 from triathlon_runner.datasets import DataStore, FunctionProblem
 from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
@@ -57,7 +57,6 @@ def grade(
         )
     ks = sorted(set(map(int, parts)))
     functions, inputs = _problems(suite, problems, data_store(data))
-    name = problems.name if problems else (suite or "").replace("/", "-")
     report = asyncio.run(
         grade_samples(
             samples,
@@ -67,7 +66,7 @@ def grade(
             inputs="base" if base_only else inputs,
             jobs=jobs,
             keys=cache_folder() / "keys",
-            verdicts=cache_folder() / "verdicts" / f"{name}.jsonl",
+            verdicts=kept_verdicts(problems.name if problems else suite or ""),
             on_progress=progress_lines("triathlon grade", "sample"),
         )
     )

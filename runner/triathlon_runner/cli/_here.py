@@ -40,7 +40,7 @@ _PROBE_LIMITS: Final = Limits(outage_seconds=60.0, longest_retry_after=60.0, fir
 @cli.command("triathlon models", "triathlon models claude-haiku-4.5", "triathlon models --json")
 def models(
     model: Annotated[str | None, Argument(help="Shows all of this one.")] = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     as_json: cli.AsJson = False,
 ) -> None:
     """The models of models.yaml and whether they can run here."""
@@ -76,7 +76,7 @@ def _facts(row: ModelRow) -> dict[str, str]:
 def suites(
     data: cli.Data = None,
     variants: bool = False,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     as_json: cli.AsJson = False,
 ) -> None:
     """The suites, where they are graded and whether their data is here; --variants lists those too.
@@ -87,6 +87,7 @@ def suites(
     Graded outside: expected values and verdict never are in the process of a model's program.
     Graded in part: an output's assertion, with plain values filled in, runs beside the data set's program.
     """
+    models_yaml.load(models_file, needed=False)  # a named one that is missing has no suites.yaml beside it
     screen = console()
     entries = catalogue.read_catalogue(models_file).entries()
     data_of = {entry.id: _data_of(entry, data) for entry in entries if entry.variant_of is None}
@@ -128,7 +129,7 @@ def _data_of(entry: SuiteEntry, data: Path | None) -> tuple[str, str]:
 
 
 @cli.command("triathlon doctor")
-def doctor(models_file: cli.ModelsFile = cli.MODELS_FILE, data: cli.Data = None) -> None:
+def doctor(models_file: cli.ModelsFile = None, data: cli.Data = None) -> None:
     """What can run here: sandbox level, limits of a program, languages, GPUs, data, keys.
 
     Exit code 1: nothing can be executed.
@@ -158,7 +159,7 @@ def doctor(models_file: cli.ModelsFile = cli.MODELS_FILE, data: cli.Data = None)
     missing = [entry.id for entry in known if not _data_of(entry, data)[0]]
     where = "fetched when run, or read from --data FOLDER"
     say("data", f"not here, {where}: {', '.join(missing)}" if missing else "all here")
-    for row in models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE).models:
+    for row in models_yaml.load(models_file, needed=False).models:
         say("model", f"{row.id}: {why_not(row) or 'ready'}")
     raise typer.Exit(0 if health.level is not None else 1)
 
@@ -176,7 +177,7 @@ def probe_servers(
     price: cli.PriceOfModel = None,
     budget: cli.Budget = None,
     ask_again: Annotated[bool, Option("--ask-again", help="Ask anew what was asked before.")] = False,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     as_json: cli.AsJson = False,
 ) -> None:
     """Asks at most seven small questions that show how a server behaves, and which settings its row needs.

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from triathlon_runner import imports
 from triathlon_runner.catalogue import read_catalogue
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import data_store, with_grader
+from triathlon_runner.cli._options import data_store, kept_verdicts, with_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import CachingGrader, Grader
 from triathlon_runner.llm import ModelKind
@@ -59,7 +59,6 @@ def import_command(
     log_filter: Annotated[
         str | None, Option("--filter", metavar="NAME", help="Of a log with several filters; else the first.")
     ] = None,
-    verdicts: Annotated[Path | None, Option(help="File to keep verdicts in for the next call.")] = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:
@@ -67,16 +66,17 @@ def import_command(
 
     --recorded SOURCE files outcomes without texts, with a receipt, in place of what was filed before.
     SOURCE stands in results/recorded/sources.yaml, which names its suites.
+    Verdicts are kept in the cache, so that the same call goes on where one was stopped.
     LiveCodeBench's outputs cannot be graded here: their pass@1 is printed, and nothing is written.
 
     Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to fix.
     """
     check_names([format_name], list(_ABOUT), what="format")
     if format_name in imports.REPORTED:
-        if suite or model or recorded or log_filter or verdicts:
+        if suite or model or recorded or log_filter:
             raise UserError(
                 f"{format_name}: expected the files alone, because their figures are only printed; leave"
-                " --suite, --model, --recorded, --filter and --verdicts out"
+                " --suite, --model, --recorded and --filter out"
             )
         for path in paths:
             _show_reported(imports.read_livecodebench(path), path)
@@ -91,8 +91,8 @@ def import_command(
 
     async def import_all(grader: Grader) -> int:
         left_out = 0
-        caching = CachingGrader(grader, verdicts)
         for entry in entries:  # one after another: a suite's data can be large
+            caching = CachingGrader(grader, kept_verdicts(entry.id))
             built = await build_suite(entry, store, grader, Wanted())
             for log in (log for log in logs if log.suite in {None, entry.id}):
                 show = progress_lines(f"triathlon import: {log.row.id} {entry.id}", "unit")

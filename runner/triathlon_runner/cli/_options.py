@@ -27,6 +27,11 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
     return DataStore(cache=cache_folder() / "data", folder=data, fetch=fetch)
 
 
+def kept_verdicts(name: str) -> Path:
+    """Returns the file of the cache with the verdicts on the problems of a suite, or of a file's name."""
+    return cache_folder() / "verdicts" / f"{name.replace('/', '-')}.jsonl"
+
+
 @asynccontextmanager
 async def open_grader(
     executor: cli.Executor, ray_address: str | None, report: Callable[[str], object]
@@ -89,7 +94,7 @@ async def built_suite(
 
 
 def models_to_run(
-    models_file: Path,
+    models_file: Path | None,
     models: str | None,
     model: str | None,
     base_url: str | None,
@@ -110,7 +115,7 @@ def models_to_run(
         )
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
-    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
+    listed = models_yaml.load(models_file, needed=False)
     stated = None
     if price is not None:
         try:

@@ -80,7 +80,7 @@ results_app = cli.group_of_commands(
 def list_command(
     check: Annotated[bool, Option(help="Compare with today's protocols, data and models.yaml.")] = True,
     prompts: cli.PromptsUsed = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
     as_json: cli.AsJson = False,
@@ -110,7 +110,7 @@ def archive_command(
     suites: cli.Suites = None,
     outdated: Annotated[bool, Option("--outdated", help="Of another protocol, data or revision.")] = False,
     prompts: cli.PromptsUsed = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:
@@ -142,7 +142,7 @@ def archive_command(
 def compact_command(
     models: cli.Models = None,
     suites: cli.Suites = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:
@@ -180,8 +180,10 @@ def compact_command(
         raise typer.Exit(0 if with_grader(compact_all) == len(chosen) else 1)
 
 
-def _chosen(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
-    listed, catalogue = models_yaml.load(models_file, missing_ok=True), read_catalogue(models_file)
+def _chosen(
+    results: Path, models_file: Path | None, models: str | None, suites: str | None
+) -> list[StoredFile]:
+    listed, catalogue = models_yaml.load(models_file, needed=False), read_catalogue(models_file)
     return chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)[0]
 
 
@@ -345,11 +347,13 @@ def _show_rows(rows: Sequence[_Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _states_of(folder: ResultsFolder, models_file: Path, data: Path | None, prompts: Path | None) -> _States:
+def _states_of(
+    folder: ResultsFolder, models_file: Path | None, data: Path | None, prompts: Path | None
+) -> _States:
     """Returns what is damaged in each file, and whether a run would add to it."""
     if prompts is not None:
         check_prompts(prompts)
-    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
+    listed = models_yaml.load(models_file, needed=False)
     catalogue, store = read_catalogue(models_file), data_store(data, fetch=False)
     by_suite = sorted(folder.files(), key=lambda file: file[1])
 

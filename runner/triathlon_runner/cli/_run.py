@@ -132,7 +132,7 @@ def run(
     ),
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
 ) -> None:

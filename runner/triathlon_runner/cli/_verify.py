@@ -65,7 +65,7 @@ def verify(
     update: Annotated[bool, Option("--update", help="Rewrite verdicts of another grader's version.")] = False,
     executor: cli.ExecutorOption = "local",
     ray_address: cli.RayAddress = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
     as_json: cli.AsJson = False,
@@ -85,7 +85,7 @@ def verify(
         check_prompts(prompts)
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = read_catalogue(models_file), data_store(data)
-    listed = models_yaml.load(models_file, missing_ok=True)
+    listed = models_yaml.load(models_file, needed=False)
     named = {catalogue.id_of(text): text for text in cli.names(suites) or ()}
     stored, recorded = chosen_files(results, cli.names(models), list(named) or None, listed, catalogue)
     prices = {row.id: row.price for row in listed.models} if update else None
@@ -319,7 +319,7 @@ def check_command(
     folder: Annotated[Path, Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
     markdown: Annotated[Path | None, Option(help="File for the report as Markdown; - prints it.")] = None,
     statement: Annotated[Path | None, Option(help="File for an in-toto statement, unsigned.")] = None,
-    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    models_file: cli.ModelsFile = None,
     data: cli.Data = None,
     as_json: cli.AsJson = False,
 ) -> None:
@@ -332,6 +332,7 @@ def check_command(
     printed = markdown == Path("-")
     if printed and as_json:
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
+    listed = models_yaml.load(models_file, needed=False)
     submission, problems = submit.submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
     store, say = data_store(data), screen.print_message
@@ -347,7 +348,7 @@ def check_command(
     own_statement = submission.folder.verified(submission.model)
     if submission.suites and own_statement.absolute() != (statement or folder).absolute():
         problems += submit.check_statement(submission, checks)
-    has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
+    has_row = submission.model in listed.ids
     report = submit.SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if as_json:
         console().print_json(data=report.as_json())

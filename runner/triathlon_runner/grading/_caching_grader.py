@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from triathlon_runner.concurrency import LONG, Once
 from triathlon_runner.datasets import FunctionProblem
@@ -17,19 +17,18 @@ from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.store import set_torn_line_aside
 from triathlon_runner.syntax import tree_text
 
+_REMEDY: Final = "make it writable, delete it, or name another cache in TRIATHLON_CACHE"
+
 
 class CachingGrader:
     """Grades a program of a problem once, however many models wrote it, also in calls after this one."""
 
-    def __init__(
-        self, grader: Grader, file: Path | None = None, *, remedy: str = "name another file at --verdicts"
-    ) -> None:
+    def __init__(self, grader: Grader, file: Path | None = None) -> None:
         """Reads the verdicts of earlier calls from a file of JSON lines; None: they are held in memory.
 
         Each verdict is one line that is appended at once, so that several commands may use one file.
-        `remedy` says what to do where the file cannot be used.
         """
-        self._grader, self._file, self._remedy = grader, file, remedy
+        self._grader, self._file = grader, file
         verdicts: dict[str, Verdict] = {}
         self._verdicts = Once(verdicts)
         line = b""
@@ -42,7 +41,7 @@ class CachingGrader:
         except (OSError, ValueError, TypeError) as error:
             raise UserError(
                 f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
-                f" ({str(error).splitlines()[0]}); {remedy}"
+                f" ({str(error).splitlines()[0]}); {_REMEDY}"
             ) from None
 
     @property
@@ -76,7 +75,7 @@ class CachingGrader:
                         lines.write(line.encode())
                 except OSError as error:
                     raise UserError(
-                        f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); {self._remedy}"
+                        f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); {_REMEDY}"
                     ) from None
             return verdict
 

@@ -29,7 +29,6 @@ UNKNOWN_TASK = "unknown_task"
 """The outcome of a sample for a task that the problems do not have."""
 _PROGRAM = "program_sha256"
 """The field that every line of the `--out` file has, and no sample."""
-_CANNOT_CACHE = "make it writable, delete it, or name another cache in TRIATHLON_CACHE"
 
 Line = dict[str, Any]
 
@@ -130,7 +129,7 @@ async def grade_samples(
     done = itertools.count(1)
     async with open_sandbox(jobs=jobs) as sandbox:
         report.level = sandbox.level
-        grader = CachingGrader(ProgramGrader(sandbox, keys), verdicts, remedy=_CANNOT_CACHE)
+        grader = CachingGrader(ProgramGrader(sandbox, keys), verdicts)
         slots = asyncio.Semaphore(jobs or len(os.sched_getaffinity(0)))
 
         async def graded(sample: Sample) -> Line | None:

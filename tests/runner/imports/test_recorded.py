@@ -119,10 +119,11 @@ def test_sets_of_one_file_and_official_verdicts(place: ImportPlace, tmp_path: Pa
     assert found[0]["outcome"] == "passed" and len(stated["sha256"]) == 64
 
 
-def test_kept_verdicts_are_not_graded_again(place: ImportPlace, tmp_path: Path) -> None:
-    """What `--verdicts` holds is taken as it is, a line that was cut is graded anew, another file refused."""
-    verdicts = tmp_path / "verdicts.jsonl"
-    arguments = (two_models(tmp_path / "logs"), "--recorded", "evalooop", "--verdicts", str(verdicts))
+def test_kept_verdicts_are_not_graded_again(tmp_path: Path) -> None:
+    """What the cache holds is taken as it is, a line that was cut is graded anew, another file refused."""
+    place = place_with_sources(tmp_path)
+    verdicts = tmp_path / "cache/verdicts/loop-core.jsonl"
+    arguments = (two_models(tmp_path / "logs"), "--recorded", "evalooop")
     place.bring("evaloop", *arguments)
     whole = verdicts.read_bytes()
     changed = whole.replace(b'\\"outcome\\":\\"passed\\"', b'\\"outcome\\":\\"timed_out\\"')
@@ -138,8 +139,9 @@ def test_kept_verdicts_are_not_graded_again(place: ImportPlace, tmp_path: Path) 
     assert verdicts.read_text() == '["my", "notes"]\n'
 
 
-def test_nothing_is_filed_where_our_machinery_failed(place: ImportPlace, tmp_path: Path) -> None:
+def test_nothing_is_filed_where_our_machinery_failed(tmp_path: Path) -> None:
     """What could not be graded is named, what was filed before stays, and the next call files it."""
+    place = place_with_sources(tmp_path)
     tasks = [evaloop_task(problem.task_id, WRONG) for problem in (FIRST, SECOND)]
     log = write_json(tmp_path / "faulty.json.gz", {"0": tasks})
     found = [InfrastructureError("the sandbox is away"), Verdict(outcome=Outcome.CRASHED, passed=0, total=1)]
