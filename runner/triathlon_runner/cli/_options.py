@@ -48,7 +48,9 @@ async def open_grader(
     if executor == "ray":
         try:
             from triathlon_runner.cluster import open_cluster  # noqa: PLC0415  a second of import
-        except ImportError:
+        except ModuleNotFoundError as error:
+            if error.name != "ray":
+                raise
             raise UserError(
                 "--executor ray needs Ray: pip install '.[ray]' in the checkout, on every node"
                 " (docs/running.md, 'On a cluster')"

@@ -14,7 +14,7 @@ from triathlon_runner.grading._program_grader import Grader
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.store import set_torn_line_aside
+from triathlon_runner.store import append_line, set_torn_line_aside
 from triathlon_runner.syntax import tree_text
 
 _REMEDY: Final = "make it writable, delete it, or name another cache in TRIATHLON_CACHE"
@@ -69,10 +69,8 @@ class CachingGrader:
             verdict = await grade()
             if self._file is not None:
                 try:
-                    self._file.parent.mkdir(parents=True, exist_ok=True)
                     line = json.dumps([key, verdict.model_dump_json()]) + "\n"
-                    with self._file.open("ab", buffering=0) as lines:  # one write: others append here, too
-                        lines.write(line.encode())
+                    append_line(self._file, line.encode())
                 except OSError as error:
                     raise UserError(
                         f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); {_REMEDY}"

@@ -206,7 +206,8 @@ def _check_writable(out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("ab+") as file:
             file.seek(0)
-            first_line = file.readline().strip()
+            marker = f'"{_PROGRAM}": '.encode()
+            other_line = next((line for line in file if line.strip() and marker not in line), b"")
         if is_new:
             out.unlink()
     except OSError as error:
@@ -214,8 +215,8 @@ def _check_writable(out: Path) -> None:
             f"--out expects a file that can be written, got {str(out)!r} ({error.strerror or error});"
             " name another one"
         ) from error
-    if first_line and f'"{_PROGRAM}": '.encode() not in first_line:
+    if other_line:
         raise UserError(
-            f"{str(out)!r}: expected graded samples or no file, got {first_line[:60]!r}; name another file at"
-            " --out"
+            f"{str(out)!r}: expected graded samples or no file, got {other_line.strip()[:60]!r};"
+            " name another file at --out"
         )

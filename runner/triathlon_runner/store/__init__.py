@@ -25,6 +25,7 @@ from triathlon_runner.store._lines import (
     DamagedLineError,
     ResultsFile,
     Unit,
+    append_line,
     count_lines,
     is_stream,
     read_records,

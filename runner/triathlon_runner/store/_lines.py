@@ -185,6 +185,23 @@ def set_torn_line_aside(path: Path) -> Path | None:
     return torn
 
 
+def append_line(path: Path, line: bytes) -> None:
+    """Adds a line to a file, which is made where there is none: all of it, or nothing.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        left, before = memoryview(line), os.fstat(file.fileno()).st_size
+        try:
+            while left:  # one call may write less than it is given
+                left = left[os.write(file.fileno(), left) :]
+        except OSError:
+            os.ftruncate(file.fileno(), before)
+            raise
+
+
 def is_stream(path: Path) -> bool:
     """Whether it is written into as text comes, and never replaced: a pipe, or what stands in /dev."""
     path = path.absolute()
@@ -223,8 +240,8 @@ class ResultsFile(Generic[R]):
 
     A line is complete or missing: opening the file moves a torn last line to `<suite>.jsonl.torn`, and a
     message about that goes to `say`.
-    Its units alone are held in memory, so that a run of any length needs little. The file is closed between
-    two lines, so that a hundred models with twenty suites each need no descriptors.
+    Its units alone are held in memory; `sort` reads all lines. The file is closed between two lines, so that
+    a hundred models with twenty suites each need no descriptors.
     """
 
     def __init__(self, path: Path, record: type[R], say: Callable[[str], None] = lambda _: None) -> None:
@@ -313,15 +330,7 @@ class ResultsFile(Generic[R]):
         assert self._opened, "append outside `with`"
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as file:
-                left, before = memoryview(line), os.fstat(file.fileno()).st_size
-                try:
-                    while left:  # one call may write less than it is given
-                        left = left[os.write(file.fileno(), left) :]
-                except OSError:
-                    os.ftruncate(file.fileno(), before)
-                    raise
+            append_line(self.path, line)
         except OSError as error:
             raise UserError(
                 f"cannot append to {str(self.path)!r} ({error}); make room and run again, nothing is lost"

@@ -103,7 +103,7 @@ def test_a_torn_verdict_is_graded_again(grading: Grading) -> None:
 def test_out_is_looked_at_before_the_work(grading: Grading, out: str, why: str) -> None:
     """Nothing is graded, and another file than one of graded samples is left as it is."""
     call = grading.command([(1, RIGHT)])
-    (grading.root / "notes.txt").write_text("my notes\n")
+    (grading.root / "notes.txt").write_text("\nmy notes\n")
     before = {path: path.read_bytes() for path in grading.root.iterdir()}
     grading.expect(f"{call} --out {out}", 2, why)
     assert {path: path.read_bytes() for path in grading.root.iterdir()} == before
