@@ -1,12 +1,10 @@
-"""Addresses of the site that commands of the runner name, too: the pages of a model's units."""
+"""Addresses of the site's pages of a model's units, from the site's root."""
 
 import hashlib
 import re
 from typing import Final
 from urllib.parse import quote
 
-SITE_FOLDER: Final = "_site"
-"""Where `triathlon build` writes the site, unless it is told another folder."""
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -50,8 +48,3 @@ def units_page(model: str) -> str:
 def unit_anchor(task_id: str, sample: int = 0) -> str:
     """Returns the anchor of a unit on that page: its task, quoted, and `@2` for the second sample."""
     return quote(task_id, safe="/") + (f"@{sample + 1}" if sample else "")
-
-
-def unit_address(site: str, model: str, suite: str, task_id: str) -> str:
-    """Returns the address of a task's evidence, below a folder or a web address."""
-    return f"{site.rstrip('/')}/{evidence_page(model_slug(model), suite)}#{unit_anchor(task_id)}"

@@ -29,7 +29,6 @@ from triathlon_runner.gate import (
 from triathlon_runner.schedule import ConsoleProgress, Control, RunPlan, Summary, Wanted
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
-from triathlon_runner.unit_pages import SITE_FOLDER
 
 
 @cli.command(
@@ -48,9 +47,6 @@ def gate(
     budget: cli.Budget = None,
     as_json: cli.AsJson = False,
     markdown: Annotated[Path | None, Option(help="File that gets the report, too.")] = None,
-    site_url: Annotated[
-        str | None, Option(help="Where the site is, for links; left out: _site/.", envvar="TRIATHLON_URL")
-    ] = None,
     models_file: cli.ModelsFile = None,
     results: cli.Results = cli.RESULTS,
     data: cli.Data = None,
@@ -62,7 +58,7 @@ def gate(
 
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to fix.
     """
-    _check(baseline, candidate, alpha, margin, markdown, site_url)
+    _check(baseline, candidate, alpha, margin, markdown)
     models, quick = (baseline, candidate), Wanted("quick")
     suite_ids = cli.names(suites) or [entry.id for entry in BUILT_IN.select() if quick.takes(entry)]
     session = Session(
@@ -88,32 +84,24 @@ def gate(
     comparison, summary = asyncio.run(_compare(session, planned, screen))
     asked = [account for account in session.control.accounts if account.stats.answered]
     usd = session.control.spent if not asked or any(account.price for account in asked) else None
-    site = site_url or SITE_FOLDER
-    report = report_of(comparison, session.folder, summary, suites=suite_ids, seed=seed, usd=usd, site=site)
+    report = report_of(comparison, session.folder, summary, suites=suite_ids, seed=seed, usd=usd)
     if as_json:
         console().print_json(data=report)
     else:
-        for line in report_lines(report, session.folder):
+        for line in report_lines(report):
             screen.print(line, soft_wrap=not screen.is_terminal)
     if markdown is not None:  # behind what is printed: a full disk costs this file alone
         replace_file(markdown, report_markdown(report))
     raise typer.Exit(report["exit_code"])
 
 
-def _check(
-    baseline: str, candidate: str, alpha: float, margin: float, markdown: Path | None, site_url: str | None
-) -> None:
+def _check(baseline: str, candidate: str, alpha: float, margin: float, markdown: Path | None) -> None:
     if baseline == candidate:
         raise UserError(f"expected two models at --baseline and --candidate, got {baseline!r} twice")
     if not 0 < alpha < 1:
         raise UserError(f"expected --alpha above 0 and below 1, such as 0.05, got {alpha!r}")
     if not 0 <= margin < 1:
         raise UserError(f"expected --margin from 0 to below 1, such as 0.02, got {margin!r}")
-    if site_url and not site_url.startswith(("https://", "http://")):
-        raise UserError(
-            "expected --site-url (TRIATHLON_URL) as the site's web address, such as"
-            f" 'https://example.org/board/', got {site_url!r}; leave it out for links to _site/"
-        )
     if markdown is not None and (markdown.is_dir() or not markdown.parent.is_dir()):
         raise UserError(f"expected --markdown as a file in a folder that exists, got {str(markdown)!r}")
 

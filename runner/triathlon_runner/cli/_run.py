@@ -101,7 +101,7 @@ class Session:
 @cli.command(
     "triathlon run --limit 2",
     "triathlon run --models my-model --suites loop/core --profile standard --dry-run",
-    "triathlon run --budget 20 --deadline 07:00",
+    "triathlon run --budget 20 --deadline 8h",
     "triathlon run --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1",
 )
 def run(
@@ -122,7 +122,7 @@ def run(
     dry_run: cli.DryRun = False,
     estimates: Annotated[bool, Option("--estimates", help="As --dry-run, but then run.")] = False,
     budget: cli.Budget = None,
-    deadline: Annotated[str | None, Option(help="8h, 2d12h, 90m, 07:00 or a date and time.")] = None,
+    deadline: Annotated[str | None, Option(help="Longest that it sends requests: 8h, 2d12h, 90m.")] = None,
     stop_within: Annotated[str, Option(help="Longest that a stop waits.")] = duration(schedule.STOP_SECONDS),
     outage: Annotated[str, Option(help="How long a server may be away.")] = duration(_LIMITS.outage_seconds),
     attempts: Annotated[int, Option(min=1, help="Tries of one question.")] = _LIMITS.attempts,

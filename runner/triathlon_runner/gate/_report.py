@@ -9,7 +9,6 @@ from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted, first_of, in_markdown
-from triathlon_runner.unit_pages import unit_address
 
 EXIT_CODES: Final = {"better": 0, "not worse": 0, "worse": 1, "undecided": 3, "none": 2}
 """By verdict; `none` where an error kept the gate from one."""
@@ -25,12 +24,11 @@ def report_of(
     suites: Sequence[str],
     seed: int,
     usd: float | None,
-    site: str,
 ) -> dict[str, Any]:
     """Returns the document of `--json`: the result, with file and line of the evidence for each lost task.
 
     `summary` is an empty one where the stored results sufficed, `usd` is None where models were asked and
-    none of them has a price, and `site` is the folder or web address in front of the pages that are named.
+    none of them has a price.
     """
     errors = [
         *summary.errors,
@@ -61,7 +59,7 @@ def report_of(
         "margin": comparison.margin,
         "seed": seed,
         "won": comparison.won(),
-        "lost": _lost_tasks(comparison, folder, site),
+        "lost": _lost_tasks(comparison, folder),
         "stopped": summary.stopped,
         "errors": errors,
         "notes": list(summary.notes),
@@ -69,11 +67,8 @@ def report_of(
     }
 
 
-def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> list[dict[str, Any]]:
-    """Returns each task on which the candidate's score was lower: scores, and of both models file and line.
-
-    The page is where the site lists the task, with a link to its prompt, reply and verdict.
-    """
+def _lost_tasks(comparison: Comparison, folder: ResultsFolder) -> list[dict[str, Any]]:
+    """Returns each task on which the candidate's score was lower: scores, file and line of both models."""
     lost = [asdict(task) for task in comparison.lost()]
     for role, model in zip(("baseline", "candidate"), comparison.models, strict=True):
         for suite in {task["suite"] for task in lost}:
@@ -83,14 +78,12 @@ def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> lis
             numbers = {line["task_id"]: n for n, line in enumerate(records, 1) if line["sample"] == 0}
             for task in lost:
                 if task["suite"] == suite:
-                    task_id = task["task_id"]
-                    task[f"{role}_file"], task[f"{role}_line"] = str(path), numbers[task_id]
-                    task[f"{role}_page"] = unit_address(site, model, suite, task_id)
+                    task[f"{role}_file"], task[f"{role}_line"] = str(path), numbers[task["task_id"]]
     return lost
 
 
-def report_lines(report: Mapping[str, Any], folder: ResultsFolder) -> list[str]:
-    """Returns the report for people, a sentence a line; `folder` has the results."""
+def report_lines(report: Mapping[str, Any]) -> list[str]:
+    """Returns the report for people, a sentence a line."""
     lines = _sentences(report)
     if lost := report["lost"]:
         lines.append(f"{_lost_and_won(report)}; lost:")
@@ -100,8 +93,6 @@ def report_lines(report: Mapping[str, Any], folder: ResultsFolder) -> list[str]:
             for task in lost
         ]
         lines += first_of(details, _SHOWN, " (--json has all)")
-        page = lost[0]["candidate_page"].partition("#")[0]
-        lines.append(f"after `triathlon build{folder.option}` as a page: {page}")
     return lines
 
 
@@ -113,12 +104,12 @@ def report_markdown(report: Mapping[str, Any]) -> str:
     lines = [f"## {in_markdown(verdict)}", "", *(f"- {in_markdown(sentence)}" for sentence in others)]
     if report["lost"]:
         lines += ["", f"{in_markdown(_lost_and_won(report))}.", ""]
-        lines += ["| suite | task | baseline | candidate | evidence | page |"]
-        lines += ["| --- | --- | --- | --- | --- | --- |"]
+        lines += ["| suite | task | baseline | candidate | evidence |"]
+        lines += ["| --- | --- | --- | --- | --- |"]
     for task in report["lost"]:
         scores = f"{task['baseline']:.2f}", f"{task['candidate']:.2f}"
         cells = map(in_markdown, (task["suite"], task["task_id"], *scores, _evidence(task)))
-        lines.append(f"| {' | '.join(cells)} | [open](<{task['candidate_page']}>) |")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

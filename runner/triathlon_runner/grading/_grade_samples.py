@@ -18,7 +18,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading._answer_keys import UngradableError
 from triathlon_runner.grading._caching_grader import CachingGrader
 from triathlon_runner.grading._program_grader import ProgramGrader
-from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
+from triathlon_runner.grading._samples import Agreement, Sample, read_samples
 from triathlon_runner.memo import python_version
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
@@ -186,11 +186,10 @@ def base_outcome(verdict: Verdict, problem: FunctionProblem) -> str:
 
 def _compare(sample: Sample, line: Line, report: GradeReport) -> None:
     """Counts whether a line's outcome is the verdict that came with its sample, on the same inputs."""
-    theirs, outcome = sample.theirs.base, str(line.get("base_outcome", line["outcome"]))
-    if report.inputs == "all" and sample.theirs.plus is not None:
-        theirs, outcome = sample.theirs.plus, str(line["outcome"])
-    if theirs is not None and outcome != UNKNOWN_TASK:
-        report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
+    outcome = str(line["outcome"])
+    if outcome != UNKNOWN_TASK:
+        comparison = sample.theirs.beside(outcome, str(line.get("base_outcome", outcome)), report.inputs)
+        report.agreement.add(sample.task_id, sample.number, comparison)
 
 
 def _check_writable(out: Path) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
@@ -38,6 +38,15 @@ _SHOWN: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """Another program's verdict on a sample and ours, in words."""
+
+    theirs: str
+    ours: str
+    equal: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TheirVerdict:
     """Whether a sample passed, as another program found; None where it does not say."""
 
@@ -45,6 +54,21 @@ class TheirVerdict:
     """On the data set's base inputs, or on all where it has no others."""
     plus: bool | None = None
     """On all inputs."""
+
+    def beside(
+        self, outcome: str, base_outcome: str, inputs: Literal["base", "all"] = "base"
+    ) -> Comparison | None:
+        """Returns this verdict and ours on the same inputs; None where it does not say.
+
+        We graded on `inputs`, which gave `outcome`; `base_outcome` is ours on the base inputs alone.
+        """
+        passed, ours = self.base, base_outcome
+        if inputs == "all" and self.plus is not None:
+            passed, ours = self.plus, outcome
+        if passed is None:
+            return None
+        equal = passed == (ours == Outcome.PASSED)
+        return Comparison("passed" if passed else "failed", ours.replace("_", " "), equal)
 
 
 NO_VERDICT: Final = TheirVerdict()
@@ -64,21 +88,6 @@ def their_verdict(row: Mapping[str, Any]) -> TheirVerdict:
     if base is None and isinstance(row.get("passed"), bool):
         base = row["passed"]
     return TheirVerdict(base, None if plus is None else plus and base is not False)
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Another program's verdict on a sample and ours, in words."""
-
-    theirs: str
-    ours: str
-    equal: bool
-
-    @classmethod
-    def of(cls, outcome: str, *, passed: bool) -> "Comparison":
-        """Returns how our outcome compares with whether the sample passed there."""
-        equal = passed == (outcome == Outcome.PASSED)
-        return cls("passed" if passed else "failed", outcome.replace("_", " "), equal)
 
 
 @dataclass(slots=True)

@@ -221,10 +221,10 @@ def compare(unit: Foreign, work: Work, record: records.UnitRecord) -> Comparison
             return Comparison(counted(theirs, "loop"), counted(ours, "loop"), theirs == ours)
     if not isinstance(unit, ForeignSample):
         return None
-    passed, suite, outcome = unit.theirs.base, work.built.suite, str(record.outcome)
-    if isinstance(suite, Programs) and suite.inputs == "all":
-        if unit.theirs.plus is not None:
-            passed = unit.theirs.plus
-        elif isinstance(record, records.EvolvedRecord) and record.verdict is not None:
-            outcome = base_outcome(record.verdict, _problem(suite, unit.task_id))
-    return None if passed is None else Comparison.of(outcome, passed=passed)
+    suite, outcome = work.built.suite, str(record.outcome)
+    if not isinstance(suite, Programs):
+        return unit.theirs.beside(outcome, outcome)
+    on_base = outcome
+    if isinstance(record, records.EvolvedRecord) and record.verdict is not None:
+        on_base = base_outcome(record.verdict, _problem(suite, unit.task_id))
+    return unit.theirs.beside(outcome, on_base, suite.inputs)

@@ -22,7 +22,6 @@ CHECK_SECONDS = 0.25
 """Between two checks of the bounds while nothing is sent, and of what a stop still waits for."""
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "min": 60, "s": 1, "sec": 1}
 _PART_OF_A_SPAN = r"(\d+(?:\.\d+)?)\s*(d|h|min|m|sec|s)\s*"
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 
 
 @dataclass(slots=True)
@@ -178,30 +177,18 @@ def seconds(option: str, text: str) -> float:
     return span
 
 
-def deadline(text: str, now: datetime | None = None) -> datetime:
-    """A moment from `8h`, `2d 12h`, `90m`, `10s`, `07:00` (the next one, local time) or an ISO date and time.
+def deadline(text: str) -> datetime:
+    """Returns the moment that lies a span from now, such as `8h`.
 
     Raises:
-        UserError: none of these, or it lies in the past.
+        UserError: no such text, or a span beyond the year 9999.
     """
-    now, text = now or datetime.now().astimezone(), text.strip()
     try:
-        if (clock := _CLOCK.fullmatch(text)) is not None:
-            today = now.astimezone().replace(tzinfo=None)
-            moment = today.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
-            moment += timedelta(days=moment.astimezone() <= now)
-        elif (span := _span(text)) is not None:
-            moment = now + timedelta(seconds=span)
-        else:
-            moment = datetime.fromisoformat(text)
-        moment = moment.astimezone(UTC)  # without a zone: local time, by the clock of that day
-    except (ValueError, OverflowError):  # no date; beyond the year 9999
+        return datetime.now(UTC) + timedelta(seconds=seconds("--deadline", text))
+    except OverflowError:
         raise UserError(
-            f"expected --deadline as 8h, 2d12h, 90m, 10s, 07:00 or 2026-01-31T07:00, got {text!r}"
+            f"expected --deadline before the year 10000, got {text!r}; name a shorter one"
         ) from None
-    if moment <= now:
-        raise UserError(f"expected --deadline in the future, got {text!r}; it is {now:%Y-%m-%d %H:%M} now")
-    return moment
 
 
 def _span(text: str) -> float | None:

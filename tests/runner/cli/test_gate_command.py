@@ -69,11 +69,8 @@ def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any
     assert text.startswith("## worse against good: WORSE\n")
     file = "results/runs/worse/evolved/core-seeds.jsonl"
     for lost in first["lost"]:
-        row = f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
-        assert row in text
+        assert f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} |\n" in text
     place.expect(WORSE, 1, f"1.00 to 0.00, {file}:")
-    option = f"--results {place.root / 'results'}"
-    place.expect(f"{WORSE} {option}", 1, f"after `triathlon build {option}` as a page")
     assert len(place.requests) == before
 
 
@@ -89,22 +86,6 @@ def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
     place.expect(f"run --models good,worse --suites {SUITE} --profile standard", 0)
     assert len(place.records(SUITE, "good")) == len(place.records(SUITE, "worse")) == 80
     assert len(place.requests) == 160
-
-
-def test_links_to_lost_tasks_open(worse: tuple[GatePlace, dict[str, Any]]) -> None:
-    """After a build each leads to its task on a page that has its evidence, in _site/ or at --site-url."""
-    place, report = worse
-    place.expect("build", 0)
-    assert report["lost"]
-    for lost in report["lost"]:
-        for name in ("baseline_page", "candidate_page"):
-            path, _, anchor = lost[name].partition("#")
-            page = (place.root / path).read_text()
-            assert re.search(rf'<li id="{re.escape(anchor)}"><a [^>]+>{re.escape(lost["task_id"])}</a>', page)
-    at = place.gate("worse", "--site-url https://example.org/board", code=1)
-    assert [lost["candidate_page"] for lost in at["lost"]] == [
-        lost["candidate_page"].replace("_site/", "https://example.org/board/") for lost in report["lost"]
-    ]
 
 
 @pytest.mark.parametrize("shown", re.findall(r"```text\n\$ triathlon (gate .*?)```", DOCUMENT, re.DOTALL))

@@ -232,9 +232,6 @@ def test_private_texts_stay_out_without_the_suites_file(place: UserPlace, is_kno
 def test_a_gate_takes_them(finished: UserPlace) -> None:
     report = finished.json("gate --baseline good --candidate worse --suites evolved/mine", 3)
     assert {lost["task_id"] for lost in report["lost"]} == {"mine/total", "Mbpp/17"}
-    for model in ("baseline", "candidate"):
-        pages = {lost[f"{model}_page"].partition("evolved-mine.html#")[2] for lost in report["lost"]}
-        assert pages == {"mine/total", "Mbpp/17"}
 
 
 REFUSED = json.loads(Path(__file__).with_name("refused_problems.json").read_text())
