@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -187,26 +187,6 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
         faults.append(f"unknown {what} {name!r}; {hint}")
     if faults:
         raise UserError("\n".join(faults))
-
-
-def check_have_results(
-    names: Sequence[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
-) -> None:
-    """Refuses names without results, each with what to do; `is_known`: it is a suite or model all the same.
-
-    Raises:
-        UserError: a line for each name without results.
-    """
-    without = dict.fromkeys(name for name in names if name not in measured and is_known(name))
-    if without:
-        raise UserError(
-            "\n".join(
-                f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list`"
-                " lists those that there are, --results names others"
-                for name in without
-            )
-        )
-    check_names(names, measured, what=what, command="triathlon results list --json")
 
 
 def load(path: Path | None, *, needed: bool = True) -> Registry:

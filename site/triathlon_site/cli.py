@@ -15,6 +15,7 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.cli import (
+    Chosen,
     Models,
     ModelsFile,
     Results,
@@ -27,7 +28,7 @@ from triathlon_runner.cli import (
 )
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
-from triathlon_site.cli_options import PANEL, Docs, Out, Url, Wanted
+from triathlon_site.cli_options import PANEL, Docs, Out, Url
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
@@ -235,11 +236,11 @@ def _wanted(
     listed: models_yaml.Registry,
     known: Catalogue,
     gathered: "Gathered",
-) -> Wanted:
+) -> Chosen:
     """What `--models` and `--suites` choose; a model whose files are empty is known, too."""
     imported = (model for board in gathered.imported for model in board.models)
     ids = {*listed.ids, *(file.model for file in gathered.results.files), *imported}
-    return Wanted(names(models), names(suites), ids, known.ids)
+    return Chosen(names(models), names(suites), ids, known.ids)
 
 
 def _print_tables(gathered: "Gathered", rows: list[_Row], imported: list[_Row]) -> None:

@@ -47,9 +47,6 @@ def golden_results(root: Path) -> Path:
     broken = root / "runs/weak/evolved/core-subtle.jsonl"
     broken.write_text("nonsense\n" + broken.read_text())
     (root / "runs/weak/evolved/core-combine.manifest.json").unlink()
-    skipped = root / "runs/absent/skipped.txt"
-    skipped.parent.mkdir()
-    skipped.write_text(f"no key {HOSTILE}")
     return root
 
 

@@ -11,6 +11,7 @@ import typer
 from triathlon_runner.cli._app import (
     MOST_SAMPLES,
     Budget,
+    Chosen,
     Data,
     Models,
     ModelsFile,

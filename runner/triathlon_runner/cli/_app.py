@@ -4,7 +4,8 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -13,6 +14,7 @@ from typer import Option
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError, messages
+from triathlon_runner.models_yaml import check_names
 from triathlon_runner.terminal import print_error, print_traceback
 
 RESULTS: Final = Path("results")
@@ -109,6 +111,48 @@ def names(text: str | None) -> list[str] | None:
             f"expected names separated by commas, such as a,b, got {text!r}; leave it out for all"
         )
     return parts
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The models and suites whose stored results `--models` and `--suites` name; None means all."""
+
+    models: Sequence[str] | None = None
+    suites: Sequence[str] | None = None
+    known_models: Collection[str] = ()
+    """Ids of models.yaml, with results or without."""
+    known_suites: Collection[str] = ()
+    """Ids of all suites, with results or without."""
+
+    def check(self, models: Iterable[str], suites: Iterable[str]) -> None:
+        """Compares what was named with the models and suites that have results.
+
+        Raises:
+            UserError: naming all that have none, each with what to do.
+        """
+        _check_have_results("model", self.models or (), sorted(set(models)), self.known_models)
+        _check_have_results("suite", self.suites or (), sorted(set(suites)), self.known_suites)
+
+    def includes(self, model: str, suites: Collection[str]) -> bool:
+        """Whether a model's numbers on these suites are wanted: on all of them."""
+        return (self.models is None or model in self.models) and (
+            self.suites is None or set(suites) <= set(self.suites)
+        )
+
+
+def _check_have_results(
+    what: str, names: Sequence[str], measured: Sequence[str], known: Collection[str]
+) -> None:
+    without = dict.fromkeys(name for name in names if name not in measured and name in known)
+    if without:
+        raise UserError(
+            "\n".join(
+                f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list`"
+                " lists those that there are, --results names others"
+                for name in without
+            )
+        )
+    check_names(names, measured, what=what, command="triathlon results list --json")
 
 
 def one_of(choices: Iterable[str]) -> Callable[[str], list[str]]:

@@ -27,7 +27,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel, estimate, left_to_ask
 from triathlon_runner.llm import Limits, ModelUnavailableError, ReplyCache
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.store import ResultsFolder, replace_file
+from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import console, counted, duration
 
 _LIMITS = Limits()
@@ -197,13 +197,6 @@ async def _run(session: Session, without_row: str | None, *, estimates: bool) ->
             show_estimates(expected, screen)
             if not session.wanted.asks:
                 return 2 if any(suite.error for model in expected for suite in model.suites) else 0
-        # Why a model was skipped, for the site; a file with the same reason is not written again.
-        for model, reason in plan.skipped_models.items():
-            file, text = runner.folder.skipped(model), f"{reason}\n"
-            if not file.exists() or file.read_bytes() != text.encode():
-                replace_file(file, text)
-        for model in plan.work:
-            runner.folder.skipped(model).unlink(missing_ok=True)
         summary = await run_plan(runner)
     if without_row is not None and (summary.errors or summary.failures):
         summary.notes.append(

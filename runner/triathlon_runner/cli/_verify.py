@@ -23,7 +23,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.memo import python_version
-from triathlon_runner.models_yaml import Price, Registry, check_have_results
+from triathlon_runner.models_yaml import Price, Registry
 from triathlon_runner.records import Manifest
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import (
@@ -143,14 +143,11 @@ def chosen_files(
     files: list[StoredFile | RecordedFile] = [*stored, *recorded]
     if not files:
         raise UserError(f"no results in {str(results)!r}; name their folder with --results")
-    for what, wanted, measured, known in (
-        ("model", models, {file.model for file in files}, listed.ids),
-        ("suite", suites, {file.suite for file in files}, catalogue.ids),
-    ):
-        check_have_results(wanted or (), sorted(measured), what=what, is_known=known.__contains__)
+    chosen = cli.Chosen(models, suites, listed.ids, catalogue.ids)
+    chosen.check((file.model for file in files), (file.suite for file in files))
 
     def is_wanted(file: StoredFile | RecordedFile) -> bool:
-        return (models is None or file.model in models) and (suites is None or file.suite in suites)
+        return chosen.includes(file.model, [file.suite])
 
     return list(filter(is_wanted, stored)), list(filter(is_wanted, recorded))
 

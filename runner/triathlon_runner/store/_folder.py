@@ -77,10 +77,6 @@ class ResultsFolder:
         """The statement which of the model's files were graded again after they were handed in."""
         return self.of_model(model) / VERIFIED
 
-    def skipped(self, model: str) -> Path:
-        """The file with the reason why the model could not run here."""
-        return self.of_model(model) / "skipped.txt"
-
     @property
     def option(self) -> str:
         """The option with which a command uses this folder: ` --results FOLDER`; empty for the default."""

@@ -78,7 +78,7 @@ def gather(
     facts = published.facts
     as_of = as_of or max(newest_fact(facts.values()), date)
     recorded = recorded_infos(results)
-    infos = model_infos(registry, {*measured.models, *imported.models, *measured.skipped}, recorded)
+    infos = model_infos(registry, {*measured.models, *imported.models}, recorded)
     # Bits of weights count only where the row was asked: others' replies are of other weights.
     asked = {file.model for file in measured.files if not file.receipt}
     infos = {m: info if m in asked else replace(info, bits=None) for m, info in infos.items()}

@@ -9,11 +9,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from triathlon_runner.records import Outcome, Question, Reply, UnitRecord
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
-from triathlon_site.load import Parts
 from triathlon_site.ranking import Score
 from triathlon_site.scores import Column
 
@@ -142,10 +139,6 @@ def _result(source: Source, column: Column, score: Score) -> _Row:
             "score": score.value,
             "details": _texts(details),
             "uncertainty": {
-                "standard_error": {
-                    "value": standard_error(source.file.metrics[metric.id], metric.scale),
-                    "method": "analytic: linearised ratio of sums over clusters of tasks",
-                },
                 "confidence_interval": {
                     "lower": score.interval.low,
                     "upper": score.interval.high,
@@ -158,20 +151,6 @@ def _result(source: Source, column: Column, score: Score) -> _Row:
         "generation_config": ({"generation_args": known} if known else {})
         | {"additional_details": _texts(manifest.settings)},
     }
-
-
-def standard_error(parts: Parts, scale: float) -> float:
-    """Standard error of scale · Σ numerator / Σ denominator over n clusters.
-
-    That of a ratio estimator (Cochran, Sampling Techniques, 3rd edition, equation 6.13), without its
-    correction for a finite population:
-    scale · sqrt(n / (n - 1) · Σ (numerator - ratio · denominator)²) / Σ denominator; 0 for a single cluster.
-    """
-    total, clusters = parts.denominators.sum(), len(parts.numerators)
-    if clusters < 2 or not total:
-        return 0.0
-    rest = parts.numerators - parts.numerators.sum() / total * parts.denominators
-    return float(scale * np.sqrt(clusters / (clusters - 1) * np.square(rest).sum()) / total)
 
 
 def _texts(facts: Mapping[str, Any]) -> dict[str, str]:

@@ -10,10 +10,10 @@ from typing import Final
 from uuid import UUID
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
+from triathlon_runner.cli import Chosen
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.cli_options import Wanted
 from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.ranking import Score
@@ -108,7 +108,7 @@ def sources_of(
     boards: Sequence[Board],
     models: Models,
     root: Path,
-    wanted: Wanted | None = None,
+    wanted: Chosen | None = None,
     *,
     known: Catalogue = BUILT_IN,
     url: str = "",
@@ -127,7 +127,7 @@ def sources_of(
     Raises:
         UserError: there are no results, or none of a model or suite that is wanted.
     """
-    wanted = wanted or Wanted()
+    wanted = wanted or Chosen()
     held = [(file, file.manifest) for file in files if file.units and file.manifest]
     if not held:
         raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")

@@ -44,8 +44,6 @@ from triathlon_site.load._files import (
     not_writable,
     read_manifest,
     read_records,
-    readable,
-    unreadable,
 )
 from triathlon_site.workers import PROCESSES, run_all
 
@@ -150,8 +148,6 @@ class Results:
     """All that `results/runs/` and `results/recorded/` say."""
 
     files: tuple[FileAggregate, ...]
-    skipped: Mapping[str, str]
-    """By model without measured results, why the last run did not ask it."""
     notices: tuple[Notice, ...]
     beside: tuple[FileAggregate, ...] = ()
     """Recordings of what was measured here, too: shown beside the measurement, and not counted."""
@@ -201,14 +197,8 @@ def read_results(
         aggregates[file] = aggregate
     marked, statement_notices = _marked(root, [aggregates[file] for file in files], entries)
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
-    measured = {file.model for file in files if not file.source}
-    skipped = {
-        readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
-        for path in sorted((root / RUNS).glob("*/skipped.txt"))
-        if not unreadable(path, root) and path.parent.name not in measured
-    }
     recordings = tuple(aggregates[file] for file in beside)
-    return Results(tuple(marked), skipped, tuple(notices), recordings)
+    return Results(tuple(marked), tuple(notices), recordings)
 
 
 class _Content(NamedTuple):

@@ -45,17 +45,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     siblings = [Link("All sources", "published.html")]
     siblings += [Link(tables[0].title, page) for page, tables in pages.items()]
     siblings += [Link(f"{PAPERS[name].title}, reproduced", reproduced_page(name)) for name, _ in papers]
-    titles = {name: board.title for name, board in site.reported.boards.items()}
-    doubtful = (
-        (
-            Value(row["name"], titles[row["source"]]),
-            Value(row["other_name"], titles[row["other_source"]]),
-            Value(row["reason"]),
-        )
-        for row in site.published.doubtful
-    )
-    apart = Section("Names that were not joined", "", ("Name", "Other name", "Why not"), tuple(doubtful))
-    values = {"siblings": siblings, "boards": site.reported.boards, "apart": apart}
+    values = {"siblings": siblings, "boards": site.reported.boards}
     yield Draft("published.html", "published/page", values)
     for page, tables in pages.items():
         yield _paper(site, page, tables, siblings)

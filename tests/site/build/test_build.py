@@ -80,7 +80,6 @@ def test_without_results_a_site_says_what_to_do(tmp_path: Path) -> None:
 def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path) -> None:
     """A run that failed, or a mistyped name: the old site stays; a site without results may be replaced."""
     (tmp_path / "empty/runs/weak").mkdir(parents=True)
-    (tmp_path / "empty/runs/weak/skipped.txt").write_text("no key")
     for _ in range(2):
         assert build(tmp_path / "empty", tmp_path / "other", None).models == 0
     build_small(tmp_path, tasks=3)

@@ -67,15 +67,12 @@ def notices(results: Results) -> list[tuple[int | None, str]]:
 
 
 def test_every_good_line_counts(tmp_path: Path, lines: Path, manifest: Path) -> None:
-    """Also behind the byte order mark of some editors; why a model without results was skipped is kept."""
+    """Also behind the byte order mark of some editors, and beside a file of older versions."""
     for path in (lines, manifest):
         path.write_text(path.read_text(), encoding="utf-8-sig")
-    (tmp_path / "results/runs/keyless").mkdir()
-    (tmp_path / "results/runs/keyless/skipped.txt").write_text("no key in OPENAI_API_KEY\n")
-    (lines.parents[1] / "skipped.txt").write_text("asked from --profile standard on, or where it is named\n")
+    (lines.parents[1] / "skipped.txt").write_text("no key in OPENAI_API_KEY\n")
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6 and found.files[0].manifest and not found.notices
-    assert found.skipped == {"keyless": "no key in OPENAI_API_KEY"}
 
 
 BAD_LINES = {row["kind"]: row for row in rows(HERE / "bad_lines.csv")}
@@ -207,7 +204,7 @@ def test_no_link_is_followed(tmp_path: Path, lines: Path, place: str) -> None:
     """In place of a file, a suite's folder or a model's: a notice names it, and nothing behind it is read."""
     secret = tmp_path / "secret"
     shutil.copytree(lines.parents[1], secret)
-    for name in ("evolved/core-seeds.jsonl", "evolved/core-seeds.manifest.json", "skipped.txt"):
+    for name in ("evolved/core-seeds.jsonl", "evolved/core-seeds.manifest.json"):
         (secret / name).write_text("hunter2\n")
     link = lines.parents[1] / place if place else lines.parents[1]
     shutil.rmtree(link) if link.is_dir() else link.unlink()
@@ -215,7 +212,7 @@ def test_no_link_is_followed(tmp_path: Path, lines: Path, place: str) -> None:
     found = read(tmp_path)
     name = link.relative_to(tmp_path / "results").as_posix()
     assert any(notice.file == name and "a link" in notice.message for notice in found.notices)
-    assert "hunter2" not in repr((found.notices, found.skipped))
+    assert "hunter2" not in repr(found.notices)
     assert "manifest" in place or not found.files
 
 

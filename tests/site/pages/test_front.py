@@ -66,7 +66,7 @@ def test_a_site_without_a_row_in_the_table_leads_to_its_boards(tmp_path: Path) -
 @pytest.fixture(scope="module")
 def reported(published: Published) -> AllModels:
     """The table where nothing was measured or recorded."""
-    return all_models(Gathered(Results((), {}, ()), (), {}, {}, "", "", published))
+    return all_models(Gathered(Results((), ()), (), {}, {}, "", "", published))
 
 
 @pytest.fixture(scope="module")

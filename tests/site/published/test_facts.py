@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.case_files import rows
-from support.site import PUBLISHED, published_boards
+from support.results import FakeModel
+from support.site import PUBLISHED, published_boards, results_on
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import MEASURED_HERE
@@ -107,8 +108,7 @@ def test_a_model_is_usable_until_its_day_comes(tmp_path: Path) -> None:
 def test_a_row_says_that_its_model_is_retired(tmp_path: Path) -> None:
     """`retired` of models.yaml counts before facts that are older, and the other facts of the row stay."""
     shutil.copytree(PUBLISHED, tmp_path / "published")
-    (tmp_path / "runs/x").mkdir(parents=True)
-    (tmp_path / "runs/x/skipped.txt").write_text("retired\n")
+    results_on(tmp_path, [FakeModel("x")], "loop/core", tasks=1)
     row = models_yaml.row_without_server("x", "instruct")
     for retired, status in ((None, "until 2026-12-11"), ("2026-11-01", "retired 2026-11-01")):
         listed = row.model_copy(update={"name": "GPT-5", "retired": retired})

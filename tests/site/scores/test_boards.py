@@ -174,7 +174,7 @@ def asked(model: str, protocol: str, low: float, high: float | None = None) -> F
 
 def scored(*files: FileAggregate) -> Board:
     (plan,) = (plan for plan in plan_boards([LOOP_ENTRY]) if plan.suites[0].id == LOOP)
-    board = score_board(plan, Results(files, {}, ()))
+    board = score_board(plan, Results(files, ()))
     assert board is not None
     return board
 
