@@ -98,10 +98,6 @@ class Answer:
     is_passing: bool = False
     """Whether the next run asks again: an outcome that came as an error, or a reply that the context cut."""
 
-    def was_cut_by_context(self, max_tokens: int) -> bool:
-        """Whether question and reply filled the context: the reply was cut before the limit that was sent."""
-        return self.reply.finish is Finish.LENGTH and 0 < self.usage.output_tokens < max_tokens
-
 
 class Model(Protocol):
     """One row of models.yaml, ready to be asked."""
@@ -232,10 +228,10 @@ class EndpointStats:
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
 
-    def count_answer(self, answer: Answer, asked_tokens: int, max_tokens: int) -> int:
+    def count_answer(self, answer: Answer, asked_tokens: int, *, is_cut_by_context: bool) -> int:
         """Adds a reply of the server that came just now; returns the tokens of question and reply.
 
-        `asked_tokens` is an estimate, for a server that counts none; `max_tokens` is the limit that was sent.
+        `asked_tokens` is an estimate, for a server that counts none.
         """
         usage, reply = answer.usage, answer.reply
         tokens = usage.input_tokens + usage.output_tokens
@@ -244,9 +240,8 @@ class EndpointStats:
         self.input_tokens += usage.input_tokens
         self.output_tokens += usage.output_tokens
         if reply.finish is Finish.LENGTH:
-            is_full = answer.was_cut_by_context(max_tokens)
-            self.cut_by_context += is_full
-            self.truncated += not is_full
+            self.cut_by_context += is_cut_by_context
+            self.truncated += not is_cut_by_context
         if usage.uncounted:
             self.uncounted += 1
             written = estimated_tokens(reply.text, reply.reasoning)

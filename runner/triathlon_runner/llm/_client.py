@@ -197,6 +197,8 @@ def _failure(  # noqa: PLR0911  a line a cause
                 return _api.Unreachable(
                     f"{peer} refused the connection (is it running, and is the port right?)"
                 )
+            case httpx2.DecodingError():
+                return _api.Malformed(f"a reply of {server} that cannot be unpacked ({words})")
             case httpx2.ConnectTimeout():
                 return _api.Unreachable(f"no connection to {peer} in time")
             case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():

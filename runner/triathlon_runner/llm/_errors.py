@@ -25,6 +25,10 @@ _SHOWN: Final = 300
 """Characters of a server's text that a message shows."""
 
 
+_COMMENTS: Final = re.compile(rb"\A(?:\s*:[^\n]*(?:\n|\Z))+")
+"""Lines with which a server keeps the connection open: `: OPENROUTER PROCESSING`."""
+
+
 def json_object(reply: HttpReply) -> dict[str, Any]:
     """Returns the object that a reply with status 200 holds.
 
@@ -32,15 +36,16 @@ def json_object(reply: HttpReply) -> dict[str, Any]:
         Malformed: it holds none.
         ModelUnavailableError: it is a stream.
     """
-    if not reply.body.strip():
+    text = _COMMENTS.sub(b"", reply.body)
+    if not text.strip():
         raise Malformed("an empty reply")
-    if reply.body.lstrip().startswith((b"data:", b"event:", b": ")):
+    if text.lstrip().startswith((b"data:", b"event:")):
         raise ModelUnavailableError(
             "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
             " server, or ask it without the proxy that does so"
         )
     try:
-        body = parse_json(reply.body.decode("utf-8-sig"))
+        body = parse_json(text.decode("utf-8-sig"))
     except ValueError as error:
         # Keys are removed before the text is cut: half of one would no longer look like a key.
         beginning = remove_keys(reply.body[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
@@ -48,6 +53,13 @@ def json_object(reply: HttpReply) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Malformed("no JSON object")
     return body
+
+
+def error_of(body: Mapping[str, Any]) -> Any:
+    """Returns what a reply says of a failure, at its top or in its first choice; None without one."""
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return body.get("error") or (first.get("error") if isinstance(first, dict) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,7 @@ def read_failure(reply: HttpReply) -> Failure:
         body = " ".join(text.split())
     if isinstance(body, list) and body:
         body = body[0]
-    error = body.get("error") or body.get("base_resp") or body if isinstance(body, dict) else body
+    error = error_of(body) or body.get("base_resp") or body if isinstance(body, dict) else body
     fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
     words = (fields.get(name) for name in ("message", "detail", "msg", "status_msg"))
     message = str(next(filter(None, words), text))
@@ -197,7 +209,9 @@ RULES: Final = (
         r"billing_hard_limit|"
         r"billing hard limit|credit balance is too low|payment required|spend(?:ing)? limit|"
         r"api usage limits|per[-_]?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
-        r"requires more credits|budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|"
+        r"limit: 0(?![.\d])|credits are depleted|spending cap|used up your daily|usage limit reached|"
+        r"daily rate limit|requires more credits|budget[ _](?:has been )?exceeded|"
+        r"(?:crossed|exceeded|over) budget|"
         r"exceeded .{0,20}\bbudget)|"
         r"200 (?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
         "the quota or balance is used up", "raise it or wait until it is renewed, then run again",
@@ -220,7 +234,8 @@ RULES: Final = (
     # be flagged, too, and a data policy can leave no provider.
     Rule(
         "refused",
-        r"(?:400|403|422) .*(?:content_filter|content management policy|content_?policy_?violation|"
+        r"(?:200|400|403|422) .*(?:content[_ ]?filter|sensitivecontent|"
+        r"may contain sensitive|content management policy|content_?policy_?violation|"
         r"content violates|unsafe or sensitive content|敏感内容|"
         r"content filtering policy|ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|"
         r"inappropriate content|rejected (?:by|as a result of) our safety system|"
@@ -361,7 +376,8 @@ def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Fin
 
 _LENGTH: Final = re.compile(
     r"context[ _-]?(?:length|window|size|limit)(?!` for)|maximum context|max_model_len|"
-    r"prompt (?:is )?too long|input (?:is )?too long|input token count|input tokens exceed|"
+    r"prompt (?:is )?too long|maximum prompt length|"
+    r"tokens in the prompt cannot exceed|input (?:is )?too long|input token count|input tokens exceed|"
     r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
     r"longer than the model's context|range of input length|prompt exceeds max|"

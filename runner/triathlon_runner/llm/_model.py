@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -15,10 +16,18 @@ import stamina.instrumentation
 from triathlon_runner.concurrency import in_other_process
 from triathlon_runner.llm import _api
 from triathlon_runner.llm._cache import ReplyCache, reply_key
-from triathlon_runner.llm._errors import classify, json_object, read_failure
+from triathlon_runner.llm._errors import classify, error_of, json_object, read_failure
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
-from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Secrets, Send, ServerInfo
+from triathlon_runner.llm.provider import (
+    ApiConfig,
+    HttpReply,
+    Request,
+    Secrets,
+    Send,
+    ServerInfo,
+    is_on_own_network,
+)
 from triathlon_runner.records import Finish, Outcome, Reply, Usage, samples_are_copies
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
@@ -34,6 +43,8 @@ _UNEXPLAINED: Final = 5
 """Stop the model after so many different questions in a row with the same 4xx that no rule explains."""
 _LOOKED_AT: Final = 3
 """First replies that are looked at for signs of a server that is set otherwise than its row says."""
+_FULL: Final = 0.9
+"""Share of a context from which on it is full: servers keep a few tokens."""
 _BUSY: Final = (429, 502, 503, 504)
 """Statuses with which a server says that it cannot say now what it serves."""
 _TRIES_OF_A_GUESS: Final = 5
@@ -184,13 +195,17 @@ class OpenModel:
             self._note_failure(request, error, slot, tries)
             raise
         except asyncio.CancelledError:  # a stop that gives up what is in flight
-            self.stats.count_lost_reply(request.asked_tokens)
+            if self.queue.stopped is None or self.stats.answered:  # a server that refuses all charges nothing
+                self.stats.count_lost_reply(request.asked_tokens)
             raise
-        answer, limit = replace(parsed, seconds=self.queue.now() - slot.sent_at), request.sampling.max_tokens
-        self.queue.answered(slot, self.stats.count_answer(answer, request.asked_tokens, limit))
+        answer = replace(parsed, seconds=self.queue.now() - slot.sent_at)
+        is_cut = self._was_cut_by_context(answer, request.sampling.max_tokens)
+        tokens = self.stats.count_answer(answer, request.asked_tokens, is_cut_by_context=is_cut)
+        self.queue.answered(slot, tokens)
         self._unexplained.clear()
         self._useless.clear()
-        if self.stats.answered <= _LOOKED_AT and not answer.is_passing:
+        is_long = request.estimated_tokens > (self.server.context or math.inf)  # Ollama would cut it silently
+        if (self.stats.answered <= _LOOKED_AT or is_long) and not answer.is_passing:
             reading = Reading(request, json_object(reply), answer)
             await self._warn({"plain": reading, "limit": reading}, len(reply.body))
         if answer.is_empty:
@@ -204,18 +219,36 @@ class OpenModel:
                 empty.wait = self._wait_after(empty, tries)
                 raise empty
         # A server with a larger context lets the model write on.
-        is_passing = answer.is_passing or answer.was_cut_by_context(limit)
-        return replace(answer, is_passing=is_passing)
+        return replace(answer, is_passing=answer.is_passing or is_cut)
+
+    def _was_cut_by_context(self, answer: _api.Answer, max_tokens: int) -> bool:
+        """Whether question and reply filled the context: the reply ended before the limit that was sent.
+
+        Where the context is not known, that is said of a server on the own network alone: a provider has a
+        limit of its own.
+        """
+        usage, context = answer.usage, self.server.context or self.settings.context
+        is_short = answer.reply.finish is Finish.LENGTH and 0 < usage.output_tokens < max_tokens
+        if context is None:
+            return is_short and is_on_own_network(self.config.base_url)
+        return is_short and usage.input_tokens + usage.output_tokens > _FULL * context
 
     async def read_reply(self, request: Request, reply: HttpReply) -> _api.Answer:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
+        has_reply = False
         if reply.status == 200:
             body = json_object(reply)
             is_error = not {"error", "detail", "message", "msg", "base_resp"}.isdisjoint(body)
-            if body.get("choices") or body.get("type") == "message" or not is_error:
+            has_reply = bool(body.get("choices") or body.get("type") == "message")
+            if not error_of(body) and (has_reply or not is_error):
                 return await in_other_process(len(reply.body), self.config.read, request, body)
         failure = read_failure(reply)
-        finish = classify(failure, self.config, request, self.settings.context, self.server.names)
+        try:
+            finish = classify(failure, self.config, request, self.settings.context, self.server.names)
+        except _api.Retryable as error:
+            if has_reply and not isinstance(error, _api.Throttled):  # it broke off, and may be charged for
+                raise _api.Lost(f"the server broke off the reply ({error.reason})") from None
+            raise
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
         usage = Usage(requests=1, uncounted=int(finish in (Finish.LENGTH, Finish.STOP)))
         return _api.Answer(Reply(text="", finish=finish), usage, 0.0, self.config.model, is_passing=True)
@@ -322,7 +355,7 @@ class OpenModel:
                     failure = read_failure(reply)
                     reason, wait = f"{failure.status}, {failure.quote}", failure.wait
                     # llama.cpp lists its model while it is loading it, and is busy at all other paths.
-                    is_there = reply.status == 429 or "loading" in failure.text.lower()
+                    is_there = "loading" in failure.text.lower()
                 except _api.ModelUnavailableError as error:
                     raise type(error)(self.secrets.scrub_message(str(error))) from None
                 except _api.Retryable as error:

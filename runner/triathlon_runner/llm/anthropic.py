@@ -16,8 +16,8 @@ _VERSION = "2023-06-01"
 """Of the API; Anthropic has had no other since."""
 _FINISH = {
     "max_tokens": Finish.LENGTH,
+    "model_context_window_exceeded": Finish.LENGTH,
     "refusal": Finish.REFUSED,
-    "model_context_window_exceeded": Finish.CONTEXT_OVERFLOW,
 }
 _INPUTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 """Tokens that went in, those of Anthropic's prompt cache included."""

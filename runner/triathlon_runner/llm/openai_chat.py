@@ -21,19 +21,19 @@ from triathlon_runner.replies import split_reasoning
 from triathlon_runner.terminal import shortened
 
 _REASONS = {
-    Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call",
+    Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call malformed_function_call"
+    " function_call_filter unexpected_tool_call",
     Finish.LENGTH: "length max_tokens max_output_tokens model_length max_length incomplete"
-    " max_tokens_reached",
-    Finish.CONTEXT_OVERFLOW: "context_length_exceeded model_context_window_exceeded",
+    " max_tokens_reached model_context_window_exceeded",
+    Finish.CONTEXT_OVERFLOW: "context_length_exceeded",
     Finish.REFUSED: "content_filter content_filtered guardrail_intervened refusal safety recitation spii"
     " prohibited_content blocklist sensitive error_toxic",
 }
 """Why a reply ended, in the words of all servers."""
 _FINISH = {reason: finish for finish, reasons in _REASONS.items() for reason in reasons.split()}
 _BROKEN = frozenset(
-    {"error", "abort", "cancelled", "timeout", "network_error", "insufficient_system_resource",
-     "malformed_function_call"}
-)  # fmt: skip
+    {"error", "abort", "cancelled", "timeout", "network_error", "insufficient_system_resource"}
+)
 """Finish reasons with which a server says that it failed, not the model."""
 _MOST_TOKENS = 100_000_000
 """Of one question or reply; a server that states more does not count them."""
@@ -102,13 +102,13 @@ class OpenAI(ApiConfig):
         usage = _usage(body.get("usage"))
         reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
         reason = reason.partition(":")[0]  # Gemini's `content_filter: PROHIBITED_CONTENT`
-        error = choice.get("error")
-        if reason in _BROKEN or isinstance(error, dict):
-            said = str(_object(error).get("message") or reason)[:2000]
-            raise Lost(f"the server broke off the reply ({shortened(remove_keys(said), 200) or 'error'})")
+        if reason in _BROKEN:
+            raise Lost(f"the server broke off the reply ({reason})")
         is_full = usage.output_tokens >= request.sampling.max_tokens
         finish = _FINISH.get(reason, Finish.LENGTH if is_full else Finish.STOP)
         is_chat = isinstance(request.prompt, Chat)
+        if "tool" in reason or "function_call" in reason:  # Gemini sends no message with one that it refuses
+            choice = {"message": {}, **choice}
         uncut = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
         if uncut and (uncut.text or uncut.reasoning) and not usage.output_tokens:
             usage = Usage(requests=1, uncounted=1)
@@ -148,10 +148,12 @@ def _usage(usage: object) -> Usage:
     details = fields.get("completion_tokens_details") or fields.get("output_tokens_details")
     reasoning = count(_object(details).get("reasoning_tokens"))
     # Some servers (Gemini's, xAI's) count reasoning apart from the completion. Where it is more than the
-    # completion it cannot be a part of it; else the total of question and reply says whether it is.
+    # completion it cannot be a part of it; else the total of question and reply says whether it is. Without
+    # such details the rest of the total is reasoning, too.
+    rest = count(fields.get("total_tokens")) - asked
     output = written + reasoning
     if reasoning <= written:
-        output = max(written, min(count(fields.get("total_tokens")) - asked, output))
+        output = max(written, min(rest, output) if details else rest)
     return Usage(requests=1, input_tokens=asked, output_tokens=output, reasoning_tokens=reasoning)
 
 

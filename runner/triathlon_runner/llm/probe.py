@@ -234,9 +234,10 @@ def _greedy(seen: Seen) -> Found:
 
 
 def _of_setting(error: str, setting: str) -> Found:
-    """Returns a refusal with the setting that its message names, else with the usual one."""
+    """Returns a refusal with the setting that it names; with the usual one where no rule explains it."""
     named = re.search(r"`(?:unsupported|max_\w+)[^`]*`[^;]* block", error)
-    return Found(error, named[0] if named else setting)
+    is_unexplained = re.match(r"4(?:00|22)\b", error)
+    return Found(error, named[0] if named else setting if is_unexplained else "")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Seen], Found], set[str]]]] = {
@@ -333,7 +334,7 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
             stats.count_lost_reply(request.asked_tokens)
         else:
             timed = replace(answer, seconds=seconds)
-            stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
+            stats.count_answer(timed, request.asked_tokens, is_cut_by_context=False)
             if cache is not None and not answer.is_passing:
                 text = Reply(text=reply.body.decode("utf-8", "replace"))
                 cache.put(key, probed(model.id), _api.Answer(text, Usage(requests=1), seconds, ""))

@@ -222,7 +222,8 @@ class ApiConfig(Strict):
     def _is_http(cls, value: str) -> str:
         if re.search("[@?#]", value):  # not shown: it may hold a password
             raise ValueError(
-                "a base_url must hold no user, password or query: name the key's variable in key_env"
+                "a base_url must hold no user, password or query: name the key's variable in key_env (Azure"
+                " needs no api-version at https://NAME.openai.azure.com/openai/v1)"
             )
         parts = urlsplit(value)
         try:

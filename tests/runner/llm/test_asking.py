@@ -132,7 +132,7 @@ async def test_a_context_that_a_row_states() -> None:
     said = Status(400, "This model's maximum context length is 512 tokens, your prompt contains 600 tokens")
     async with opened(
         lambda asked: said if asked.prompt == "long" else Said("cut", finish="length"),
-        settings=ModelSettings(context=512),
+        settings=ModelSettings(context=16),
     ) as (_, model):
         assert (await model.ask(chat("long"), GREEDY)).reply.finish is Finish.CONTEXT_OVERFLOW
         await model.ask(chat("short"), GREEDY)

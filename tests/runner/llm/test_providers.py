@@ -83,7 +83,7 @@ async def test_anthropic_request() -> None:
         (message({"type": "thinking", "thinking": "so"}, text("a")), "a", "so", Finish.STOP, 1),
         (message(text("cut"), stop="max_tokens"), "cut", "", Finish.LENGTH, 1),
         (message(stop="refusal"), "", "", Finish.REFUSED, 1),
-        (message(stop="model_context_window_exceeded"), "", "", Finish.CONTEXT_OVERFLOW, 1),
+        (message(stop="model_context_window_exceeded"), "", "", Finish.LENGTH, 1),
         (message(text("a\n\nb")), "a", "", Finish.STOP, 1),
         ([(529, {"error": {"message": "Overloaded"}}), message(text("a"))], "a", "", Finish.STOP, 2),
         ([{"type": "completion"}, message(text("a"))], "a", "", Finish.STOP, 2),

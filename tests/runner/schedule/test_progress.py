@@ -81,7 +81,7 @@ def test_line_where_no_panel_is(screen: Console) -> None:
     """A model's last unit has a line at once: units, replies of the cache, tokens, speed and money so far."""
     progress, stats = ConsoleProgress(screen), EndpointStats(limit=2, from_cache=3)
     answer = Answer(Reply(text="x"), Usage(input_tokens=1, output_tokens=5), 0.5, "m")
-    stats.count_answer(answer, asked_tokens=1, max_tokens=9)
+    stats.count_answer(answer, asked_tokens=1, is_cut_by_context=False)
     with screen.capture() as capture:
         progress.plan("m", planned=2, done=0)
         progress.attach(Account("m", stats, PRICE))
