@@ -56,10 +56,14 @@ def json_object(reply: HttpReply) -> dict[str, Any]:
 
 
 def error_of(body: Mapping[str, Any]) -> Any:
-    """Returns what a reply says of a failure, at its top or in its first choice; None without one."""
+    """Returns what a reply says of a failure, at its top or in its first choice; None without one.
+
+    Gateways send an error of empty fields with good replies.
+    """
     choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return body.get("error") or (first.get("error") if isinstance(first, dict) else None)
+    places = (body, *choices[:1]) if isinstance(choices, list) else (body,)
+    errors = (place.get("error") for place in places if isinstance(place, dict))
+    return next((each for each in errors if (any(each.values()) if isinstance(each, dict) else each)), None)
 
 
 @dataclass(frozen=True, slots=True)
