@@ -25,7 +25,8 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as end:
         if isinstance(end, SystemExit) and end.code != _INTERRUPTED:
             raise
-        sys.stderr.write("interrupted; no stored result is lost\n")
+        behind_echo = "\n" if sys.stderr.isatty() else ""  # a terminal has printed ^C
+        sys.stderr.write(f"{behind_echo}interrupted; no stored result is lost\n")
         sys.exit(_INTERRUPTED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stays while the interpreter ends
