@@ -189,23 +189,33 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
         raise UserError("\n".join(faults))
 
 
+def found_file(path: Path | None, *, needed: bool) -> Path | None:
+    """The named list of models, else models.yaml here; None where that is missing and not `needed`.
+
+    Raises:
+        UserError: it is missing.
+    """
+    file = path or Path("models.yaml")
+    if file.exists():
+        return file
+    if path is None and not needed:
+        return None
+    raise UserError(
+        f"no models file at {str(file)!r}; write one (README, 'Add a model'), name it with --models-file, or"
+        " run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+    )
+
+
 def load(path: Path | None, *, needed: bool = True) -> Registry:
-    """Reads and checks a list of models; None: models.yaml here, which may be missing where not `needed`.
+    """Reads and checks a list of models, as `found_file` finds it; without a file there are none.
 
     Raises:
         UserError: a missing or unreadable file, bad YAML, an unknown key, a wrong value, what looks like the
             key of a provider; names line and key.
     """
-    file_path = path or Path("models.yaml")
-    if path is None and not needed and not file_path.exists():
+    if (found := found_file(path, needed=needed)) is None:
         return Registry(models=())
-    if not file_path.exists():
-        raise UserError(
-            f"no models file at {str(file_path)!r}; write one (README, 'Add a model'), name it with"
-            " --models-file, or run one model without a file: triathlon run --model NAME --base-url"
-            " http://127.0.0.1:11434/v1"
-        )
-    file = read(file_path)
+    file = read(found)
     pasted_keys.check_file(file)
     return validated(file, Registry)
 

@@ -87,7 +87,9 @@ def suites(
     Graded outside: expected values and verdict never are in the process of a model's program.
     Graded in part: an output's assertion, with plain values filled in, runs beside the data set's program.
     """
-    models_yaml.load(models_file, needed=False)  # a named one that is missing has no suites.yaml beside it
+    models_yaml.found_file(
+        models_file, needed=False
+    )  # a named one that is missing has no suites.yaml beside it
     screen = console()
     entries = catalogue.read_catalogue(models_file).entries()
     data_of = {entry.id: _data_of(entry, data) for entry in entries if entry.variant_of is None}

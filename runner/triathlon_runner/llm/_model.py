@@ -204,8 +204,11 @@ class OpenModel:
         self.queue.answered(slot, tokens)
         self._unexplained.clear()
         self._useless.clear()
-        is_long = request.estimated_tokens > (self.server.context or math.inf)  # Ollama would cut it silently
-        if (self.stats.answered <= _LOOKED_AT or is_long) and not answer.is_passing:
+        # Ollama cuts a long question without a word
+        may_be_cut = self.server.server == "ollama" and request.estimated_tokens > (
+            self.server.context or math.inf
+        )
+        if (self.stats.answered <= _LOOKED_AT or may_be_cut) and not answer.is_passing:
             reading = Reading(request, json_object(reply), answer)
             await self._warn({"plain": reading, "limit": reading}, len(reply.body))
         if answer.is_empty:

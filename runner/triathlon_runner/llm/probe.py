@@ -157,7 +157,7 @@ def _system(seen: Seen) -> Found:
     if seen.kind == "base":
         return Found("base models are asked without one")
     if error := seen.error("system"):
-        return Found(error, setting)
+        return _of_setting(error, setting)
     if seen.settings.merges_system:
         return Found("stands before the user's text, as the row says")
     with_it, without = seen.answer("system"), seen.answer("plain")
@@ -169,7 +169,8 @@ def _system(seen: Seen) -> Found:
 
 def _limit(seen: Seen) -> Found:
     if error := seen.error("limit"):
-        return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
+        found = _of_setting(error, "`reasoning_max_tokens` in its api block")
+        return Found(f"a limit of one token is refused: {error}", found.setting)
     answer = seen.answer("limit")
     assert answer is not None
     limit, written = seen.replies["limit"].request.sampling.max_tokens, answer.usage.output_tokens
@@ -235,9 +236,9 @@ def _greedy(seen: Seen) -> Found:
 
 def _of_setting(error: str, setting: str) -> Found:
     """Returns a refusal with the setting that it names; with the usual one where no rule explains it."""
-    named = re.search(r"`(?:unsupported|max_\w+)[^`]*`[^;]* block", error)
-    is_unexplained = re.match(r"4(?:00|22)\b", error)
-    return Found(error, named[0] if named else setting if is_unexplained else "")
+    if named := re.search(r"`(?:unsupported|max_\w+)[^`]*`[^;]* block", error):
+        return Found(error, named[0])
+    return Found(error, setting if setting in error or re.match(r"4(?:00|22)\b", error) else "")
 
 
 CHECKS: Final[Mapping[str, tuple[Callable[[Seen], Found], set[str]]]] = {
